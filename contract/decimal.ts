@@ -1,0 +1,86 @@
+/** Decimal numbers as strings: exact, without exponent form, never `-0`. */
+import { z } from 'zod';
+import { failure } from './text.ts';
+import { parsed } from './parsed.ts';
+
+const scale = 4;
+const decimalForm = /^(-?)0*(\d+)(?:\.(\d+))?$/;
+/** No column is wider; what is longer is out of range before it costs a conversion. */
+const widest = 20;
+
+/** The number in ten-thousandths, for exact arithmetic; `value` is a decimal string with up to 4 decimals. */
+export function toScaled(value: string): bigint {
+  const negative = value.startsWith('-');
+  const [whole = '0', fraction = ''] = (negative ? value.slice(1) : value).split('.');
+  const magnitude = BigInt(whole + fraction.padEnd(scale, '0'));
+  return negative ? -magnitude : magnitude;
+}
+
+/** The decimal string of a number of `10^-decimals`, with exactly that many decimals. */
+export function fromScaled(scaled: bigint, decimals: number = scale): string {
+  const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(decimals + 1, '0');
+  const cut = digits.length - decimals;
+  const magnitude = decimals === 0 ? digits : `${digits.slice(0, cut)}.${digits.slice(cut)}`;
+  return scaled < 0n ? `-${magnitude}` : magnitude;
+}
+
+/** The same number with at least `minimum` decimals and no further trailing zeros. */
+export function trimDecimal(value: string, minimum = 0): string {
+  const [whole = '0', fraction = ''] = value.split('.');
+  let end = fraction.length;
+  while (end > minimum && fraction[end - 1] === '0') end -= 1;
+  const kept = fraction.slice(0, end).padEnd(minimum, '0');
+  return kept === '' ? whole : `${whole}.${kept}`;
+}
+
+export type DecimalOptions = { min: string; max: string; description: string; example: string };
+
+function refuseDecimal(value: unknown, { min, max }: DecimalOptions): string | ReturnType<typeof failure> {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    return failure('invalid_type', 'must be a decimal number as a string, such as "1250.00"', value);
+  }
+  const typed = typeof value === 'number' ? String(value) : value.trim();
+  if (typeof value === 'number' && typed.includes('e')) {
+    return Math.abs(value) < 1
+      ? failure('too_many_decimals', `must have at most ${scale} decimals`, value)
+      : failure('out_of_range', `must be between ${min} and ${max}`, value);
+  }
+  const match = decimalForm.exec(typed);
+  if (!match) {
+    return failure('invalid_decimal', 'must be a decimal number such as "1250.00": digits and one dot, no separators, no exponent', value);
+  }
+  const [, sign = '', whole = '', fraction = ''] = match;
+  const kept = trimDecimal(`0.${fraction}`).slice(2);
+  if (kept.length > scale) {
+    const advice = typeof value === 'number' ? '; send it as a string, rounded' : '';
+    return failure('too_many_decimals', `must have at most ${scale} decimals${advice}`, value);
+  }
+  const magnitude = kept === '' ? whole : `${whole}.${kept}`;
+  const canonical = sign !== '' && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;
+  if (whole.length > widest || toScaled(canonical) < toScaled(min) || toScaled(canonical) > toScaled(max)) {
+    return failure('out_of_range', `must be between ${min} and ${max}`, value);
+  }
+  return canonical;
+}
+
+/**
+ * A decimal number that comes in as a string (`"12.5"`) or a JSON number, with up to 4 decimals, within min..max; the
+ * result is its shortest decimal string.
+ */
+export function decimalInput(options: DecimalOptions) {
+  return parsed<string, string | number>((value) => refuseDecimal(value, options), {
+    type: 'string',
+    pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+    description: `${options.description} From ${options.min} to ${options.max}, up to 4 decimals; a JSON number is accepted too.`,
+    examples: [options.example],
+  });
+}
+
+/** A decimal number in an answer: always a string, never in exponent form, never `-0`. */
+export function decimal(meta: { description: string; example: string }) {
+  const { description, example } = meta;
+  return z
+    .string()
+    .regex(/^-?(0|[1-9]\d*)(\.\d+)?$/)
+    .meta({ description, examples: [example] });
+}

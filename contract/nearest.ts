@@ -1,0 +1,38 @@
+/** The valid name that was probably meant. */
+
+/** How many letters apart two names are: insertions, deletions, replacements and swaps of neighbours. */
+function distance(left: string, right: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const same = left[row - 1] === right[column - 1];
+      let best = Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (previous[column - 1] ?? 0) + (same ? 0 : 1));
+      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (swapped) best = Math.min(best, (beforePrevious[column - 2] ?? 0) + 1);
+      current.push(best);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}
+
+/** Case, and the separators of snake_case and kebab-case, do not count. */
+const bare = (name: string) => name.toLowerCase().replaceAll(/[_\s-]/g, '');
+
+/** The one of `names` nearest to `name`, where one is near enough to be a slip of the fingers or of the convention. */
+export function nearest(name: string, names: Iterable<string>): string | undefined {
+  const wanted = bare(name.slice(0, 60));
+  let found: string | undefined;
+  let allowed = Math.max(1, Math.floor(wanted.length / 3)) + 0.5;
+  for (const candidate of names) {
+    const apart = distance(wanted, bare(candidate));
+    if (apart < allowed) {
+      found = candidate;
+      allowed = apart;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,55 @@
+/** A schema made of one plain function: what comes in as it is, the value or what is wrong with it out. */
+import { z } from 'zod';
+import { failure } from './text.ts';
+
+type Failure = ReturnType<typeof failure>;
+
+function isFailure(result: unknown): result is Failure {
+  return typeof result === 'object' && result !== null && 'code' in result && result.code === 'custom' && 'params' in result;
+}
+
+/**
+ * `Input` is what a caller writes, `Output` what the server gets; `schema` is the published JSON Schema of the input.
+ * An absent value is refused as `required`.
+ */
+export function parsed<Output, Input = Output>(
+  parse: (value: unknown) => Output | Failure,
+  schema: Record<string, unknown>,
+): z.ZodType<Output, Input> {
+  const type = z.any().transform((value: unknown, context): Output => {
+    const result = value === undefined ? failure('required', 'is required', value) : parse(value);
+    if (!isFailure(result)) return result;
+    context.issues.push(result);
+    return z.NEVER;
+  });
+  // The types of a transform's input are Zod's `any`: here the caller's view of it is named.
+  return type.meta(schema) as unknown as z.ZodType<Output, Input>;
+}
+
+/** Several parsers' wrapper for `""`, which no-code tools send for an unmapped field: on create it means null. */
+export function emptyIsNull<T extends z.ZodType>(schema: T) {
+  const blank = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? null : value);
+  return z.preprocess<unknown, z.ZodNullable<T>, z.input<T> | null>(blank, schema.nullable()).optional();
+}
+
+/** The same field in a PATCH: absent keeps, null clears, and `""` is refused by the field itself. */
+export function clearable<T extends z.ZodType>(schema: T) {
+  return schema.nullable().optional();
+}
+
+type Fields = Record<string, z.ZodType>;
+
+/** Applies one wrapper to each field, keeping their names and types. */
+export const eachEmptyIsNull = <T extends Fields>(fields: T) =>
+  mapFields(fields, emptyIsNull) as { [K in keyof T]: ReturnType<typeof emptyIsNull<T[K]>> };
+
+export const eachClearable = <T extends Fields>(fields: T) =>
+  mapFields(fields, clearable) as { [K in keyof T]: ReturnType<typeof clearable<T[K]>> };
+
+export const eachNullable = <T extends Fields>(fields: T) =>
+  mapFields(fields, (field) => field.nullable()) as { [K in keyof T]: z.ZodNullable<T[K]> };
+
+// Object.fromEntries forgets which key had which value; the three callers above name the result.
+function mapFields(fields: Fields, wrap: (field: z.ZodType) => z.ZodType): unknown {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, wrap(field)]));
+}

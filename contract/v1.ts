@@ -1,0 +1,13 @@
+/** Version 1 of the API: every operation that it promises. */
+import { initContract } from '@ts-rest/core';
+import { customers } from './customers.ts';
+import { items } from './items.ts';
+import { meOperations } from './me.ts';
+import { proposals } from './proposals.ts';
+import { commonProblems } from './responses.ts';
+
+export const v1 = initContract().router(
+  { me: meOperations, customers, proposals, items },
+  { pathPrefix: '/v1', strictStatusCodes: true, commonResponses: commonProblems },
+);
+export type V1 = typeof v1;
