@@ -1,0 +1,68 @@
+/** What a command is, and how it reads its words. */
+import { parseArgs } from 'node:util';
+import { readConfig, UsageError } from '../config.ts';
+import { openConfiguredDatabase } from '../database/open.ts';
+import type { Opened } from '../database/open.ts';
+import { Organization } from '../entities/organization.ts';
+
+export type Command = {
+  /** One line for the list of commands. */
+  summary: string;
+  /** The whole page of `--help`. */
+  help: string;
+  /** Does the work and returns the exit status; a UsageError becomes one line on standard error and status 1. */
+  run(words: string[]): Promise<number>;
+};
+
+type Options = Record<string, { type: 'string' | 'boolean' }>;
+
+/** `--name value` options and the words between them; an unknown option is refused by name. */
+export function readWords<const T extends Options>(words: string[], options: T, positionals: readonly string[] = []) {
+  try {
+    const parsed = parseArgs({ args: words, options, allowPositionals: true, strict: true });
+    const missing = positionals[parsed.positionals.length];
+    if (missing) throw new UsageError(`${missing} is missing`);
+    const extra = parsed.positionals[positionals.length];
+    if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
+    return parsed;
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export function required(value: string | undefined, option: string): string {
+  if (value === undefined || value.trim() === '') throw new UsageError(`--${option} is required`);
+  return value.trim();
+}
+
+/** Runs with the migrated database and closes it, whatever happened. */
+export async function withDatabase<T>(work: (database: Opened) => Promise<T>): Promise<T> {
+  const database = await openConfiguredDatabase(readConfig());
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+export async function organizationBySlug({ orm }: Pick<Opened, 'orm'>, slug: string): Promise<Organization> {
+  const organization = await orm.em.fork().findOne(Organization, { slug });
+  if (!organization) throw new UsageError(`there is no organization with the slug ${slug}`);
+  return organization;
+}
+
+/** Records for a program: one JSON document on standard output. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+/** Records for a person: columns as wide as they need. */
+export function printTable(rows: readonly Record<string, string>[]): void {
+  const [first] = rows;
+  if (!first) return;
+  const names = Object.keys(first);
+  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => (row[name] ?? '').length)));
+  const line = (cells: string[]) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd();
+  const lines = [line(names), ...rows.map((row) => line(names.map((name) => row[name] ?? '')))];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

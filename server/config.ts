@@ -1,0 +1,29 @@
+/** The environment, read once: the only place that knows process.env. */
+import { z } from 'zod';
+
+const schema = z.object({
+  PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).default(3000),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** Where the service is reached from outside; the listening address where it is not given. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+  /** A PostgreSQL of 15 to 18; without it an embedded one is run in DATA_DIR. */
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
+    .optional(),
+  DATA_DIR: z.string().min(1).optional(),
+});
+
+export type Config = Readonly<z.output<typeof schema>>;
+
+/** A sentence that is shown to the person at the terminal, as it is and without a stack. */
+export class UsageError extends Error {}
+
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  // An empty variable is one that was not set: `PORT= npm start`.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(given);
+  if (result.success) return Object.freeze(result.data);
+  const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new UsageError(lines.join('; '));
+}

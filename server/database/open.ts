@@ -1,0 +1,37 @@
+/** The database that the configuration names: the one at DATABASE_URL, or the embedded one in DATA_DIR. */
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.ts';
+import { UsageError } from '../config.ts';
+import { migrate, openDatabase } from './orm.ts';
+import type { Database } from './orm.ts';
+import { openEmbeddedPostgres } from './postgres.ts';
+
+export type Opened = Database & {
+  embedded: boolean;
+  /** For people and psql; undefined where DATABASE_URL may hold a password. */
+  url: string | undefined;
+  close(): Promise<void>;
+};
+
+const defaultDataDir = fileURLToPath(new URL('../../.data', import.meta.url));
+
+/** Opened and migrated: what every command starts with. */
+export async function openConfiguredDatabase(config: Config, onProgress?: (line: string) => void): Promise<Opened> {
+  const embedded = config.DATABASE_URL
+    ? undefined
+    : await openEmbeddedPostgres({ dataDir: config.DATA_DIR ?? defaultDataDir, ...(onProgress && { onProgress }) });
+  const address = config.DATABASE_URL ? { url: config.DATABASE_URL } : { url: embedded?.url ?? '' };
+  try {
+    const database = await openDatabase(address);
+    await migrate(database);
+    const close = async () => {
+      await database.orm.close();
+      await embedded?.close();
+    };
+    return { ...database, embedded: embedded !== undefined, url: embedded?.url, close };
+  } catch (error) {
+    await embedded?.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw config.DATABASE_URL ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error }) : error;
+  }
+}

@@ -1,0 +1,58 @@
+/** A customer, as stored. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import { phoneDigits } from '../../contract/fields.ts';
+import { foldForOrder, searchText } from './fold.ts';
+import { filters, metadata, optionalText, owned, times } from './owned.ts';
+
+export type StoredAddress = Record<'line1' | 'line2' | 'city' | 'region' | 'postalCode' | 'country', string | null>;
+
+type Searched = {
+  name: string;
+  firstName?: string | null;
+  lastName?: string | null;
+  companyName?: string | null;
+  email?: string | null;
+  phone?: string | null;
+  tags: string[];
+};
+
+const nameKey = ({ name }: Searched) => foldForOrder(name);
+const emailKey = ({ email }: Searched) => email?.toLowerCase() ?? null;
+const tagKeys = ({ tags }: Searched) => tags.map((tag) => tag.toLowerCase());
+// Reversed, so that an ordinary index finds the numbers that end with some digits.
+const phoneKey = ({ phone }: Searched) => (phone ? [...phoneDigits(phone)].reverse().join('') : null);
+const search = ({ name, firstName, lastName, companyName, email, phone }: Searched) =>
+  searchText([name, firstName, lastName, companyName, email], phone ? phoneDigits(phone) : '');
+
+export const Customer = defineEntity({
+  name: 'Customer',
+  tableName: 'customers',
+  filters,
+  properties: {
+    ...owned,
+    type: p.enum(['person', 'company']).$type<'person' | 'company'>(),
+    name: p.text(),
+    firstName: optionalText(),
+    lastName: optionalText(),
+    companyName: optionalText(),
+    email: optionalText(),
+    phone: optionalText(),
+    address: p.json<StoredAddress | null>().nullable().onCreate(() => null),
+    shippingAddress: p.json<StoredAddress | null>().nullable().onCreate(() => null),
+    taxId: optionalText(),
+    website: optionalText(),
+    notes: optionalText(),
+    tags: p.array().onCreate(() => []),
+    externalId: optionalText(),
+    metadata: metadata(),
+    status: p.enum(['active', 'archived']).$type<'active' | 'archived'>().onCreate(() => 'active'),
+    ...times,
+    nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
+    emailKey: p.text().$type<string | null>().nullable().onCreate(emailKey).onUpdate(emailKey),
+    phoneKey: p.text().$type<string | null>().nullable().onCreate(phoneKey).onUpdate(phoneKey),
+    tagKeys: p.array().onCreate(tagKeys).onUpdate(tagKeys),
+    search: p.text().onCreate(search).onUpdate(search),
+  },
+});
+export type Customer = InferEntity<typeof Customer>;

@@ -1,0 +1,39 @@
+/** A catalog item, as stored. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import { foldForOrder, searchText } from './fold.ts';
+import { filters, metadata, optionalRate, optionalText, owned, times } from './owned.ts';
+
+type Searched = { name: string; sku?: string | null; description?: string | null };
+
+const nameKey = ({ name }: Searched) => foldForOrder(name);
+const skuKey = ({ sku }: Searched) => sku?.toLowerCase() ?? null;
+const search = ({ name, sku, description }: Searched) => searchText([name, sku, description]);
+
+export const Item = defineEntity({
+  name: 'Item',
+  tableName: 'items',
+  filters,
+  properties: {
+    ...owned,
+    type: p.enum(['product', 'service']).$type<'product' | 'service'>(),
+    name: p.text(),
+    description: optionalText(),
+    sku: optionalText(),
+    unitPrice: p.decimal('string').columnType('numeric(13,4)'),
+    currency: p.text(),
+    unit: optionalText(),
+    taxable: p.boolean().onCreate(() => true),
+    taxRate: optionalRate(),
+    category: optionalText(),
+    imageUrl: optionalText(),
+    externalId: optionalText(),
+    metadata: metadata(),
+    status: p.enum(['active', 'archived']).$type<'active' | 'archived'>().onCreate(() => 'active'),
+    ...times,
+    nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
+    skuKey: p.text().$type<string | null>().nullable().onCreate(skuKey).onUpdate(skuKey),
+    search: p.text().onCreate(search).onUpdate(search),
+  },
+});
+export type Item = InferEntity<typeof Item>;

@@ -1,0 +1,81 @@
+/** A proposal and its lines, as stored. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import type { ProposalStatus } from '../../contract/proposals.ts';
+import { searchText } from './fold.ts';
+import { filters, metadata, optionalId, optionalRate, optionalText, optionalTimestamp, owned, timestamp, times } from './owned.ts';
+import { uuidv7 } from './uuid.ts';
+
+export type StoredPerson = { name: string; email: string | null };
+
+type Searched = { number: string; title: string };
+const search = ({ number, title }: Searched) => searchText([number, title]);
+const person = () => p.json<StoredPerson | null>().nullable().onCreate(() => null);
+const money = () => p.decimal('string').columnType('numeric(24,4)');
+
+export const Proposal = defineEntity({
+  name: 'Proposal',
+  tableName: 'proposals',
+  filters,
+  properties: {
+    ...owned,
+    number: p.text(),
+    title: p.text(),
+    status: p.text().$type<ProposalStatus>(),
+    statusChangedAt: timestamp(),
+    customerId: optionalId(),
+    currency: p.text(),
+    subtotal: money(),
+    discountTotal: money(),
+    taxTotal: money(),
+    total: money(),
+    lineItemCount: p.integer(),
+    notes: optionalText(),
+    terms: optionalText(),
+    sentAt: optionalTimestamp(),
+    viewedAt: optionalTimestamp(),
+    acceptedAt: optionalTimestamp(),
+    declinedAt: optionalTimestamp(),
+    expiredAt: optionalTimestamp(),
+    canceledAt: optionalTimestamp(),
+    acceptedBy: person(),
+    declineReason: optionalText(),
+    expiresAt: optionalTimestamp(),
+    publicUrl: optionalText(),
+    owner: person(),
+    externalId: optionalText(),
+    metadata: metadata(),
+    ...times,
+    search: p.text().onCreate(search).onUpdate(search),
+  },
+});
+export type Proposal = InferEntity<typeof Proposal>;
+
+export const ProposalLine = defineEntity({
+  name: 'ProposalLine',
+  tableName: 'proposal_lines',
+  filters,
+  properties: {
+    id: p.uuid().primary().onCreate(() => uuidv7()),
+    organizationId: owned.organizationId,
+    // A plain id: the composite foreign key, which also holds the organization, stands in the migration.
+    proposalId: p.uuid(),
+    position: p.integer(),
+    itemId: optionalId(),
+    type: p.enum(['product', 'service']).$type<'product' | 'service'>(),
+    name: p.text(),
+    description: optionalText(),
+    sku: optionalText(),
+    quantity: p.decimal('string').columnType('numeric(13,4)'),
+    unit: optionalText(),
+    unitPrice: p.decimal('string').columnType('numeric(13,4)'),
+    discountAmount: money(),
+    taxRate: optionalRate(),
+    subtotal: money(),
+    taxAmount: money(),
+    total: money(),
+    optional: p.boolean().onCreate(() => false),
+    selected: p.boolean().onCreate(() => true),
+  },
+});
+export type ProposalLine = InferEntity<typeof ProposalLine>;
