@@ -1,0 +1,32 @@
+/** Prepared statements on the shared pool, with times as the API prints them. */
+import pg from 'pg';
+import { toRfc3339 } from '../entities/timestamp.ts';
+
+const timestamptz = 1184;
+
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    return oid === timestamptz ? toRfc3339 : format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid);
+  },
+};
+
+/** Every connection keeps the plans of its named statements: beyond this many texts, the rest run unnamed. */
+const mostNames = 400;
+const names = new Map<string, string>();
+
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known || names.size >= mostNames) return known;
+  const name = `read-${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
+
+/** Runs one statement whose `$1` is the organization's id, for the given organization. */
+export function scopedQuery(pool: pg.Pool, organizationId: string) {
+  return async <Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> => {
+    const name = nameOf(text);
+    const { rows } = await pool.query<Row>({ text, values: [organizationId, ...values], types, ...(name && { name }) });
+    return rows;
+  };
+}

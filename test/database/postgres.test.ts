@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/database/postgres.ts';
+
+const MODULE = new URL('../../server/database/postgres.ts', import.meta.url).href;
+const SETTINGS = { fsync: 'off' };
+const IS_ROOT = process.getuid?.() === 0;
+
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+describe('the embedded database', { timeout: 30_000 }, () => {
+  test('keeps its rows when it is closed and opened again', async () => {
+    const dataDir = await emptyFolder();
+    const first = await open(dataDir);
+    expect(first.created).toBe(true);
+    await query(first, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.close();
+
+    const second = await open(dataDir);
+    expect(second.created).toBe(false);
+    expect(await query(second, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(second, "SELECT current_setting('timezone') AS zone")).toEqual([{ zone: 'UTC' }]);
+  });
+
+  test('opens for two processes that find the same empty folder at once', async () => {
+    const dataDir = await emptyFolder();
+    const [here, there] = await Promise.all([open(dataDir), openElsewhere(dataDir)]);
+    expect([here.created, there.created].toSorted()).toEqual([false, true]);
+    expect(there.url).toBe(here.url);
+  });
+
+  test('runs until the last one leaves', async () => {
+    const dataDir = await emptyFolder();
+    const first = await open(dataDir);
+    const second = await open(dataDir);
+    await first.close();
+    expect(await query(second, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    const pid = await serverPid(dataDir);
+    await second.close();
+    await expect(serverPid(dataDir)).rejects.toThrow('ENOENT');
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  test('survives the process that started it, with what was written', async () => {
+    const dataDir = await emptyFolder();
+    const killed = await openElsewhere(dataDir);
+    const pid = await serverPid(dataDir);
+    await query(killed, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await killed.kill();
+
+    const next = await open(dataDir);
+    expect(await serverPid(dataDir)).toBe(pid);
+    expect(await query(next, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    await next.close();
+    await expect(serverPid(dataDir)).rejects.toThrow('ENOENT');
+  });
+
+  test('comes back for the same pool when the server is killed', async () => {
+    const dataDir = await emptyFolder();
+    const lines: string[] = [];
+    const database = await open(dataDir, (line) => lines.push(line));
+    const pool = new Pool(database.connection);
+    cleanups.push(() => pool.end());
+    pool.on('error', () => undefined); // the idle connection that the kill ends
+    await pool.query('CREATE TABLE kept AS SELECT 42 AS answer');
+    process.kill(await serverPid(dataDir), 'SIGKILL');
+
+    await vi.waitFor(() => expect(lines).toContain('The database is back.'), { timeout: 15_000, interval: 10 });
+    expect((await pool.query('SELECT answer FROM kept')).rows).toEqual([{ answer: 42 }]);
+  });
+
+  test('starts where the pid of a killed server belongs to another process by now', async () => {
+    const dataDir = await emptyFolder();
+    await (await open(dataDir)).close();
+    await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${process.ppid}\n${dataDir}\n`, { mode: 0o600 });
+    expect(await query(await open(dataDir), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test.runIf(IS_ROOT)('is kept outside a folder that only root can enter', async () => {
+    const dataDir = await emptyFolder(0o700);
+    const lines: string[] = [];
+    await (await open(dataDir, (line) => lines.push(line))).close();
+    const cluster = await realpath(join(dataDir, 'postgres'));
+    cleanups.push(() => rm(cluster, { recursive: true }));
+    expect((await lstat(join(dataDir, 'postgres'))).isSymbolicLink()).toBe(true);
+    expect(lines[0]).toContain(cluster);
+  });
+
+  test('names DATA_DIR where the folder cannot be made', async () => {
+    const file = join(await emptyFolder(), 'file');
+    await writeFile(file, '');
+    await expect(open(join(file, 'data'))).rejects.toThrow(/^Set DATA_DIR to a folder .*ENOTDIR/);
+  });
+
+  test.skipIf(IS_ROOT)('names DATA_DIR where the folder cannot be written to', async () => {
+    await expect(open(await emptyFolder(0o500))).rejects.toThrow(/^Set DATA_DIR to a folder .*EACCES/);
+  });
+});
+
+/** 0755, so that PostgreSQL, which does not run as root, can enter it. */
+async function emptyFolder(mode = 0o755): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postgres-test-'));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  await chmod(folder, mode);
+  return folder;
+}
+
+async function open(dataDir: string, onProgress = (_line: string): void => undefined): Promise<EmbeddedPostgres> {
+  const database = await openEmbeddedPostgres({ dataDir, onProgress, settings: SETTINGS });
+  cleanups.push(database.close);
+  return database;
+}
+
+async function openElsewhere(dataDir: string) {
+  const script = `
+    const { openEmbeddedPostgres } = await import(${JSON.stringify(MODULE)});
+    const database = await openEmbeddedPostgres(${JSON.stringify({ dataDir, settings: SETTINGS })});
+    console.log(JSON.stringify(database));
+    process.stdin.resume().once('end', database.close);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  cleanups.push(async () => {
+    child.stdin.end();
+    await exited;
+  });
+  const [printed] = await once(child.stdout, 'data');
+  // `as`: it is what the script above prints.
+  const opened = JSON.parse(String(printed)) as Omit<EmbeddedPostgres, 'close'>;
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return { ...opened, kill };
+}
+
+async function query({ url }: Pick<EmbeddedPostgres, 'url'>, sql: string): Promise<unknown[]> {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  try {
+    return (await pool.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function serverPid(dataDir: string): Promise<number> {
+  return Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
