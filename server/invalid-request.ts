@@ -6,10 +6,21 @@ import type { FieldCode, ProblemCode, ProblemError } from '../contract/problem.t
 
 type Issue = z.core.$ZodIssue;
 type Place = ProblemError['in'];
-/** The parsed request and its schemas, which the adapter hangs on the error. */
-export type Request = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
-export class InvalidRequestContext {
-  static readonly of = new WeakMap<RequestValidationError, Request>();
+/** What a refused request held, and the schemas that know what it could have held. */
+type Request = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
+const requests = new WeakMap<RequestValidationError, Request>();
+
+/** Remembers the request that was refused; `tsRestRoute` is its operation. */
+export function attachRequest(error: RequestValidationError, request: { query: unknown; body: unknown }): void {
+  const route = Object(Reflect.get(request, 'tsRestRoute'));
+  const responses = Object(Reflect.get(route, 'responses'));
+  requests.set(error, {
+    query: request.query,
+    body: request.body,
+    querySchema: Reflect.get(route, 'query'),
+    bodySchema: Reflect.get(route, 'body'),
+    recordSchema: Reflect.get(responses, '201') ?? Reflect.get(responses, '200'),
+  });
 }
 
 const longest = 100;
@@ -20,7 +31,7 @@ const shown = (name: string) => {
 };
 
 export function describeInvalidRequest(error: RequestValidationError): { code: ProblemCode; errors: ProblemError[] } {
-  const request = InvalidRequestContext.of.get(error) ?? {};
+  const request = requests.get(error) ?? {};
   const query = issuesOf(error.query).flatMap((issue) => describe(issue, 'query', request));
   const order = Object.keys(Object(request.query));
   query.sort((left, right) => order.indexOf(left.field) - order.indexOf(right.field));

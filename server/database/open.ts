@@ -8,6 +8,8 @@ import { openEmbeddedPostgres } from './postgres.ts';
 
 export type Opened = Database & {
   embedded: boolean;
+  /** The migrations that were run when it was opened. */
+  migrated: string[];
   /** For people and psql; undefined where DATABASE_URL may hold a password. */
   url: string | undefined;
   close(): Promise<void>;
@@ -23,12 +25,12 @@ export async function openConfiguredDatabase(config: Config, onProgress?: (line:
   const address = config.DATABASE_URL ? { url: config.DATABASE_URL } : { url: embedded?.url ?? '' };
   try {
     const database = await openDatabase(address);
-    await migrate(database);
+    const migrated = await migrate(database);
     const close = async () => {
       await database.orm.close();
       await embedded?.close();
     };
-    return { ...database, embedded: embedded !== undefined, url: embedded?.url, close };
+    return { ...database, migrated, embedded: embedded !== undefined, url: embedded?.url, close };
   } catch (error) {
     await embedded?.close();
     const reason = error instanceof Error ? error.message : String(error);

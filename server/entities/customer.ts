@@ -1,11 +1,11 @@
 /** A customer, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { phoneDigits } from '../../contract/fields.ts';
+import { addressParts, phoneDigits } from '../../contract/fields.ts';
 import { foldForOrder, searchText } from './fold.ts';
 import { filters, metadata, optionalText, owned, times } from './owned.ts';
 
-export type StoredAddress = Record<'line1' | 'line2' | 'city' | 'region' | 'postalCode' | 'country', string | null>;
+export type StoredAddress = Record<(typeof addressParts)[number], string | null>;
 
 type Searched = {
   name: string;
@@ -38,8 +38,8 @@ export const Customer = defineEntity({
     companyName: optionalText(),
     email: optionalText(),
     phone: optionalText(),
-    address: p.json<StoredAddress | null>().nullable().onCreate(() => null),
-    shippingAddress: p.json<StoredAddress | null>().nullable().onCreate(() => null),
+    address: p.json<StoredAddress | null>().strictNullable().onCreate(() => null),
+    shippingAddress: p.json<StoredAddress | null>().strictNullable().onCreate(() => null),
     taxId: optionalText(),
     website: optionalText(),
     notes: optionalText(),
@@ -49,10 +49,39 @@ export const Customer = defineEntity({
     status: p.enum(['active', 'archived']).$type<'active' | 'archived'>().onCreate(() => 'active'),
     ...times,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
-    emailKey: p.text().$type<string | null>().nullable().onCreate(emailKey).onUpdate(emailKey),
-    phoneKey: p.text().$type<string | null>().nullable().onCreate(phoneKey).onUpdate(phoneKey),
+    emailKey: p.text().$type<string | null>().strictNullable().onCreate(emailKey).onUpdate(emailKey),
+    phoneKey: p.text().$type<string | null>().strictNullable().onCreate(phoneKey).onUpdate(phoneKey),
     tagKeys: p.array().onCreate(tagKeys).onUpdate(tagKeys),
     search: p.text().onCreate(search).onUpdate(search),
   },
 });
 export type Customer = InferEntity<typeof Customer>;
+
+/** An address with all of its parts; one without a value in it is null. */
+export function storedAddress(input: Partial<StoredAddress> | null | undefined): StoredAddress | null {
+  const part = (name: keyof StoredAddress) => input?.[name] ?? null;
+  if (addressParts.every((name) => part(name) === null)) return null;
+  return {
+    line1: part('line1'),
+    line2: part('line2'),
+    city: part('city'),
+    region: part('region'),
+    postalCode: part('postalCode'),
+    country: part('country'),
+  };
+}
+
+type Named = Partial<Record<'name' | 'companyName' | 'firstName' | 'lastName' | 'email' | 'phone', string | null>>;
+
+const longestName = 200;
+
+/** The name of a customer that was given none; the contract requires one of these fields. */
+export function displayName({ name, companyName, firstName, lastName, email, phone }: Named): string {
+  const person = [firstName, lastName].filter(Boolean).join(' ');
+  const chosen = name ?? companyName ?? (person || (email ?? phone ?? ''));
+  return [...chosen].slice(0, longestName).join('');
+}
+
+export function defaultType({ companyName, firstName, lastName }: Named): Customer['type'] {
+  return companyName && !firstName && !lastName ? 'company' : 'person';
+}

@@ -32,7 +32,7 @@ export const Item = defineEntity({
     status: p.enum(['active', 'archived']).$type<'active' | 'archived'>().onCreate(() => 'active'),
     ...times,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
-    skuKey: p.text().$type<string | null>().nullable().onCreate(skuKey).onUpdate(skuKey),
+    skuKey: p.text().$type<string | null>().strictNullable().onCreate(skuKey).onUpdate(skuKey),
     search: p.text().onCreate(search).onUpdate(search),
   },
 });

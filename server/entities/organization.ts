@@ -57,6 +57,7 @@ export const ApiKey = defineEntity({
     lastUsedAt: optionalTimestamp(),
     revokedAt: optionalTimestamp(),
     revokedBy: optionalId(),
+    transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
   },
 });
 export type ApiKey = InferEntity<typeof ApiKey>;

@@ -22,13 +22,13 @@ export const filters = {
 };
 
 /** A text that may be absent; a new record that does not mention it has null, as a stored one. */
-export const optionalText = () => p.text().$type<string | null>().nullable().onCreate(() => null);
+export const optionalText = () => p.text().$type<string | null>().strictNullable().onCreate(() => null);
 export const timestamp = () => p.type(Timestamp);
-export const optionalTimestamp = () => p.type(Timestamp).$type<string | null>().nullable().onCreate(() => null);
-export const optionalId = () => p.uuid().$type<string | null>().nullable().onCreate(() => null);
+export const optionalTimestamp = () => p.type(Timestamp).$type<string | null>().strictNullable().onCreate(() => null);
+export const optionalId = () => p.uuid().$type<string | null>().strictNullable().onCreate(() => null);
 /** A percentage with up to 4 decimals. */
 export const optionalRate = () =>
-  p.decimal('string').columnType('numeric(7,4)').$type<string | null>().nullable().onCreate(() => null);
+  p.decimal('string').columnType('numeric(7,4)').$type<string | null>().strictNullable().onCreate(() => null);
 export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({}));
 
 export const owned = {

@@ -10,7 +10,7 @@ export type StoredPerson = { name: string; email: string | null };
 
 type Searched = { number: string; title: string };
 const search = ({ number, title }: Searched) => searchText([number, title]);
-const person = () => p.json<StoredPerson | null>().nullable().onCreate(() => null);
+const person = () => p.json<StoredPerson | null>().strictNullable().onCreate(() => null);
 const money = () => p.decimal('string').columnType('numeric(24,4)');
 
 export const Proposal = defineEntity({

@@ -1,0 +1,1 @@
+export const openApiDocument = (baseUrl: string) => ({ baseUrl });

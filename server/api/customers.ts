@@ -1,0 +1,134 @@
+/** The customers of the calling organization. */
+import { LockMode } from '@mikro-orm/core';
+import type { Customer as CustomerBody, CustomerListQuery, CustomerUpdate } from '../../contract/customers.ts';
+import { phoneDigits, tooManyKeys } from '../../contract/fields.ts';
+import type { V1 } from '../../contract/v1.ts';
+import { Customer, defaultType, displayName, storedAddress } from '../entities/customer.ts';
+import { publicId, storedId } from '../entities/uuid.ts';
+import { fieldProblem, Problem } from '../problems.ts';
+import { orConflict } from './conflicts.ts';
+import { presentMetadata } from './metadata.ts';
+import type { Handlers } from './handlers.ts';
+import { holdsWord, listPage, searchWords, when } from './list.ts';
+import type { ListOf } from './list.ts';
+import { assignChanged, mergeObject, requireUnchanged } from './merge-patch.ts';
+import { columnsOf, equal, readOne } from './read.ts';
+import type { Condition, Source } from './read.ts';
+
+export const customers: Handlers<V1['customers']> = {
+  async list({ query, baseUrl }, caller) {
+    return { status: 200, body: await listPage(caller, baseUrl, query, list) };
+  },
+
+  async get({ params }, caller) {
+    const row = await readOne<Customer>(caller, source, storedId('customer', params.customerId));
+    if (!row) throw notFound();
+    return { status: 200, body: present(row) };
+  },
+
+  async create({ body }, caller) {
+    const { address, shippingAddress, ...given } = body;
+    const customer = await orConflict(caller, source, 'customer', body, () =>
+      caller.transaction(async (em) => {
+        const created = em.create(Customer, {
+          ...given,
+          type: body.type ?? defaultType(body),
+          name: displayName(body),
+          address: storedAddress(address),
+          shippingAddress: storedAddress(shippingAddress),
+        });
+        await em.flush();
+        return created;
+      }),
+    );
+    const presented = present(customer);
+    return { status: 201, body: presented, location: `/v1/customers/${presented.id}` };
+  },
+
+  async update({ params, body }, caller) {
+    const id = storedId('customer', params.customerId);
+    if (!id) throw notFound();
+    const customer = await orConflict(caller, source, 'customer', body, () =>
+      caller.transaction(async (em) => {
+        const found = await em.findOne(Customer, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        if (!found) throw notFound();
+        applyPatch(found, body);
+        await em.flush();
+        return found;
+      }),
+    );
+    return { status: 200, body: present(customer) };
+  },
+};
+
+const notFound = () => new Problem('not_found', 'There is no customer with this id.');
+
+function applyPatch(customer: Customer, body: CustomerUpdate): void {
+  const { id, createdAt, updatedAt, address, shippingAddress, metadata, ...simple } = body;
+  requireUnchanged({ id, createdAt, updatedAt }, present(customer));
+  assignChanged(customer, {
+    ...simple,
+    ...(address !== undefined && { address: address && storedAddress({ ...customer.address, ...address }) }),
+    ...(shippingAddress !== undefined && {
+      shippingAddress: shippingAddress && storedAddress({ ...customer.shippingAddress, ...shippingAddress }),
+    }),
+    ...(metadata !== undefined && { metadata: metadata ? mergeObject(customer.metadata, metadata) : {} }),
+  });
+  const excess = tooManyKeys(customer.metadata);
+  if (excess) throw fieldProblem('metadata', excess.params.code, excess.message);
+}
+
+const source: Source = { from: 'customers t', columns: columnsOf(Customer, 't') };
+
+const list: ListOf<Customer, CustomerBody, Omit<CustomerListQuery, 'limit' | 'cursor' | 'sort'>> = {
+  path: 'customers',
+  source,
+  orders: {
+    createdAt: { column: 'created_at', value: ({ createdAt }) => createdAt },
+    updatedAt: { column: 'updated_at', value: ({ updatedAt }) => updatedAt },
+    name: { column: 'name_key', value: ({ nameKey }) => nameKey },
+  },
+  conditions: ({ email, phone, tag, status, q }) => [
+    ...when(email, (address) => equal('t.email_key', address.toLowerCase())),
+    ...when(phone, hasPhone),
+    ...when(tag, (name): Condition => (bind) => `t.tag_keys @> array[${bind(name.toLowerCase())}]`),
+    ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
+    ...(q === undefined ? [] : searchWords(q).map((word) => holdsWord('t.search', word, true))),
+  ],
+  present,
+};
+
+/** Seven digits and more tell a number apart, whatever stands before them; fewer must be the whole number. */
+function hasPhone(typed: string): Condition {
+  const digits = phoneDigits(typed);
+  const reversed = [...digits].reverse().join('');
+  if (digits.length < 7) return equal('t.phone_key', reversed);
+  // ':' is the character after '9': the range holds what starts with these digits.
+  return (bind) => `t.phone_key >= ${bind(reversed)} and t.phone_key < ${bind(`${reversed}:`)}`;
+}
+
+function present(customer: Customer): CustomerBody {
+  const { type, name, firstName, lastName, companyName, email, phone, address, shippingAddress } = customer;
+  const { taxId, website, notes, tags, externalId, metadata, status, createdAt, updatedAt } = customer;
+  return {
+    id: publicId('customer', customer.id),
+    type,
+    name,
+    firstName,
+    lastName,
+    companyName,
+    email,
+    phone,
+    address: storedAddress(address),
+    shippingAddress: storedAddress(shippingAddress),
+    taxId,
+    website,
+    notes,
+    tags,
+    externalId,
+    metadata: presentMetadata(metadata),
+    status,
+    createdAt,
+    updatedAt,
+  };
+}

@@ -1,0 +1,62 @@
+/** Contract ↔ handlers: a handler is a plain function of what was asked and who asks, and sees no Express. */
+import type { AppRoute, AppRouter, ServerInferRequest, ServerInferResponseBody } from '@ts-rest/core';
+import { isAppRoute } from '@ts-rest/core';
+import type { createExpressEndpoints } from '@ts-rest/express';
+import type { Request, Response } from 'express';
+import type { V1 } from '../../contract/v1.ts';
+import type { Caller } from '../access/caller.ts';
+import { etagOf } from './conditional.ts';
+
+type SuccessStatus = 200 | 201;
+
+/** What a handler returns: a success that its operation promises, with a body that the contract's schema describes. */
+export type Answer<Route extends AppRoute> = {
+  [Status in keyof Route['responses'] & SuccessStatus]: {
+    status: Status;
+    body: ServerInferResponseBody<Route, Status>;
+    /** Path of the record that was made, for `Location`. */
+    location?: string;
+  };
+}[keyof Route['responses'] & SuccessStatus];
+
+export type Asked<Route extends AppRoute> = ServerInferRequest<Route> & {
+  /** Address of the service as callers see it, without a slash at its end. */
+  baseUrl: string;
+};
+
+export type Handler<Route extends AppRoute> = (asked: Asked<Route>, caller: Caller) => Promise<Answer<Route>>;
+
+/** One handler for each operation of a resource; the compiler refuses a missing or a further one. */
+export type Handlers<Resource> = { [Name in keyof Resource]: Resource[Name] extends AppRoute ? Handler<Resource[Name]> : never };
+
+type Input = { params: unknown; query: unknown; body: unknown; headers: unknown; req: Request; res: Response };
+type Plain = { status: SuccessStatus; body: object; location?: string };
+
+type Endpoints = Parameters<typeof createExpressEndpoints<AppRouter>>[1];
+
+/** The handlers as ts-rest wants them: with the caller found, the record's ETag and the place of a new one. */
+export function adapt(
+  contract: V1,
+  handlers: { [Resource in keyof V1]: Handlers<V1[Resource]> },
+  { callerOf, baseUrl }: { callerOf: (request: Request) => Caller; baseUrl: () => string },
+): Endpoints {
+  const adaptOne = (handler: (asked: unknown, caller: Caller) => Promise<Plain>) => {
+    return async ({ params, query, body, headers, req, res }: Input) => {
+      const answer = await handler({ params, query, body, headers, baseUrl: baseUrl() }, callerOf(req));
+      if (answer.location) res.set('Location', baseUrl() + answer.location);
+      if ('id' in answer.body) res.set('ETag', etagOf(answer.body));
+      const next: unknown = Reflect.get(Object(Reflect.get(answer.body, 'pagination')), 'nextUrl');
+      if (typeof next === 'string') res.set('Link', `<${next}>; rel="next"`);
+      return { status: answer.status, body: answer.body };
+    };
+  };
+  // Names to functions, level by level: what stands where was checked by the type of `handlers`.
+  const walk = (routes: object, kept: object): object =>
+    Object.fromEntries(
+      Object.entries(routes).map(([name, route]) => {
+        const value: never = Reflect.get(kept, name) as never;
+        return [name, isAppRoute(route) ? adaptOne(value) : walk(route, value)];
+      }),
+    );
+  return walk(contract, handlers) as Endpoints;
+}

@@ -1,0 +1,82 @@
+/** The catalog of the calling organization. */
+import type { Item as ItemBody, ItemListQuery } from '../../contract/items.ts';
+import type { V1 } from '../../contract/v1.ts';
+import { Item } from '../entities/item.ts';
+import { publicId, storedId } from '../entities/uuid.ts';
+import { printNumber, printPrice } from '../money.ts';
+import { Problem } from '../problems.ts';
+import { orConflict } from './conflicts.ts';
+import type { Handlers } from './handlers.ts';
+import { holdsWord, listPage, searchWords, when } from './list.ts';
+import type { ListOf } from './list.ts';
+import { presentMetadata } from './metadata.ts';
+import { columnsOf, equal, readOne } from './read.ts';
+import type { Source } from './read.ts';
+
+export const items: Handlers<V1['items']> = {
+  async list({ query, baseUrl }, caller) {
+    return { status: 200, body: await listPage(caller, baseUrl, query, list) };
+  },
+
+  async get({ params }, caller) {
+    const row = await readOne<Item>(caller, source, storedId('item', params.itemId));
+    if (!row) throw new Problem('not_found', 'There is no item with this id.');
+    return { status: 200, body: present(row) };
+  },
+
+  async create({ body }, caller) {
+    const item = await orConflict(caller, source, 'item', body, () =>
+      caller.transaction(async (em) => {
+        const created = em.create(Item, { ...body, currency: body.currency ?? caller.organization.currency });
+        await em.flush();
+        return created;
+      }),
+    );
+    const presented = present(item);
+    return { status: 201, body: presented, location: `/v1/items/${presented.id}` };
+  },
+};
+
+const source: Source = { from: 'items t', columns: columnsOf(Item, 't') };
+
+const list: ListOf<Item, ItemBody, Omit<ItemListQuery, 'limit' | 'cursor' | 'sort'>> = {
+  path: 'items',
+  source,
+  orders: {
+    createdAt: { column: 'created_at', value: ({ createdAt }) => createdAt },
+    updatedAt: { column: 'updated_at', value: ({ updatedAt }) => updatedAt },
+    name: { column: 'name_key', value: ({ nameKey }) => nameKey },
+  },
+  conditions: ({ type, sku, category, status, q }) => [
+    ...when(type, (value) => equal('t.type', value)),
+    ...when(sku, (value) => equal('t.sku_key', value.toLowerCase())),
+    ...when(category, (value) => equal('t.category', value)),
+    ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
+    ...(q === undefined ? [] : searchWords(q).map((word) => holdsWord('t.search', word))),
+  ],
+  present,
+};
+
+function present(item: Item): ItemBody {
+  const { type, name, description, sku, unitPrice, currency, unit, taxable, taxRate } = item;
+  const { category, imageUrl, externalId, metadata, status, createdAt, updatedAt } = item;
+  return {
+    id: publicId('item', item.id),
+    type,
+    name,
+    description,
+    sku,
+    unitPrice: printPrice(unitPrice, currency),
+    currency,
+    unit,
+    taxable,
+    taxRate: taxRate === null ? null : printNumber(taxRate),
+    category,
+    imageUrl,
+    externalId,
+    metadata: presentMetadata(metadata),
+    status,
+    createdAt,
+    updatedAt,
+  };
+}

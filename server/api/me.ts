@@ -1,0 +1,28 @@
+/** The connection test: who is calling, on which plan, with how much of the limit left. */
+import { rateLimit } from '../../contract/me.ts';
+import type { V1 } from '../../contract/v1.ts';
+import { publicId } from '../entities/uuid.ts';
+import { maskedKey } from '../keys.ts';
+import type { Handlers } from './handlers.ts';
+
+export const me: Handlers<V1['me']> = {
+  async get(_, { key, organization, allowance }) {
+    const { id, name, slug, currency, plan, createdAt } = organization;
+    return {
+      status: 200,
+      body: {
+        label: `${name} (${key.name})`,
+        plan,
+        organization: { id: publicId('organization', id), name, slug, currency, createdAt },
+        key: {
+          id: publicId('key', key.id),
+          name: key.name,
+          maskedKey: maskedKey(key),
+          createdAt: key.createdAt,
+          lastUsedAt: key.lastUsedAt,
+        },
+        rateLimit: { ...rateLimit, remaining: allowance.remaining, resetSeconds: allowance.resetSeconds },
+      },
+    };
+  },
+};

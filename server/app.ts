@@ -1,0 +1,144 @@
+/** The whole HTTP surface, in the order in which a request walks through it. */
+import type { AppRouter } from '@ts-rest/core';
+import { createExpressEndpoints } from '@ts-rest/express';
+import type { RequestValidationError } from '@ts-rest/express';
+import express from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import { openApiDocument } from '../contract/openapi.ts';
+import { v1 } from '../contract/v1.ts';
+import { authenticate } from './access/authenticate.ts';
+import { createCaller } from './access/caller.ts';
+import type { KeyDirectory } from './access/key-directory.ts';
+import type { RateLimiter } from './access/rate-limit.ts';
+import { adapt } from './api/handlers.ts';
+import { v1Handlers } from './api/v1.ts';
+import type { Database } from './database/orm.ts';
+import { freshId, publicId } from './entities/uuid.ts';
+import { readBody } from './http/body.ts';
+import { admit, callerOf, knownCaller } from './http/context.ts';
+import { describeError } from './http/log.ts';
+import type { Log } from './http/log.ts';
+import { parseQuery } from './http/query.ts';
+import { limitHeaders } from './http/rate-headers.ts';
+import { allowedMethods } from './http/routes.ts';
+import { attachRequest } from './invalid-request.ts';
+import { Problem, sendProblem, toProblem } from './problems.ts';
+
+export type Parts = {
+  database: Database;
+  keys: KeyDirectory;
+  limiter: RateLimiter;
+  log: Log;
+  /** Address of the service as callers see it, without a slash at its end; known once it listens. */
+  baseUrl: () => string;
+  /** True once the process was asked to stop. */
+  draining: () => boolean;
+};
+
+export function createApp(parts: Parts): Express {
+  const { baseUrl } = parts;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', parseQuery);
+
+  app.use(identify(parts));
+  app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', readiness(parts));
+  app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
+
+  const allowed = allowedMethods(v1);
+  for (const [path, methods] of allowed) app.options(path, (_, response) => void response.set('Allow', methods).status(204).end());
+  app.use('/v1', admitCaller(parts));
+  createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, { callerOf, baseUrl }), app, endpointOptions);
+  for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
+
+  app.use(() => {
+    throw new Problem('route_not_found', 'There is nothing at this address; see /openapi.json for what there is.');
+  });
+  app.use(answerProblem(parts));
+  return app;
+}
+
+// ts-rest types these for one route each; they are Express's own, and serve any route.
+const endpointOptions = {
+  globalMiddleware: [readBody],
+  requestValidationErrorHandler: refuseInvalid,
+} as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
+
+/** Gives the request its id and its line in the log. */
+function identify({ log, draining }: Parts): RequestHandler {
+  return (request, response, next) => {
+    const requestId = freshId('request');
+    const startedAt = performance.now();
+    response.locals.requestId = requestId;
+    response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache', 'X-Content-Type-Options': 'nosniff' });
+    if (draining()) response.set('Connection', 'close');
+    response.on('close', () => {
+      const caller = knownCaller(request);
+      log({
+        requestId,
+        method: request.method,
+        path: request.path,
+        operation: operationOf(request),
+        status: response.statusCode,
+        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        keyId: caller && publicId('key', caller.key.id),
+        organizationId: caller && publicId('organization', caller.organization.id),
+        ...(response.writableFinished ? {} : { aborted: true }),
+        ...(response.locals.failure ? { error: describeError(response.locals.failure) } : {}),
+      });
+    });
+    if (!request.headers.host && request.httpVersion === '1.1') throw new Problem('malformed_request', 'The Host header is missing.');
+    next();
+  };
+}
+
+function operationOf(request: Request): unknown {
+  const route: unknown = Reflect.get(request, 'tsRestRoute');
+  return Reflect.get(Object(Reflect.get(Object(route), 'metadata')), 'operationId');
+}
+
+function readiness({ database }: Parts): RequestHandler {
+  return async (_, response) => {
+    await database.pool.query('select 1');
+    response.json({ status: 'ready' });
+  };
+}
+
+/** Key (401), then rate (429), then plan (403): whoever passes is known to every later step. */
+function admitCaller({ keys, limiter, database }: Parts): RequestHandler {
+  return async (request, response, next) => {
+    const key = await authenticate(request.headers, request.url, keys);
+    const allowance = await limiter.take(key.id);
+    admit(request, createCaller(key, allowance, database));
+    response.set(limitHeaders(allowance));
+    if (!allowance.accepted) {
+      throw new Problem('rate_limited', 'This key has made 100 requests within 60 seconds; wait 60 seconds and go on.', {
+        headers: { 'Retry-After': '60' },
+      });
+    }
+    if (key.organization.plan !== 'team') {
+      throw new Problem('plan_required', 'API access needs the Team plan. The same key works again after the upgrade.');
+    }
+    next();
+  };
+}
+
+/** The contract refused the request: the schemas go along, so that the answer can name what is valid. */
+function refuseInvalid(error: RequestValidationError, request: Request, _: Response, next: (error: unknown) => void): void {
+  attachRequest(error, request);
+  next(error);
+}
+
+const refuseMethod = (methods: string): RequestHandler => (request) => {
+  throw new Problem('method_not_allowed', `${request.method} is not possible here; ${methods} are.`, { headers: { Allow: methods } });
+};
+
+function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
+  return (error: unknown, _, response, next) => {
+    const problem = toProblem(error);
+    if (problem.status >= 500) response.locals.failure = problem.cause;
+    // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
+    if (response.headersSent) return next(error);
+    sendProblem(response, problem, baseUrl());
+  };
+}

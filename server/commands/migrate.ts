@@ -1,0 +1,19 @@
+import type { Command } from './command.ts';
+import { readWords, withDatabase } from './command.ts';
+
+export const migrateCommand: Command = {
+  summary: 'bring the database schema up to date',
+  help: `
+Usage: node server/main.ts migrate
+
+Brings the schema of the database up to date; safe to run at any time, by any number of processes at once.
+The database is the one at DATABASE_URL, or the embedded one in DATA_DIR. \`serve\` does the same when it starts.
+`,
+  async run(words) {
+    readWords(words, {});
+    await withDatabase(async ({ migrated }) => {
+      process.stdout.write(migrated.length > 0 ? `Applied: ${migrated.join(', ')}\n` : 'The schema is up to date.\n');
+    });
+    return 0;
+  },
+};

@@ -1,0 +1,30 @@
+import { writeFile } from 'node:fs/promises';
+import { openApiDocument } from '../../contract/openapi.ts';
+import { readConfig, UsageError } from '../config.ts';
+import type { Command } from './command.ts';
+import { printJson, readWords } from './command.ts';
+
+export const openapiCommand: Command = {
+  summary: 'print the OpenAPI document',
+  help: `
+Usage: node server/main.ts openapi [--output FILE]
+
+Prints the OpenAPI 3.1 document that the server has at /openapi.json, or writes it to FILE. It needs no database.
+PUBLIC_URL, where given, is the address in its servers entry.
+`,
+  async run(words) {
+    const { values } = readWords(words, { output: { type: 'string' } });
+    const { PUBLIC_URL, PORT } = readConfig();
+    const document = openApiDocument(PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`);
+    if (values.output === undefined) {
+      printJson(document);
+      return 0;
+    }
+    try {
+      await writeFile(values.output, `${JSON.stringify(document, undefined, 2)}\n`);
+    } catch (error) {
+      throw new UsageError(`cannot write ${values.output}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    return 0;
+  },
+};

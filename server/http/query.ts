@@ -1,0 +1,41 @@
+/** The query string, exactly as sent: nothing is dropped, and what stands there twice is a list. */
+import { Problem } from '../problems.ts';
+
+function decode(text: string, name: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    const message = 'is not percent-encoded UTF-8';
+    throw new Problem('invalid_parameter', `The query parameter ${name.slice(0, 100)} ${message}.`, {
+      errors: [{ in: 'query', field: name.slice(0, 100), pointer: null, code: 'invalid_parameter', message }],
+    });
+  }
+}
+
+const metadataName = /^metadata\[([^\]]*)\]$/;
+
+/** `a=1&a=2&metadata[k]=v` → `{ a: ['1', '2'], metadata: { k: 'v' } }`. */
+export function parseQuery(text: string | null): Record<string, unknown> {
+  const values = new Map<string, unknown>();
+  const metadata = new Map<string, unknown>();
+  for (const part of (text ?? '').split('&')) {
+    if (part === '') continue;
+    const split = part.indexOf('=');
+    const typedName = split < 0 ? part : part.slice(0, split);
+    const name = decode(typedName, typedName);
+    const value = split < 0 ? '' : decode(part.slice(split + 1), name);
+    const [, key] = metadataName.exec(name) ?? [];
+    if (key === undefined) add(values, name, value);
+    else add(metadata, key, value);
+  }
+  // `metadata=x` beside `metadata[k]=v` stays a plain value, which the contract refuses.
+  if (metadata.size > 0 && !values.has('metadata')) values.set('metadata', Object.fromEntries(metadata));
+  return Object.fromEntries(values);
+}
+
+function add(values: Map<string, unknown>, name: string, value: string): void {
+  const before = values.get(name);
+  if (before === undefined) values.set(name, value);
+  else values.set(name, Array.isArray(before) ? [...before, value] : [before, value]);
+}
+

@@ -1,0 +1,15 @@
+import { rateLimit } from '../../contract/me.ts';
+import type { Allowance } from '../access/rate-limit.ts';
+
+const { limit, windowSeconds } = rateLimit;
+
+/** The IETF draft's two fields, and the three older ones. */
+export function limitHeaders({ remaining, resetSeconds }: Allowance): Record<string, string> {
+  return {
+    'RateLimit-Policy': `"default";q=${limit};w=${windowSeconds}`,
+    RateLimit: `"default";r=${remaining};t=${resetSeconds}`,
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(resetSeconds),
+  };
+}

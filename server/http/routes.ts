@@ -1,0 +1,17 @@
+/** The contract's paths and what may be done with each: for OPTIONS and 405. */
+import { isAppRoute } from '@ts-rest/core';
+import type { AppRoute, AppRouter } from '@ts-rest/core';
+
+export function operationsOf(router: AppRouter): AppRoute[] {
+  return Object.values(router).flatMap((entry) => (isAppRoute(entry) ? [entry] : operationsOf(entry)));
+}
+
+/** Path → the value of its `Allow` header. */
+export function allowedMethods(router: AppRouter): Map<string, string> {
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of operationsOf(router)) {
+    const all = method === 'GET' ? ['GET', 'HEAD'] : [method];
+    methods.set(path, [...(methods.get(path) ?? []), ...all]);
+  }
+  return new Map([...methods].map(([path, all]) => [path, [...all, 'OPTIONS'].join(', ')]));
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+/** The command line: finds the command, runs it, and turns what went wrong into one line and an exit status. */
+import type { Command } from './commands/command.ts';
+import { UsageError } from './config.ts';
+
+type Load = () => Promise<Command>;
+
+// Loaded when asked for: `--help` does not wait for an ORM.
+const commands: Record<string, Load> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
+  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand,
+  organizations: async () => (await import('./commands/organizations.ts')).organizationsCommand,
+  members: async () => (await import('./commands/members.ts')).membersCommand,
+  keys: async () => (await import('./commands/keys.ts')).keysCommand,
+  import: async () => (await import('./commands/import.ts')).importCommand,
+  openapi: async () => (await import('./commands/openapi.ts')).openapiCommand,
+};
+
+async function overview(): Promise<string> {
+  const lines = await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(15)}${(await load()).summary}`),
+  );
+  return `Usage: node server/main.ts <command> [options]\n\nCommands:\n${lines.join('\n')}\n\n<command> --help tells more.\n`;
+}
+
+async function main(words: string[]): Promise<number> {
+  const [name, ...rest] = words;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(await overview());
+    return name === undefined ? 1 : 0;
+  }
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!load) throw new UsageError(`unknown command: ${name}; there are ${Object.keys(commands).join(', ')}`);
+  const command = await load();
+  if (rest.includes('--help') || rest.includes('-h')) {
+    process.stdout.write(`${command.help.trim()}\n`);
+    return 0;
+  }
+  return command.run(rest);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const known = error instanceof UsageError || (error instanceof Error && error.name === 'KeyRefusal');
+  const sentence = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`error: ${sentence.split('\n')[0]}\n`);
+  if (!known && process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.exitCode = 1;
+}

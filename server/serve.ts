@@ -1,0 +1,124 @@
+/** A listening server, from its parts to its last answered request. */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { problemCodes } from '../contract/problem.ts';
+import type { ProblemCode } from '../contract/problem.ts';
+import { KeyDirectory } from './access/key-directory.ts';
+import { memoryRateLimiter } from './access/rate-limit.ts';
+import type { RateLimiter } from './access/rate-limit.ts';
+import { createApp } from './app.ts';
+import { UsageError } from './config.ts';
+import type { Database } from './database/orm.ts';
+import { freshId } from './entities/uuid.ts';
+import type { Log } from './http/log.ts';
+import { Problem } from './problems.ts';
+
+export type ServeOptions = {
+  database: Database;
+  log: Log;
+  host: string;
+  port: number;
+  publicUrl?: string | undefined;
+  /** Monotonic, in milliseconds. */
+  clock?: () => number;
+  limiter?: RateLimiter;
+};
+
+export type Serving = {
+  /** Address as callers see it: PUBLIC_URL, or where it listens. */
+  url: string;
+  keys: KeyDirectory;
+  /** Finishes the requests in flight, tells the rest of the connections to close, and ends. */
+  close(): Promise<void>;
+};
+
+const timeouts = { request: 30_000, headers: 15_000, keepAlive: 65_000, drain: 20_000 };
+const maximumHeaderBytes = 16 * 1024;
+
+export async function serve({ database, log, host, port, publicUrl, clock = () => performance.now(), limiter }: ServeOptions): Promise<Serving> {
+  const keys = new KeyDirectory(database.pool, clock);
+  let url = publicUrl?.replace(/\/+$/, '') ?? '';
+  let draining = false;
+  const app = createApp({
+    database,
+    keys,
+    limiter: limiter ?? memoryRateLimiter(clock),
+    log,
+    baseUrl: () => url,
+    draining: () => draining,
+  });
+  const server = createServer(
+    { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false },
+    app,
+  );
+  server.on('clientError', (error: Error & { code?: string }, socket) => refuseUnparsed(error, socket as Socket, url, log));
+  // Node would answer these by itself, and not in JSON.
+  server.on('checkExpectation', app);
+  await listen(server, host, port);
+  url ||= addressOf(server, host);
+  return {
+    url,
+    keys,
+    async close() {
+      draining = true;
+      await drain(server);
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) => {
+      const taken = error.code === 'EADDRINUSE' && `Port ${port} is already taken; choose another with PORT, for example PORT=${port + 1}.`;
+      const forbidden = error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with PORT.`;
+      reject(new UsageError(taken || forbidden || `Cannot listen on ${host}:${port}: ${error.message}`));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function addressOf(server: Server, host: string): string {
+  // A server that listens on a port has an AddressInfo; a string is for pipes only.
+  const { port } = server.address() as AddressInfo;
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const name = everywhere || host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => server.closeAllConnections(), timeouts.drain);
+    server.close(() => {
+      clearTimeout(limit);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+const unparsed: Record<string, [ProblemCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', `The address and the headers are larger than ${maximumHeaderBytes / 1024} KiB.`],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
+};
+
+/** What never became a request is answered in the same shape, straight onto the connection. */
+function refuseUnparsed(error: Error & { code?: string }, socket: Socket, publicUrl: string, log: Log): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [code, detail] = unparsed[error.code ?? ''] ?? ['malformed_request' as const, 'This is not a valid HTTP/1.1 request.'];
+  const requestId = freshId('request');
+  const problem = new Problem(code, detail);
+  const body = JSON.stringify(problem.body(requestId, publicUrl));
+  const { status, title } = problemCodes[code];
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Cache-Control: private, no-cache',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ];
+  log({ requestId, status, code, reason: error.code });
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
