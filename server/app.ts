@@ -60,7 +60,7 @@ export function createApp(parts: Parts): Express {
 
 // ts-rest types these for one route each; they are Express's own, and serve any route.
 const endpointOptions = {
-  globalMiddleware: [readBody],
+  globalMiddleware: readBody,
   requestValidationErrorHandler: refuseInvalid,
 } as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
 

@@ -42,6 +42,11 @@ export function describeInvalidRequest(error: RequestValidationError): { code: P
   return { code: code as ProblemCode, errors: [...query, ...headers, ...body] };
 }
 
+/** The same of a record that came in another way than as a request, such as a row of an import. */
+export function describeInvalidBody(issues: readonly Issue[], request: Pick<Request, 'body' | 'bodySchema' | 'recordSchema'>): ProblemError[] {
+  return issues.flatMap((issue) => describe(issue, 'body', request));
+}
+
 const issuesOf = (error: unknown): readonly Issue[] =>
   typeof error === 'object' && error !== null && 'issues' in error ? (error.issues as readonly Issue[]) : [];
 
@@ -102,11 +107,14 @@ function namesAt(schema: unknown, path: string[]): string[] {
   const shape = shapeOf(schema);
   if (!shape) return [];
   const [name, ...rest] = path;
+  // The place of an element in a list: the list answers with the names of its elements.
+  if (name !== undefined && /^\d+$/.test(name)) return namesAt(schema, rest);
   return name === undefined ? Object.keys(shape) : namesAt(shape[name], rest);
 }
 
 function shapeOf(schema: unknown): Record<string, unknown> | undefined {
   if (schema instanceof z.ZodObject) return schema.shape;
+  if (schema instanceof z.ZodArray) return shapeOf(schema.element);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return shapeOf(schema.unwrap());
   if (schema instanceof z.ZodPipe) return shapeOf(schema.out) ?? shapeOf(schema.in);
   return undefined;

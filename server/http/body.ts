@@ -1,6 +1,6 @@
 /** The body of a write: its media type, its size, its JSON; each refused with its own problem before it is looked at. */
 import express from 'express';
-import type { NextFunction, Request, RequestHandler } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Problem } from '../problems.ts';
 
 export const maximumBytes = 256 * 1024;
@@ -13,17 +13,17 @@ const mediaTypes: Record<string, string[]> = {
   PATCH: ['application/json', 'application/merge-patch+json'],
 };
 
-/** Fills `req.body` with the parsed JSON of a POST or PATCH. */
-export const readBody: RequestHandler = (request, response, next) => {
-  const accepted = mediaTypes[request.method];
-  if (!accepted) return next();
+/** Checks what is announced, reads the bytes, parses them: afterwards `req.body` is the JSON of a POST or PATCH. */
+export const readBody: RequestHandler[] = [requireJson, readBytes, parseJson].map((step): RequestHandler => {
+  // Each a step of the router's own, which catches what a step throws; a callback's throw would end the process.
+  return (request, response, next) => (request.method in mediaTypes ? step(request, response, next) : next());
+});
+
+function requireJson(request: Request, _: Response, next: NextFunction): void {
   if (!hasBody(request)) throw malformed('The body is missing; send a JSON object');
-  requireMediaType(request, accepted);
-  readBytes(request, response, (error?: unknown) => {
-    if (error) return next(error);
-    parse(request, next);
-  });
-};
+  requireMediaType(request, mediaTypes[request.method] ?? []);
+  next();
+}
 
 const malformed = (sentence: string) => new Problem('malformed_json', `${sentence}.`);
 
@@ -43,7 +43,7 @@ function requireMediaType({ headers }: Request, accepted: string[]): void {
   }
 }
 
-function parse(request: Request, next: NextFunction): void {
+function parseJson(request: Request, _: Response, next: NextFunction): void {
   const bytes: unknown = request.body;
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('The body is empty; send a JSON object');
   let text: string;

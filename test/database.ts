@@ -1,0 +1,56 @@
+/** One PostgreSQL for a whole run: a new database at DATABASE_URL, or an embedded cluster that is thrown away after. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrate, openDatabase } from '../server/database/orm.ts';
+import { openEmbeddedPostgres } from '../server/database/postgres.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    databaseUrl: string;
+  }
+}
+
+type Provided = { url: string; close(): Promise<void> };
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { url, close } = process.env.DATABASE_URL ? await ownDatabase(process.env.DATABASE_URL) : await ownCluster();
+  const database = await openDatabase({ url });
+  await migrate(database);
+  const { rows } = await database.pool.query<{ server_version: string }>('show server_version');
+  process.stdout.write(`PostgreSQL ${rows[0]?.server_version}\n`);
+  await database.orm.close();
+  project.provide('databaseUrl', url);
+  return close;
+}
+
+async function ownCluster(): Promise<Provided> {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-test-'));
+  await chmod(folder, 0o755);
+  // Nothing of a test run needs to survive a power cut.
+  const settings = { fsync: 'off', synchronous_commit: 'off', max_prepared_transactions: '5' };
+  const { url, close } = await openEmbeddedPostgres({ dataDir: folder, settings });
+  return {
+    url,
+    async close() {
+      await close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ownDatabase(serverUrl: string): Promise<Provided> {
+  const name = `test_${process.pid}_${Date.now()}`;
+  const run = async (text: string) => {
+    const client = new pg.Client({ connectionString: serverUrl });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  };
+  await run(`create database ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return { url: url.href, close: () => run(`drop database ${name} with (force)`) };
+}

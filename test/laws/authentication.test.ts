@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { v1 } from '../../contract/v1.ts';
+import { Organization } from '../../server/entities/organization.ts';
+import { operationsOf } from '../../server/http/routes.ts';
+import { revokeKey, listKeys } from '../../server/keys.ts';
+import { useWorld } from '../world.ts';
+
+const world = useWorld();
+const fill = (path: string) => path.replace(/:\w+/, 'cus_01jzy3v1k8e2tb6qk3x5w9r7md');
+
+describe('authentication', () => {
+  for (const { method, path } of operationsOf(v1)) {
+    test(`${method} ${path} needs a key`, async () => {
+      const response = await fetch(world.url + fill(path), { method });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="api"');
+      expect(response.headers.get('ratelimit')).toBeNull();
+      expect(await response.json()).toMatchObject({ code: 'api_key_missing', status: 401, errors: [] });
+    });
+  }
+
+  const raw = `ak_live_${'ab'.repeat(32)}`;
+  const mistakes: [string, Record<string, string>, string, RegExp][] = [
+    ['an unknown key', { authorization: `Bearer ${raw}` }, 'api_key_invalid', /does not exist/],
+    ['a doubled scheme', { authorization: `Bearer Bearer ${raw}` }, 'api_key_malformed', /twice/],
+    ['a key without its scheme', { authorization: raw }, 'api_key_malformed', /Bearer is missing/],
+    ['upper-case hex', { authorization: `Bearer ${raw.toUpperCase().replace('AK_LIVE', 'ak_live')}` }, 'api_key_malformed', /lower case/],
+    ['Basic', { authorization: `Basic ${btoa(raw)}` }, 'api_key_malformed', /scheme must be Bearer/],
+    ['a short key', { authorization: 'Bearer ak_live_12' }, 'api_key_malformed', /64 hexadecimal/],
+    ['X-API-Key', { 'x-api-key': raw }, 'api_key_missing', /X-API-Key/],
+  ];
+  for (const [what, headers, code, hint] of mistakes) {
+    test(`${what} is refused with a hint and without an echo`, async () => {
+      const response = await fetch(`${world.url}/v1/me`, { headers });
+      const text = await response.text();
+      expect(response.status).toBe(401);
+      expect(JSON.parse(text)).toMatchObject({ code, detail: expect.stringMatching(hint) });
+      expect(text).not.toContain('abababab');
+    });
+  }
+
+  test('a key in the address is not read, and the answer says so', async () => {
+    const response = await fetch(`${world.url}/v1/me?api_key=${raw}`);
+    expect(await response.json()).toMatchObject({ code: 'api_key_missing', detail: expect.stringMatching(/address/) });
+    expect(JSON.stringify(world.log)).not.toContain(raw);
+  });
+
+  test('the scheme is read whatever its case', async () => {
+    const { key } = await world.organization();
+    const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: `bearer  ${key}` } });
+    expect(response.status).toBe(200);
+  });
+
+  test('a revoked key is refused at the next request of the process that revoked it', async () => {
+    const tenant = await world.organization();
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    const [key] = await listKeys(tenant.em());
+    await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
+    world.serving.keys.forget();
+    expect((await tenant.call('GET', '/v1/me')).body).toMatchObject({ status: 401, code: 'api_key_revoked' });
+  });
+
+  test('a plan that was lowered is 403, never 401, and the same key works again after the upgrade', async () => {
+    const tenant = await world.organization({ plan: 'free' });
+    const refused = await tenant.call('GET', '/v1/customers');
+    expect(refused.body).toMatchObject({ status: 403, code: 'plan_required' });
+    expect(refused.headers.get('www-authenticate')).toBeNull();
+    expect(refused.headers.get('ratelimit')).toBe('"default";r=99;t=60');
+    const em = world.database.orm.em.fork();
+    (await em.findOneOrFail(Organization, { id: tenant.organization.id })).plan = 'team';
+    await em.flush();
+    world.serving.keys.forget();
+    expect((await tenant.call('GET', '/v1/customers')).status).toBe(200);
+  });
+
+  test('neither the database nor the log holds a raw key', async () => {
+    const tenant = await world.organization();
+    await tenant.call('GET', `/v1/customers/${tenant.key}?q=${tenant.key}`);
+    const { rows } = await world.database.pool.query('select * from api_keys');
+    expect(JSON.stringify(rows)).not.toContain(tenant.key);
+    expect(JSON.stringify(rows)).toContain(tenant.key.slice(-4));
+  });
+});
+
+describe('a key directory under a clock', () => {
+  let nowMs = 1_000_000;
+  const clocked = useWorld({ clock: () => nowMs });
+
+  test('another process’s revocation is in force within a second', async () => {
+    const tenant = await clocked.organization();
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    const [key] = await listKeys(tenant.em());
+    await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
+    nowMs += 999;
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(401);
+  });
+
+  test('a key that nothing happened to costs one statement a half-second, not one a request', async () => {
+    const tenant = await clocked.organization();
+    await tenant.call('GET', '/v1/me');
+    const statements = await counted(() => tenant.call('GET', '/v1/me'));
+    expect(statements).toEqual([]);
+    nowMs += 500;
+    expect(await counted(() => tenant.call('GET', '/v1/me'))).toEqual(['select epoch from access_epoch']);
+  });
+
+  async function counted(work: () => Promise<unknown>): Promise<string[]> {
+    const texts: string[] = [];
+    const { pool } = clocked.database;
+    const original = pool.query;
+    // The pool itself is watched, not replaced: every statement still runs.
+    pool.query = function watched(this: unknown, ...words: unknown[]) {
+      const [statement] = words;
+      texts.push(typeof statement === 'string' ? statement : String(Reflect.get(Object(statement), 'text')));
+      return Reflect.apply(original, pool, words);
+    } as typeof pool.query;
+    await work();
+    pool.query = original;
+    return texts;
+  }
+});

@@ -1,0 +1,192 @@
+/** Every failure has the one shape, and no input makes a 5xx. */
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { problem, problemCodes } from '../../contract/problem.ts';
+import { v1 } from '../../contract/v1.ts';
+import { operationsOf } from '../../server/http/routes.ts';
+import { useWorld } from '../world.ts';
+import type { Answer } from '../world.ts';
+
+// A second passes with every request: no key ever reaches its limit here.
+let nowMs = 0;
+const world = useWorld({ clock: () => (nowMs += 1000) });
+const fill = (path: string) => path.replace(/:\w+/, 'cus_01jzy3v1k8e2tb6qk3x5w9r7md');
+const operations = operationsOf(v1);
+const writes = operations.filter(({ method }) => method !== 'GET');
+
+function expectProblem(answer: Pick<Answer, 'status' | 'headers' | 'body'>, status: number, code: keyof typeof problemCodes): void {
+  expect(answer.body).toMatchObject({ status, code, title: problemCodes[code].title });
+  expect(answer.status).toBe(status);
+  expect(problem.strict().safeParse(answer.body).error).toBeUndefined();
+  expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);
+  expect(answer.headers.get('cache-control')).toBe('private, no-cache');
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('x-powered-by')).toBeNull();
+}
+
+describe('problems of every operation', () => {
+  for (const { method, path } of operations) {
+    test(`${method} ${path} refuses an unknown parameter by name`, async () => {
+      const tenant = await world.organization();
+      const answer = await tenant.call(method, `${fill(path)}?limti=1`, method === 'GET' ? undefined : {});
+      expectProblem(answer, 400, 'unknown_parameter');
+      expect(answer.body.errors[0]).toMatchObject({ in: 'query', field: 'limti', pointer: null, code: 'unknown_parameter' });
+      if (method === 'GET' && !path.includes(':') && !path.endsWith('/me')) expect(answer.body.errors[0].suggestion).toBe('limit');
+    });
+
+    test(`${path} answers another method with 405 and what it allows`, async () => {
+      const tenant = await world.organization();
+      const answer = await tenant.call('DELETE', fill(path));
+      expectProblem(answer, 405, 'method_not_allowed');
+      expect(answer.headers.get('allow')).toContain(method);
+      const options = await fetch(world.url + fill(path), { method: 'OPTIONS' });
+      expect([options.status, options.headers.get('allow')]).toEqual([204, answer.headers.get('allow')]);
+    });
+  }
+
+  for (const { method, path } of writes) {
+    const send = async (body: string | Uint8Array | undefined, headers: Record<string, string> = {}) =>
+      (await world.organization()).call(method, fill(path), body, headers);
+
+    test(`${method} ${path} refuses what is no JSON object`, async () => {
+      for (const body of ['{', '', '{"a":1}}', '\u0000', 'undefined']) expectProblem(await send(body), 400, 'malformed_json');
+      expectProblem(await send(undefined), 400, 'malformed_json');
+      for (const body of ['[]', '"x"', '1', 'null', 'true']) expectProblem(await send(body), 422, 'validation_failed');
+      expectProblem(await send(new Uint8Array([0x22, 0xff, 0xfe, 0x22])), 400, 'malformed_json');
+      expectProblem(await send(`${'['.repeat(21)}${']'.repeat(21)}`), 400, 'malformed_json');
+      expectProblem(await send('['.repeat(200_000)), 400, 'malformed_json');
+    });
+
+    test(`${method} ${path} refuses other media types and encodings`, async () => {
+      expectProblem(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
+      expectProblem(await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type');
+      expectProblem(await send('{}', { 'content-type': 'application/json; charset=latin1' }), 415, 'unsupported_media_type');
+      expectProblem(await send('{}', { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type');
+    });
+
+    test(`${method} ${path} refuses a body over 256 KiB and takes one just below`, async () => {
+      expectProblem(await send(`"${'x'.repeat(256 * 1024)}"`), 413, 'payload_too_large');
+      expectProblem(await send(`"${'x'.repeat(10_000_000)}"`), 413, 'payload_too_large');
+      expectProblem(await send(`"${'x'.repeat(256 * 1024 - 2)}"`), 422, 'validation_failed');
+    });
+
+    test(`${method} ${path} names an unknown field and what was meant, whatever else is wrong`, async () => {
+      const answer = await send('{"externa_id":"x","__proto__":{"a":1},"constructor":1,"name":5,"metadata":{"__proto__":"x"}}');
+      expectProblem(answer, 422, 'validation_failed');
+      const errors = Object.fromEntries(answer.body.errors.map((error: { pointer: string }) => [error.pointer, error]));
+      expect(errors['/externa_id']).toMatchObject({ code: 'unknown_field', suggestion: 'externalId' });
+      expect(errors['/__proto__']).toMatchObject({ code: 'unknown_field' });
+      expect(errors['/constructor']).toMatchObject({ code: 'unknown_field' });
+      expect(errors['/name']).toMatchObject({ code: 'invalid_type' });
+      expect(errors['/metadata/__proto__']).toMatchObject({ code: 'invalid_characters' });
+    });
+
+    test(`${method} ${path} reports wrong query and wrong body together, as a 400`, async () => {
+      const tenant = await world.organization();
+      const answer = await tenant.call(method, `${fill(path)}?nope=1`, { name: 5 });
+      expectProblem(answer, 400, 'unknown_parameter');
+      expect(answer.body.errors.map((error: { in: string }) => error.in)).toContain('body');
+    });
+
+    test(`${method} ${path} lists at most 50 errors`, async () => {
+      const many = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`f${index}`, 1]));
+      const answer = await send(JSON.stringify(many));
+      expect(answer.body.errors).toHaveLength(50);
+    });
+  }
+});
+
+describe('hostile values in every field', () => {
+  const values: unknown[] = [
+    null, '', ' ', 0, -1, 1e308, 1e-308, 12345678901234567890, true, [], {}, [[]], { a: {} }, 'x'.repeat(6000), '\u0000', '\ud800', 'a\u0007b',
+    '😀'.repeat(300), '%', "'; drop table customers; --", '1e3', 'NaN', '-0', '00012', '../../x', '\u202e', 'ﷺ'.repeat(200), { $ne: 1 }, ['a', 5],
+  ];
+  const fields: Record<string, string[]> = {
+    '/v1/customers': ['type', 'name', 'firstName', 'email', 'phone', 'address', 'website', 'notes', 'tags', 'externalId', 'metadata', 'status', 'id'],
+    '/v1/items': ['type', 'name', 'sku', 'unitPrice', 'currency', 'unit', 'taxable', 'taxRate', 'category', 'imageUrl', 'metadata', 'status'],
+  };
+  for (const [path, names] of Object.entries(fields)) {
+    for (const name of names) {
+      test(`POST ${path} with anything in ${name} is a 201 or a 422`, async () => {
+        const tenant = await world.organization();
+        const base = path.endsWith('items') ? { type: 'service', name: 'x', unitPrice: '1' } : { name: 'x' };
+        for (const value of values) {
+          const { status, body } = await tenant.call('POST', path, { ...base, [name]: value });
+          expect([201, 409, 422], JSON.stringify([value, body])).toContain(status);
+        }
+      });
+    }
+  }
+
+  test('every parameter of every list takes anything with a 200 or a 400', async () => {
+    const strange = ['', '%00', '%ff', '%', '%ud800', 'a&a', '-1', '1e9', '0x10', '99999999999999999999', "'", '%F0%9F%98%80', 'null', '[]', '2026-02-30', '2026-01-01T00:00:00+25:00', '0000-01-01', '9999-12-31T23:59:59-23:59', '+', '%2B', '%5C', 'x'.repeat(3000)];
+    const tenant = await world.organization();
+    for (const { path, query } of operations.filter((route) => route.method === 'GET')) {
+      const names = [...Object.keys(Reflect.get(Object(query), 'shape') ?? {}), 'metadata[k]', 'metadata[]', 'metadata[%00]', 'metadata[__proto__]', '__proto__', 'constructor', 'q[]'];
+      for (const name of names) {
+        for (const value of strange) {
+          const { status, body } = await tenant.call('GET', `${fill(path)}?${name}=${value}`);
+          expect([200, 400, 404], `${path}?${name}=${value} ${JSON.stringify(body)}`).toContain(status);
+        }
+        const twice = await tenant.call('GET', `${fill(path)}?${name}=1&${name}=2`);
+        expect([400, 404], `${path}?${name} twice`).toContain(twice.status);
+      }
+    }
+  }, 120_000);
+});
+
+describe('what stands outside the contract', () => {
+  test('an unknown address is 404 with a key and 401 without, and 404 outside /v1', async () => {
+    const tenant = await world.organization();
+    for (const path of ['/v1', '/v1/', '/v1/nope', '/v1/customers/a/b', '/v1//customers', '/v1/Customers']) {
+      expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
+      expect((await fetch(world.url + path)).status).toBe(401);
+    }
+    for (const path of ['/', '/nope', '/V1/customers']) expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
+  });
+
+  test('one trailing slash is tolerated, HEAD answers as GET without a body', async () => {
+    const tenant = await world.organization();
+    expect((await tenant.call('GET', '/v1/customers/')).status).toBe(200);
+    const head = await tenant.call('HEAD', '/v1/customers');
+    const get = await tenant.call('GET', '/v1/customers');
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', get.headers.get('content-length')]);
+  });
+
+  test('an id that cannot be decoded is an unknown one', async () => {
+    const tenant = await world.organization();
+    for (const id of ['%ZZ', '%', 'a%2Fb', '%00', '..%2f..%2fitems']) {
+      expect((await tenant.call('GET', `/v1/customers/${id}`)).body).toMatchObject({ status: 404, code: 'not_found' });
+    }
+  });
+
+  const rude: [string, string, number, string][] = [
+    ['a malformed request line', 'NONSENSE\r\n\r\n', 400, 'malformed_request'],
+    ['headers that are too large', `GET /v1/me HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+    ['an address that is too long', `GET /v1/me?q=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
+    ['a missing Host', 'GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+    ['two lengths', 'POST /v1/customers HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400, 'malformed_request'],
+  ];
+  for (const [what, bytes, status, code] of rude) {
+    test(`${what} is answered by a JSON problem`, async () => {
+      const text = await overSocket(bytes);
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(head.toLowerCase()).toContain('content-type: application/problem+json');
+      expect(JSON.parse(body)).toMatchObject({ status, code });
+      expect(problem.strict().safeParse(JSON.parse(body)).success).toBe(true);
+    });
+  }
+
+  function overSocket(bytes: string): Promise<string> {
+    const { port } = new URL(world.url);
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.on('end', () => resolve(text));
+      socket.on('error', reject);
+    });
+  }
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { memoryRateLimiter } from '../../server/access/rate-limit.ts';
+import { useWorld } from '../world.ts';
+
+describe('the rate limit', () => {
+  let nowMs = 5_000_000;
+  const world = useWorld({ clock: () => nowMs });
+
+  test('of 300 requests at once with one key 100 are 200, 200 are 429, and another key is untouched', async () => {
+    const tenant = await world.organization();
+    const other = tenant.as(await tenant.anotherKey());
+    const answers = await Promise.all(Array.from({ length: 300 }, () => tenant.call('GET', '/v1/customers')));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
+    expect(refused).toHaveLength(200);
+    for (const { headers, body } of refused) {
+      expect(headers.get('retry-after')).toBe('60');
+      expect(body).toMatchObject({ code: 'rate_limited', status: 429 });
+      expect(headers.get('ratelimit')).toBe('"default";r=0;t=60');
+    }
+    expect((await other.call('GET', '/v1/me')).headers.get('x-ratelimit-remaining')).toBe('99');
+    nowMs += 59_999;
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(429);
+    nowMs += 1;
+    expect((await tenant.call('GET', '/v1/me')).headers.get('ratelimit')).toBe('"default";r=99;t=60');
+  });
+
+  test('everything with a valid key counts, 401 and OPTIONS do not', async () => {
+    const tenant = await world.organization();
+    await tenant.call('OPTIONS', '/v1/customers');
+    await tenant.call('GET', '/v1/nope');
+    await tenant.call('POST', '/v1/customers', {});
+    await tenant.call('GET', '/v1/customers/cus_x');
+    const { headers } = await tenant.call('GET', '/v1/customers?x=1');
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=100;w=60');
+    expect(headers.get('x-ratelimit-limit')).toBe('100');
+    expect(headers.get('x-ratelimit-remaining')).toBe('96');
+    nowMs += 10_500;
+    expect((await tenant.call('GET', '/v1/me')).headers.get('x-ratelimit-reset')).toBe('50');
+  });
+});
+
+describe('the sliding window', () => {
+  test('agrees with an oracle that remembers every accepted request', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 150, maxLength: 600 });
+    fc.assert(
+      fc.property(steps, (gaps) => {
+        let nowMs = 0;
+        const limiter = memoryRateLimiter(() => nowMs);
+        const accepted: number[] = [];
+        for (const gap of gaps) {
+          // Many at one moment, then a pause: both edges of the window are met.
+          nowMs += gap > 600 ? 0 : gap;
+          const within = accepted.filter((time) => nowMs - time < 60_000);
+          const answer = limiter.take('key');
+          if (answer instanceof Promise) throw new Error('The memory limiter answers at once.');
+          expect(answer.accepted).toBe(within.length < 100);
+          if (answer.accepted) accepted.push(nowMs);
+          const counted = accepted.filter((time) => nowMs - time < 60_000);
+          expect(answer.remaining).toBe(100 - counted.length);
+          expect(answer.resetSeconds).toBe(Math.ceil((60_000 - (nowMs - (counted[0] ?? nowMs))) / 1000));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+// The settings file is read by its default export: the only one in the house.
+export default defineConfig({
+  test: {
+    root: new URL('..', import.meta.url).pathname,
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/database.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    pool: 'forks',
+  },
+});
