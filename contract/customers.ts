@@ -2,10 +2,11 @@
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import * as fields from './fields.ts';
-import { listQuery, noParameters, page, sortsBy } from './list.ts';
-import { problems } from './responses.ts';
+import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
+import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
+import { notModified, problems } from './responses.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
-import { clearable, eachClearable, eachEmptyIsNull, eachNullable, emptyIsNull } from './parsed.ts';
+import { clearable, eachClearable, eachEmptyIsAbsent, eachNullable, emptyIsAbsent } from './parsed.ts';
 import { oneOf, text } from './text.ts';
 
 export const customerTypes = ['person', 'company'] as const;
@@ -13,6 +14,7 @@ export const customerStatuses = ['active', 'archived'] as const;
 
 const type = oneOf(customerTypes, {
   description: 'Who this is. Default: `company` where companyName is given without first and last name, else `person`.',
+  example: 'company',
 });
 const status = oneOf(customerStatuses, { description: 'An archived customer is retired: kept, but no longer in use.' });
 const name = text(200, {
@@ -43,7 +45,7 @@ export const customer = z
     name,
     ...eachNullable(details),
     address: fields.address.nullable(),
-    shippingAddress: fields.address.nullable(),
+    shippingAddress: fields.address.nullable().meta({ description: 'Where to deliver; `null` where no part of it is known.' }),
     ...eachNullable(moreDetails),
     tags: fields.tags,
     externalId: fields.externalId.nullable(),
@@ -57,12 +59,12 @@ export type Customer = z.infer<typeof customer>;
 export const customerCreateFields = {
   type: type.optional(),
   name: name.optional(),
-  ...eachEmptyIsNull(details),
-  address: emptyIsNull(fields.addressInput),
-  shippingAddress: emptyIsNull(fields.addressInput),
-  ...eachEmptyIsNull(moreDetails),
+  ...eachEmptyIsAbsent(details),
+  address: emptyIsAbsent(fields.addressInput),
+  shippingAddress: emptyIsAbsent(fields.addressInput),
+  ...eachEmptyIsAbsent(moreDetails),
   tags: fields.tagsInput.optional(),
-  externalId: emptyIsNull(fields.externalId),
+  externalId: emptyIsAbsent(fields.externalId),
   metadata: fields.metadataInput.optional(),
   status: status.optional(),
 };
@@ -102,7 +104,11 @@ export const customerUpdate = z
     createdAt: fields.readOnly(times.createdAt),
     updatedAt: fields.readOnly(times.updatedAt),
   })
-  .meta({ id: 'CustomerUpdate', description: 'A JSON Merge Patch (RFC 7396): what is absent stays, `null` clears.' });
+  .meta({
+    id: 'CustomerUpdate',
+    description: 'A JSON Merge Patch (RFC 7396): what is absent stays, `null` clears.',
+    examples: [{ phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } }],
+  });
 export type CustomerUpdate = z.output<typeof customerUpdate>;
 
 export const customerListQuery = z.strictObject({
@@ -121,7 +127,7 @@ export const customers = initContract().router({
     method: 'GET',
     path: '/customers',
     summary: 'List customers',
-    description: 'A page of the organization’s customers, newest first unless sorted otherwise.',
+    description: 'A page of the organization’s customers, newest first unless sorted otherwise. `q` looks in name, firstName, lastName, companyName, email and phone.',
     pathParams: z.object({}),
     query: customerListQuery,
     responses: { 200: page(customer, 'Customer') },
@@ -133,8 +139,9 @@ export const customers = initContract().router({
     summary: 'Get a customer',
     description: 'One customer by id.',
     pathParams: customerId,
+    headers: ifNoneMatch,
     query: noParameters,
-    responses: { 200: customer, ...problems(404) },
+    responses: { 200: customer, 304: notModified, ...problems(404) },
     metadata: { operationId: 'getCustomer', tag: 'Customers' },
   },
   create: {
@@ -143,9 +150,10 @@ export const customers = initContract().router({
     summary: 'Create a customer',
     description: 'Makes a customer; the answer is the stored record.',
     pathParams: z.object({}),
-    query: noParameters,
+    headers: idempotent,
+    query: createQuery(['error', 'return', 'update'], 'Where another customer has this externalId: `error` answers 409, `return` 200 with that customer as it is, `update` 200 after merging the body into it. Needs an externalId in the body.'),
     body: customerCreate,
-    responses: { 201: customer, ...problems(409, 413, 415, 422) },
+    responses: { 201: customer, 200: customer, ...problems(409, 413, 415, 422) },
     metadata: { operationId: 'createCustomer', tag: 'Customers' },
   },
   update: {
@@ -155,9 +163,10 @@ export const customers = initContract().router({
     description:
       'JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`: what is absent stays, `null` clears, objects merge, arrays are replaced. A patch that changes nothing changes nothing, `updatedAt` included.',
     pathParams: customerId,
+    headers: ifMatch,
     query: noParameters,
     body: customerUpdate,
-    responses: { 200: customer, ...problems(404, 409, 413, 415, 422) },
+    responses: { 200: customer, ...problems(404, 409, 412, 413, 415, 422) },
     metadata: { operationId: 'updateCustomer', tag: 'Customers' },
   },
 });

@@ -71,6 +71,7 @@ export function decimalInput(options: DecimalOptions) {
   return parsed<string, string | number>((value) => refuseDecimal(value, options), {
     type: 'string',
     pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+    maxLength: widest,
     description: `${options.description} From ${options.min} to ${options.max}, up to 4 decimals; a JSON number is accepted too.`,
     examples: [options.example],
   });

@@ -1,7 +1,7 @@
 /** Scalars and small objects with a meaning of their own, shared by the records. */
 import { z } from 'zod';
 import { countryCodes, currencyDigits } from './codes.ts';
-import { eachClearable, eachEmptyIsNull, eachNullable, parsed } from './parsed.ts';
+import { eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
 import { codePoints, failure, normalise, text, textThat } from './text.ts';
 import type { TextOptions } from './text.ts';
 
@@ -23,7 +23,7 @@ export function id(kind: Kind, description = 'Unique id; it never changes.') {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
-    .meta({ description, examples: [`${prefix}_01jzy3v1k8e2tb6qk3x5w9r7md`] });
+    .meta({ description, maxLength: prefix.length + 27, examples: [`${prefix}_01jzy3v1k8e2tb6qk3x5w9r7md`] });
 }
 
 /** An id in a path: any text, because a malformed id is an unknown one (404), not a malformed request. */
@@ -36,7 +36,7 @@ export function timestamp(description: string, example = '2026-03-01T09:30:00.12
   return z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    .meta({ description, format: 'date-time', examples: [example] });
+    .meta({ description, format: 'date-time', maxLength: 24, examples: [example] });
 }
 
 const emailForm =
@@ -120,7 +120,7 @@ export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', '
 const addressDescription = 'A postal address; `null` where no part of it is known.';
 export const address = z.object(eachNullable(addressFields)).meta({ id: 'Address', description: addressDescription });
 export const addressInput = z
-  .strictObject(eachEmptyIsNull(addressFields))
+  .strictObject(eachEmptyIsAbsent(addressFields))
   .meta({ id: 'AddressInput', description: addressDescription });
 export const addressPatch = z
   .strictObject(eachClearable(addressFields))
@@ -167,6 +167,7 @@ const metadataSchema = {
   description: 'Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters.',
   examples: [{ segment: 'retail', 'crm.owner': 'north' }],
 };
+const metadataScalars = 'Numbers and booleans are accepted too, and become strings.';
 
 export const metadata = z.record(z.string(), z.string()).meta(metadataSchema);
 
@@ -214,7 +215,12 @@ export const metadataPatch: z.ZodType<Record<string, string | null> | null, Meta
     }
     return Object.fromEntries(merged);
   })
-  .meta({ ...metadataSchema, additionalProperties: { type: ['string', 'null'], maxLength: metadataLimits.value } });
+  .meta({
+    ...metadataSchema,
+    type: ['object', 'null'],
+    additionalProperties: { type: ['string', 'null'], maxLength: metadataLimits.value },
+    description: `${metadataSchema.description} ${metadataScalars} \`null\` removes a key, or all of them.`,
+  });
 
 /** Metadata on create: `null`, as a whole or for a key, means that there is none. */
 export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = metadataPatch
@@ -224,7 +230,7 @@ export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = m
     if (problem) context.issues.push(problem);
     return Object.fromEntries(present);
   })
-  .meta(metadataSchema);
+  .meta({ ...metadataSchema, type: ['object', 'null'], description: `${metadataSchema.description} ${metadataScalars}` });
 
 /** A field that only the server sets: a PATCH may carry it while it equals what is stored. */
 export const readOnly = <T>(field: z.ZodType<T>) =>

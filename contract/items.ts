@@ -3,10 +3,11 @@ import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import { decimal, decimalInput } from './decimal.ts';
 import * as fields from './fields.ts';
-import { listQuery, noParameters, page, sortsBy } from './list.ts';
+import { idempotent, ifNoneMatch } from './headers.ts';
+import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
-import { eachEmptyIsNull, eachNullable, emptyIsNull } from './parsed.ts';
-import { problems } from './responses.ts';
+import { eachEmptyIsAbsent, eachNullable, emptyIsAbsent } from './parsed.ts';
+import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
 export const itemTypes = ['product', 'service'] as const;
@@ -22,7 +23,7 @@ const moreDetails = {
   category: text(100, { description: 'Category in the catalog.', example: 'Beverages' }),
   imageUrl: fields.url(['https'], 2000, { description: 'Picture.', example: 'https://cdn.example.com/chai.jpg' }),
 };
-const unit = text(30, { description: 'What one of it is.', example: 'hour' });
+const unit = text(30, { description: 'What one of it is.', example: 'each' });
 const taxable = z.boolean().meta({ description: 'Whether tax is due on it.', examples: [true] });
 
 export const item = z
@@ -49,14 +50,14 @@ export type Item = z.infer<typeof item>;
 export const itemCreateFields = {
   type,
   name,
-  ...eachEmptyIsNull(details),
+  ...eachEmptyIsAbsent(details),
   unitPrice: decimalInput({ min: '0', max: '999999999.9999', description: 'Price of one unit.', example: '18.00' }),
   currency: fields.currency.optional().meta({ ...fields.currency.meta(), description: 'ISO 4217 currency code, upper case. Default: the organization’s.' }),
-  unit: emptyIsNull(unit),
+  unit: emptyIsAbsent(unit),
   taxable: taxable.optional().meta({ ...taxable.meta(), default: true }),
-  taxRate: emptyIsNull(decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' })),
-  ...eachEmptyIsNull(moreDetails),
-  externalId: emptyIsNull(fields.externalId),
+  taxRate: emptyIsAbsent(decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' })),
+  ...eachEmptyIsAbsent(moreDetails),
+  externalId: emptyIsAbsent(fields.externalId),
   metadata: fields.metadataInput.optional(),
 };
 
@@ -77,7 +78,7 @@ export const items = initContract().router({
     method: 'GET',
     path: '/items',
     summary: 'List items',
-    description: 'A page of the catalog, newest first unless sorted otherwise.',
+    description: 'A page of the catalog, newest first unless sorted otherwise. `q` looks in name, sku and description.',
     pathParams: z.object({}),
     query: itemListQuery,
     responses: { 200: page(item, 'Item') },
@@ -89,8 +90,9 @@ export const items = initContract().router({
     summary: 'Get an item',
     description: 'One catalog item by id.',
     pathParams: z.object({ itemId: fields.pathId('item') }),
+    headers: ifNoneMatch,
     query: noParameters,
-    responses: { 200: item, ...problems(404) },
+    responses: { 200: item, 304: notModified, ...problems(404) },
     metadata: { operationId: 'getItem', tag: 'Items' },
   },
   create: {
@@ -99,9 +101,10 @@ export const items = initContract().router({
     summary: 'Create an item',
     description: 'Adds an item to the catalog; the answer is the stored record.',
     pathParams: z.object({}),
-    query: noParameters,
+    headers: idempotent,
+    query: createQuery(['error', 'return'], 'Where another item has this externalId: `error` answers 409, `return` 200 with that item as it is. Needs an externalId in the body.'),
     body: itemCreate,
-    responses: { 201: item, ...problems(409, 413, 415, 422) },
+    responses: { 201: item, 200: item, ...problems(409, 413, 415, 422) },
     metadata: { operationId: 'createItem', tag: 'Items' },
   },
 });

@@ -8,6 +8,11 @@ export const pageSize = { min: 1, max: 100, default: 25 } as const;
 /** The query of an operation that has none: what is sent all the same is refused by name. */
 export const noParameters = z.strictObject({});
 
+/** The query of a create: what to do where the externalId is taken. */
+export function createQuery<const Choice extends string>(choices: readonly Choice[], description: string) {
+  return z.strictObject({ onConflict: choiceParameter(choices, { description, default: 'error', examples: ['return'] }) });
+}
+
 const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
   description: 'How many records a page holds.',
   examples: [25],
@@ -16,6 +21,7 @@ const cursor = parameter<string>(
   (value) => (value.length > 8000 ? failure('too_long', 'is not a cursor of this list', value) : value),
   {
     type: 'string',
+    maxLength: 8000,
     description:
       'Where the page starts: `pagination.nextCursor` of the page before. It carries sort and filters, which may be repeated or left out, but not changed.',
     examples: ['eyJzIjoiLWNyZWF0ZWRBdCJ9'],

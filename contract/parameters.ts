@@ -94,7 +94,13 @@ export function instantParameter(schema: Schema) {
     (value) =>
       parseInstant(value) ??
       failure('invalid_type', 'must be an existing time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01', value),
-    { type: 'string', format: 'date-time', examples: ['2026-03-01T00:00:00Z'], ...schema },
+    {
+      type: 'string',
+      format: 'date-time',
+      examples: ['2026-03-01T00:00:00Z'],
+      ...schema,
+      description: `${schema.description} RFC 3339 with a zone; a date alone means 00:00 UTC.`,
+    },
   );
 }
 

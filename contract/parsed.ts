@@ -26,10 +26,13 @@ export function parsed<Output, Input = Output>(
   return type.meta(schema) as unknown as z.ZodType<Output, Input>;
 }
 
-/** Several parsers' wrapper for `""`, which no-code tools send for an unmapped field: on create it means null. */
-export function emptyIsNull<T extends z.ZodType>(schema: T) {
-  const blank = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? null : value);
-  return z.preprocess<unknown, z.ZodNullable<T>, z.input<T> | null>(blank, schema.nullable()).optional();
+/**
+ * `""`, which no-code tools send for an unmapped field, is a field that was not given: null in a new record, and what is
+ * stored in one that is merged into.
+ */
+export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
+  const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+  return z.preprocess<unknown, z.ZodOptional<z.ZodNullable<T>>, z.input<T> | null | undefined>(given, schema.nullable().optional()).optional();
 }
 
 /** The same field in a PATCH: absent keeps, null clears, and `""` is refused by the field itself. */
@@ -40,8 +43,8 @@ export function clearable<T extends z.ZodType>(schema: T) {
 type Fields = Record<string, z.ZodType>;
 
 /** Applies one wrapper to each field, keeping their names and types. */
-export const eachEmptyIsNull = <T extends Fields>(fields: T) =>
-  mapFields(fields, emptyIsNull) as { [K in keyof T]: ReturnType<typeof emptyIsNull<T[K]>> };
+export const eachEmptyIsAbsent = <T extends Fields>(fields: T) =>
+  mapFields(fields, emptyIsAbsent) as { [K in keyof T]: ReturnType<typeof emptyIsAbsent<T[K]>> };
 
 export const eachClearable = <T extends Fields>(fields: T) =>
   mapFields(fields, clearable) as { [K in keyof T]: ReturnType<typeof clearable<T[K]>> };

@@ -3,10 +3,11 @@ import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import { decimal } from './decimal.ts';
 import * as fields from './fields.ts';
+import { ifNoneMatch } from './headers.ts';
 import { itemTypes } from './items.ts';
 import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
 import { choicesParameter, textParameter, instantParameter } from './parameters.ts';
-import { problems } from './responses.ts';
+import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
@@ -72,14 +73,16 @@ const customerSummary = z
   .meta({ id: 'CustomerSummary', description: 'The customer as it is now.' });
 
 export const eventTimes = ['sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt'] as const;
-const happened = (what: string) => fields.timestamp(`When it was first ${what}.`).nullable();
+const happened = (what: string, example?: string) => fields.timestamp(`When it was first ${what}.`, example).nullable();
+/** The example of a proposal was accepted: what happens to others did not happen to it. */
+const notYet = <T extends z.ZodType>(field: z.ZodNullable<T>) => field.meta({ examples: [null] });
 
 const head = {
   id: fields.id('proposal'),
   number: proposalTexts.number,
   title: proposalTexts.title,
   status,
-  statusChangedAt: fields.timestamp('When the status last changed.'),
+  statusChangedAt: fields.timestamp('When the status last changed.', '2026-03-03T14:05:12.000Z'),
   customerId: fields.id('customer', 'The customer; `null` on a draft that has none yet.').nullable(),
   customer: customerSummary.nullable(),
   currency: fields.currency,
@@ -90,24 +93,24 @@ const head = {
 };
 const lineItems = z.array(lineItem).max(maximumLines).meta({ description: 'The lines, by position.' });
 const tail = {
-  lineItemCount: z.int().min(0).max(maximumLines).meta({ description: 'How many lines there are.', examples: [3] }),
+  lineItemCount: z.int().min(0).max(maximumLines).meta({ description: 'How many lines there are.', examples: [1] }),
   notes: proposalTexts.notes.nullable(),
   terms: proposalTexts.terms.nullable(),
-  sentAt: happened('sent'),
-  viewedAt: happened('viewed by the customer'),
-  acceptedAt: happened('accepted'),
-  declinedAt: happened('declined'),
-  expiredAt: happened('expired'),
-  canceledAt: happened('canceled'),
+  sentAt: happened('sent', '2026-03-01T10:00:00.000Z'),
+  viewedAt: happened('viewed by the customer', '2026-03-02T08:15:30.000Z'),
+  acceptedAt: happened('accepted', '2026-03-03T14:05:12.000Z'),
+  declinedAt: notYet(happened('declined')),
+  expiredAt: notYet(happened('expired')),
+  canceledAt: notYet(happened('canceled')),
   acceptedBy: person('Who accepted it.').nullable(),
-  declineReason: proposalTexts.declineReason.nullable(),
-  expiresAt: fields.timestamp('Until when the offer stands.').nullable(),
+  declineReason: notYet(proposalTexts.declineReason.nullable()),
+  expiresAt: fields.timestamp('Until when the offer stands.', '2026-03-31T22:00:00.000Z').nullable(),
   publicUrl: proposalTexts.publicUrl.nullable(),
   owner: person('The person responsible.').nullable(),
   externalId: fields.externalId.nullable(),
   metadata: fields.metadata,
   createdAt: fields.timestamp('When the record was created.'),
-  updatedAt: fields.timestamp('When the record last changed.'),
+  updatedAt: fields.timestamp('When the record last changed.', '2026-03-03T14:05:12.345Z'),
 };
 
 export const proposal = z
@@ -128,7 +131,7 @@ export const proposalListQuery = z.strictObject({
   expiresBefore: instantParameter({ description: 'Only proposals whose `expiresAt` is before this time.' }),
   statusChangedSince: sinceParameter('statusChangedAt'),
   statusChangedBefore: beforeParameter('statusChangedAt'),
-  include: choicesParameter(['lineItems'], { description: 'What else each record holds.', examples: [['lineItems']] }),
+  include: choicesParameter(['lineItems'], { description: 'What else each record holds: `lineItems`, its lines.', examples: [['lineItems']] }),
 });
 export type ProposalListQuery = z.output<typeof proposalListQuery>;
 
@@ -137,7 +140,7 @@ export const proposals = initContract().router({
     method: 'GET',
     path: '/proposals',
     summary: 'List proposals',
-    description: 'A page of the organization’s proposals, newest first unless sorted otherwise.',
+    description: 'A page of the organization’s proposals, newest first unless sorted otherwise. `q` looks in number, title and the customer’s name.',
     pathParams: z.object({}),
     query: proposalListQuery,
     responses: { 200: page(listedProposal, 'Proposal') },
@@ -149,8 +152,9 @@ export const proposals = initContract().router({
     summary: 'Get a proposal',
     description: 'One proposal by id, with its lines.',
     pathParams: z.object({ proposalId: fields.pathId('proposal') }),
+    headers: ifNoneMatch,
     query: noParameters,
-    responses: { 200: proposal, ...problems(404) },
+    responses: { 200: proposal, 304: notModified, ...problems(404) },
     metadata: { operationId: 'getProposal', tag: 'Proposals' },
   },
 });

@@ -1,4 +1,6 @@
 /** The failures that an operation can answer with, by status. */
+import { ContractNoBody } from '@ts-rest/core';
+import type { ContractNoBodyType } from '@ts-rest/core';
 import { problem, problemCodes } from './problem.ts';
 
 type Status = (typeof problemCodes)[keyof typeof problemCodes]['status'];
@@ -11,3 +13,6 @@ export function problems<const S extends Status>(...statuses: S[]): Record<S, ty
 
 /** What any operation can answer with, because it happens before the operation is reached. */
 export const commonProblems = problems(400, 401, 403, 408, 429, 431, 500, 503);
+
+/** 304: what the caller has is what there is. */
+export const notModified: ContractNoBodyType = ContractNoBody;

@@ -9,8 +9,10 @@ import { memoryRateLimiter } from './access/rate-limit.ts';
 import type { RateLimiter } from './access/rate-limit.ts';
 import { createApp } from './app.ts';
 import { UsageError } from './config.ts';
+import { expireRegularly } from './database/expire.ts';
 import type { Database } from './database/orm.ts';
 import { freshId } from './entities/uuid.ts';
+import { describeError } from './http/log.ts';
 import type { Log } from './http/log.ts';
 import { Problem } from './problems.ts';
 
@@ -57,11 +59,13 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
   server.on('checkExpectation', app);
   await listen(server, host, port);
   url ||= addressOf(server, host);
+  const stopExpiring = expireRegularly(database.pool, (error) => log({ message: 'expired rows were not removed', error: describeError(error) }));
   return {
     url,
     keys,
     async close() {
       draining = true;
+      stopExpiring();
       await drain(server);
     },
   };

@@ -1,6 +1,26 @@
-/** ETags: strong, over the body as it is sent. */
+/** ETags: strong, over the body as it is sent; and the two conditions on them, as RFC 9110 (13.1) has them. */
 import { createHash } from 'node:crypto';
+import { Problem } from '../problems.ts';
 
 export function etagOf(body: object): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
+}
+
+const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
+
+/** If-None-Match compares weakly: what a cache made weak on the way is still the same record. */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+/** If-Match compares strongly: a weak tag matches nothing. Problem: precondition_failed with the current ETag. */
+export function requireMatch(ifMatch: string | undefined, body: object): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const currentEtag = etagOf(body);
+  if (tagsOf(ifMatch).includes(currentEtag)) return;
+  throw new Problem('precondition_failed', 'The record was changed since it was read; read it again and repeat the change on it.', {
+    currentEtag,
+    headers: { ETag: currentEtag },
+  });
 }

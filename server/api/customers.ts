@@ -1,17 +1,20 @@
 /** The customers of the calling organization. */
 import { LockMode } from '@mikro-orm/core';
-import type { Customer as CustomerBody, CustomerListQuery, CustomerUpdate } from '../../contract/customers.ts';
+import type { Customer as CustomerBody, CustomerCreate, CustomerListQuery, CustomerUpdate } from '../../contract/customers.ts';
 import { phoneDigits, tooManyKeys } from '../../contract/fields.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Customer, defaultType, displayName, storedAddress } from '../entities/customer.ts';
+import type { StoredAddress } from '../entities/customer.ts';
 import { publicId, storedId } from '../entities/uuid.ts';
 import { fieldProblem, Problem } from '../problems.ts';
-import { orConflict } from './conflicts.ts';
+import { requireMatch } from './conditional.ts';
+import { create, orTaken } from './create.ts';
+import type { Creation } from './create.ts';
 import { presentMetadata } from './metadata.ts';
 import type { Handlers } from './handlers.ts';
 import { holdsWord, listPage, searchWords, when } from './list.ts';
 import type { ListOf } from './list.ts';
-import { assignChanged, mergeObject, requireUnchanged } from './merge-patch.ts';
+import { assignChanged, mergePatch, requireUnchanged } from '../merge-patch.ts';
 import { columnsOf, equal, readOne } from './read.ts';
 import type { Condition, Source } from './read.ts';
 
@@ -26,32 +29,18 @@ export const customers: Handlers<V1['customers']> = {
     return { status: 200, body: present(row) };
   },
 
-  async create({ body }, caller) {
-    const { address, shippingAddress, ...given } = body;
-    const customer = await orConflict(caller, source, 'customer', body, () =>
-      caller.transaction(async (em) => {
-        const created = em.create(Customer, {
-          ...given,
-          type: body.type ?? defaultType(body),
-          name: displayName(body),
-          address: storedAddress(address),
-          shippingAddress: storedAddress(shippingAddress),
-        });
-        await em.flush();
-        return created;
-      }),
-    );
-    const presented = present(customer);
-    return { status: 201, body: presented, location: `/v1/customers/${presented.id}` };
+  create(asked, caller) {
+    return create(caller, asked, creation(asked.body));
   },
 
-  async update({ params, body }, caller) {
+  async update({ params, body, headers }, caller) {
     const id = storedId('customer', params.customerId);
     if (!id) throw notFound();
-    const customer = await orConflict(caller, source, 'customer', body, () =>
+    const customer = await orTaken(caller, { kind: 'customer', source }, body, () =>
       caller.transaction(async (em) => {
         const found = await em.findOne(Customer, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
         if (!found) throw notFound();
+        requireMatch(headers['if-match'], present(found));
         applyPatch(found, body);
         await em.flush();
         return found;
@@ -61,21 +50,45 @@ export const customers: Handlers<V1['customers']> = {
   },
 };
 
+const creation = (body: CustomerCreate): Creation<Customer, CustomerBody> => ({
+  kind: 'customer',
+  operation: 'POST /v1/customers',
+  source,
+  async insert(em) {
+    const { address, shippingAddress, ...given } = body;
+    const customer = em.create(Customer, {
+      ...given,
+      type: body.type ?? defaultType(body),
+      name: displayName(body),
+      address: storedAddress(address),
+      shippingAddress: storedAddress(shippingAddress),
+    });
+    await em.flush();
+    return customer;
+  },
+  find: (em, externalId, lockMode) => em.findOne(Customer, { externalId }, { lockMode }),
+  merge: (customer) => applyPatch(customer, body),
+  present,
+});
+
 const notFound = () => new Problem('not_found', 'There is no customer with this id.');
 
-function applyPatch(customer: Customer, body: CustomerUpdate): void {
-  const { id, createdAt, updatedAt, address, shippingAddress, metadata, ...simple } = body;
+/** The body of a PATCH, or of a create that found its record there; read-only fields only come with the former. */
+function applyPatch(customer: Customer, body: CustomerUpdate | CustomerCreate): void {
+  const { id, createdAt, updatedAt, address, shippingAddress, metadata, ...simple }: CustomerUpdate = body;
   requireUnchanged({ id, createdAt, updatedAt }, present(customer));
   assignChanged(customer, {
     ...simple,
-    ...(address !== undefined && { address: address && storedAddress({ ...customer.address, ...address }) }),
-    ...(shippingAddress !== undefined && {
-      shippingAddress: shippingAddress && storedAddress({ ...customer.shippingAddress, ...shippingAddress }),
-    }),
-    ...(metadata !== undefined && { metadata: metadata ? mergeObject(customer.metadata, metadata) : {} }),
+    address: patchedAddress(customer.address, address),
+    shippingAddress: patchedAddress(customer.shippingAddress, shippingAddress),
+    metadata: metadata === null ? {} : metadata && mergePatch(customer.metadata, metadata),
   });
   const excess = tooManyKeys(customer.metadata);
   if (excess) throw fieldProblem('metadata', excess.params.code, excess.message);
+}
+
+function patchedAddress(stored: StoredAddress | null, patch: CustomerUpdate['address']): StoredAddress | null | undefined {
+  return patch ? storedAddress(mergePatch<StoredAddress>(stored, patch)) : patch;
 }
 
 const source: Source = { from: 'customers t', columns: columnsOf(Customer, 't') };

@@ -5,7 +5,7 @@ import type { createExpressEndpoints } from '@ts-rest/express';
 import type { Request, Response } from 'express';
 import type { V1 } from '../../contract/v1.ts';
 import type { Caller } from '../access/caller.ts';
-import { etagOf } from './conditional.ts';
+import { etagOf, isNotModified } from './conditional.ts';
 
 type SuccessStatus = 200 | 201;
 
@@ -16,6 +16,8 @@ export type Answer<Route extends AppRoute> = {
     body: ServerInferResponseBody<Route, Status>;
     /** Path of the record that was made, for `Location`. */
     location?: string;
+    /** An answer given before, for the same Idempotency-Key. */
+    replayed?: boolean;
   };
 }[keyof Route['responses'] & SuccessStatus];
 
@@ -30,7 +32,7 @@ export type Handler<Route extends AppRoute> = (asked: Asked<Route>, caller: Call
 export type Handlers<Resource> = { [Name in keyof Resource]: Resource[Name] extends AppRoute ? Handler<Resource[Name]> : never };
 
 type Input = { params: unknown; query: unknown; body: unknown; headers: unknown; req: Request; res: Response };
-type Plain = { status: SuccessStatus; body: object; location?: string };
+type Plain = { status: SuccessStatus; body: object; location?: string; replayed?: boolean };
 
 type Endpoints = Parameters<typeof createExpressEndpoints<AppRouter>>[1];
 
@@ -44,7 +46,13 @@ export function adapt(
     return async ({ params, query, body, headers, req, res }: Input) => {
       const answer = await handler({ params, query, body, headers, baseUrl: baseUrl() }, callerOf(req));
       if (answer.location) res.set('Location', baseUrl() + answer.location);
-      if ('id' in answer.body) res.set('ETag', etagOf(answer.body));
+      if (answer.replayed) res.set('Idempotency-Replayed', 'true');
+      if ('id' in answer.body) {
+        const etag = etagOf(answer.body);
+        res.set('ETag', etag);
+        // Only the reads have the header in their contract.
+        if (req.method !== 'PATCH' && isNotModified(ifNoneMatchOf(headers), etag)) return { status: 304, body: undefined };
+      }
       const next: unknown = Reflect.get(Object(Reflect.get(answer.body, 'pagination')), 'nextUrl');
       if (typeof next === 'string') res.set('Link', `<${next}>; rel="next"`);
       return { status: answer.status, body: answer.body };
@@ -60,3 +68,8 @@ export function adapt(
     );
   return walk(contract, handlers) as Endpoints;
 }
+
+const ifNoneMatchOf = (headers: unknown): string | undefined => {
+  const header: unknown = Reflect.get(Object(headers), 'if-none-match');
+  return typeof header === 'string' ? header : undefined;
+};

@@ -1,11 +1,12 @@
 /** The catalog of the calling organization. */
-import type { Item as ItemBody, ItemListQuery } from '../../contract/items.ts';
+import type { Item as ItemBody, ItemCreate, ItemListQuery } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Item } from '../entities/item.ts';
 import { publicId, storedId } from '../entities/uuid.ts';
 import { printNumber, printPrice } from '../money.ts';
 import { Problem } from '../problems.ts';
-import { orConflict } from './conflicts.ts';
+import { create } from './create.ts';
+import type { Creation } from './create.ts';
 import type { Handlers } from './handlers.ts';
 import { holdsWord, listPage, searchWords, when } from './list.ts';
 import type { ListOf } from './list.ts';
@@ -24,18 +25,23 @@ export const items: Handlers<V1['items']> = {
     return { status: 200, body: present(row) };
   },
 
-  async create({ body }, caller) {
-    const item = await orConflict(caller, source, 'item', body, () =>
-      caller.transaction(async (em) => {
-        const created = em.create(Item, { ...body, currency: body.currency ?? caller.organization.currency });
-        await em.flush();
-        return created;
-      }),
-    );
-    const presented = present(item);
-    return { status: 201, body: presented, location: `/v1/items/${presented.id}` };
+  create(asked, caller) {
+    return create(caller, asked, creation(asked.body, caller.organization.currency));
   },
 };
+
+const creation = (body: ItemCreate, currency: string): Creation<Item, ItemBody> => ({
+  kind: 'item',
+  operation: 'POST /v1/items',
+  source,
+  async insert(em) {
+    const item = em.create(Item, { ...body, currency: body.currency ?? currency });
+    await em.flush();
+    return item;
+  },
+  find: (em, externalId, lockMode) => em.findOne(Item, { externalId }, { lockMode }),
+  present,
+});
 
 const source: Source = { from: 'items t', columns: columnsOf(Item, 't') };
 

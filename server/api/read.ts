@@ -57,10 +57,8 @@ export function readPage<Row extends object>(caller: Caller, source: Source, { c
   return caller.query<Row>(text, values);
 }
 
-const syncBound = `select date_trunc('milliseconds', least(now(), min(began))) as at from (
-  select xact_start as began from pg_stat_activity where datname = current_database()
-  union all select prepared from pg_prepared_xacts where database = current_database()
-) as running where $1::uuid is not null`;
+const syncBound = `select date_trunc('milliseconds', least(now(), min(xact_start))) as at from pg_stat_activity
+  where datname = current_database() and backend_type is distinct from 'autovacuum worker' and $1::uuid is not null`;
 
 /**
  * No transaction that commits from now on began before this time, so no change that is not yet visible carries an

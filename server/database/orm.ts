@@ -4,6 +4,7 @@ import type { EventSubscriber, FlushEventArgs } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { Customer } from '../entities/customer.ts';
+import { IdempotencyKey } from '../entities/idempotency-key.ts';
 import { Item } from '../entities/item.ts';
 import { ApiKey, AuditEvent, Member, Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
@@ -39,7 +40,7 @@ export async function openDatabase(address: Address, { poolSize = 10 } = {}): Pr
   const orm = await MikroORM.init({
     // A URL goes to pg whole, which also knows its sslmode and its socket folder.
     ...('url' in address ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' } : { ...address, dbName: address.database }),
-    entities: [Organization, Member, ApiKey, AuditEvent, Customer, Item, Proposal, ProposalLine],
+    entities: [Organization, Member, ApiKey, AuditEvent, Customer, Item, Proposal, ProposalLine, IdempotencyKey],
     extensions: [Migrator],
     subscribers: [guard],
     migrations: {

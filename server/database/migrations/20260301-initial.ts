@@ -220,10 +220,25 @@ create table proposal_lines (
 );
 create index proposal_lines_by_item on proposal_lines (organization_id, item_id);`;
 
+const idempotency = `
+create table idempotency_keys (
+  id uuid primary key,
+  organization_id uuid not null references organizations,
+  operation text not null,
+  key ${key} not null,
+  fingerprint text not null,
+  status integer not null,
+  location text,
+  body text not null,
+  created_at timestamptz(3) not null default now(),
+  constraint idempotency_keys_key unique (organization_id, operation, key)
+);
+create index idempotency_keys_by_creation on idempotency_keys (created_at);`;
+
 export class InitialMigration extends Migration {
   override async up(): Promise<void> {
     this.addSql('create extension if not exists pg_trgm');
     this.addSql('create extension if not exists btree_gin');
-    for (const part of [organizations, access, customers, items, proposals]) this.addSql(part);
+    for (const part of [organizations, access, customers, items, proposals, idempotency]) this.addSql(part);
   }
 }

@@ -1,0 +1,40 @@
+/** Request headers that change what an operation does. */
+import { z } from 'zod';
+import { failure } from './text.ts';
+
+/** `"key"` and `key` are the same. */
+const idempotencyKey = z
+  .string()
+  .overwrite((value) => (/^".*"$/.test(value) ? value.slice(1, -1) : value))
+  .check((context) => {
+    if (/^[\x20-\x7e]{1,255}$/.test(context.value)) return;
+    context.issues.push(failure('invalid_characters', 'must have 1 to 255 printable ASCII characters', context.value));
+  })
+  .meta({
+    description:
+      'Makes a retry safe: a repeat with the same key and body within 24 hours gets the first answer again, with `Idempotency-Replayed: true`, and nothing is created twice.',
+    examples: ['0f8d2a4e-7c61-4b1e-9a53-2f0c6f1f7f0a'],
+    minLength: 1,
+    maxLength: 255,
+  });
+
+const entityTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
+/** `*`, or ETags in double quotes, separated by commas. */
+const entityTags = (description: string) =>
+  z
+    .string()
+    .check((context) => {
+      const { value } = context;
+      if (value.trim() === '*' || value.split(',').every((tag) => entityTag.test(tag.trim()))) return;
+      context.issues.push(failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value));
+    })
+    .meta({ description, examples: ['"u8DcPTuRXjDBk2sB9WvU8B"'] });
+
+export const idempotent = z.object({ 'idempotency-key': idempotencyKey.optional() });
+export const ifMatch = z.object({
+  'if-match': entityTags('Changes the record only while its ETag is one of these; else 412.').optional(),
+});
+export const ifNoneMatch = z.object({
+  'if-none-match': entityTags('Answers 304 without a body while the record’s ETag is one of these.').optional(),
+});

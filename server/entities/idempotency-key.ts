@@ -1,0 +1,25 @@
+/** The answer to a request that was made with an Idempotency-Key, as stored in the request's own transaction. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import { filters, optionalText, owned, timestamp } from './owned.ts';
+
+export const IdempotencyKey = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_keys',
+  filters,
+  properties: {
+    ...owned,
+    /** Method and path: `POST /v1/customers`. */
+    operation: p.text(),
+    key: p.text(),
+    /** SHA-256 over the canonical request, in hex. */
+    fingerprint: p.text(),
+    status: p.integer(),
+    location: optionalText(),
+    /** The JSON of the answer, byte for byte: a jsonb column would order its keys anew. */
+    body: p.text(),
+    createdAt: timestamp().defaultRaw('now()'),
+    expired: p.boolean().formula("created_at <= now() - interval '24 hours'").persist(false),
+  },
+});
+export type IdempotencyKey = InferEntity<typeof IdempotencyKey>;

@@ -1,0 +1,18 @@
+import type { Database } from '../database/orm.ts';
+
+const firstAt = 1000;
+
+/**
+ * Tells PostgreSQL how large its tables have become, each time that an import has made ten times as many records, and
+ * at its end. Its own housekeeping comes minutes later, and until then it reads the whole organization to find a row.
+ */
+export function statisticsKeeper({ pool }: Pick<Database, 'pool'>, tables: readonly string[]) {
+  let analyzedAt = 0;
+  return async (created: number, ended = false): Promise<void> => {
+    const due = ended ? created > analyzedAt : created >= analyzedAt * 10;
+    if (created < firstAt || !due) return;
+    analyzedAt = created;
+    // No record is read or written here: what belongs to whom does not come into it.
+    await pool.query(`analyze ${tables.join(', ')}`);
+  };
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { proposalStatuses } from '../../contract/proposals.ts';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+
+let nowMs = 0;
+const world = useWorld({ clock: () => (nowMs += 1000) });
+const at = '2026-02-03T04:05:06.070Z';
+
+describe('GET /v1/proposals/{proposalId}', () => {
+  test('answers the whole record with its lines and the customer as it is now', async () => {
+    const tenant = await world.organization();
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Åsa', email: 'a@example.com' });
+    const id = await proposal(tenant, {
+      customer: customer.id, status: 'accepted', number: 'P-1', sentAt: at, acceptedAt: at, statusChangedAt: at, acceptedBy: { name: 'Åsa', email: null },
+      lines: [
+        { name: 'Desk', quantity: '3', unitPrice: '10.005', discountAmount: '0.01', taxRate: '8.25' },
+        { name: 'Credit', quantity: '1.5', unitPrice: '-1.01' },
+        { name: 'Extra', quantity: '1', unitPrice: '99', optional: true, selected: false },
+      ],
+    });
+    const { status, body, headers } = await tenant.call('GET', `/v1/proposals/${id}`);
+    expect(status).toBe(200);
+    // 3 × 10.005 = 30.015 → 30.02; 1.5 × −1.01 = −1.515 → −1.52; (30.02 − 0.01) × 8.25 % = 2.475825 → 2.48
+    expect(body).toMatchObject({ subtotal: '28.50', discountTotal: '0.01', taxTotal: '2.48', total: '30.97', lineItemCount: 3 });
+    expect(body.lineItems.map((line: any) => [line.position, line.subtotal, line.discountAmount, line.taxAmount, line.total, line.selected])).toEqual([
+      [1, '30.02', '0.01', '2.48', '32.49', true], [2, '-1.52', '0.00', '0.00', '-1.52', true], [3, '99.00', '0.00', '0.00', '99.00', false],
+    ]);
+    expect(body.lineItems[0]).toMatchObject({ quantity: '3', unitPrice: '10.005', taxRate: '8.25', itemId: null });
+    expect(body.customer).toEqual({ id: customer.id, name: 'Åsa', companyName: null, email: 'a@example.com', phone: null });
+    const renamed = await tenant.call('PATCH', `/v1/customers/${customer.id}`, { name: 'Åsa B.' });
+    expect(renamed.status).toBe(200);
+    const after = await tenant.call('GET', `/v1/proposals/${id}`);
+    expect(after.body).toEqual({ ...body, customer: { ...body.customer, name: 'Åsa B.' } });
+    expect(after.headers.get('etag')).not.toBe(headers.get('etag'));
+  });
+
+  test('prints money in the currency’s own digits', async () => {
+    const tenant = await world.organization();
+    const lines = [{ quantity: '2.5', unitPrice: '1000.5', taxRate: '10' }];
+    const totals = async (currency: string) => (await tenant.call('GET', `/v1/proposals/${await proposal(tenant, { currency, lines })}`)).body.total;
+    expect([await totals('JPY'), await totals('KWD'), await totals('USD')]).toEqual(['2751', '2751.375', '2751.38']);
+  });
+});
+
+describe('GET /v1/proposals', () => {
+  test('holds the lines only where they are asked for, in any order of the values', async () => {
+    const tenant = await world.organization();
+    const id = await proposal(tenant, { lines: [{}, {}] });
+    const [plain] = (await tenant.call('GET', '/v1/proposals')).body.data;
+    expect('lineItems' in plain).toBe(false);
+    const [full] = (await tenant.call('GET', '/v1/proposals?include=lineItems')).body.data;
+    expect(full).toEqual((await tenant.call('GET', `/v1/proposals/${id}`)).body);
+  });
+
+  test('finds by status, customer, number, times and words, the customer’s name included', async () => {
+    const tenant = await world.organization();
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Berglunds snabbköp', firstName: 'Nora' });
+    const numbers: Record<string, string> = {};
+    for (const [index, status] of proposalStatuses.entries()) {
+      const wanted = { status, number: `P-${index}`, title: index === 0 ? 'Été' : 'Winter', customer: customer.id, statusChangedAt: `2026-02-0${index + 1}T00:00:00.000Z` };
+      numbers[status] = wanted.number;
+      await proposal(tenant, { ...wanted, sentAt: at, acceptedAt: at, expiresAt: index === 1 ? at : null });
+    }
+    const found = async (query: string) => {
+      const answer = await tenant.call('GET', `/v1/proposals?${query}`);
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body.data.map(({ status }: any) => status);
+    };
+    expect(await found('status=sent')).toEqual(['sent']);
+    expect((await found('status=sent,viewed')).toSorted()).toEqual(['sent', 'viewed']);
+    expect((await found('status=sent&status=draft')).toSorted()).toEqual(['draft', 'sent']);
+    expect(await found(`number=${numbers.accepted}`)).toEqual(['accepted']);
+    expect(await found(`customerId=${customer.id}`)).toHaveLength(7);
+    expect(await found('customerId=cus_01jzy3v1k8e2tb6qk3x5w9r7md')).toEqual([]);
+    expect(await found('customerId=nonsense')).toEqual([]);
+    expect(await found('expiresBefore=2026-03-01')).toEqual(['sent']);
+    expect(await found('statusChangedSince=2026-02-06')).toHaveLength(2);
+    expect(await found('statusChangedBefore=2026-02-02&sort=statusChangedAt')).toEqual(['draft']);
+    expect(await found('sort=statusChangedAt')).toEqual([...proposalStatuses]);
+    expect(await found('q=ete')).toEqual(['draft']);
+    expect(await found('q=ete+snabbkop')).toEqual(['draft']);
+    expect(await found('q=p-3')).toEqual([proposalStatuses[3]]);
+    expect(await found('q=nora')).toEqual([]);
+  });
+
+  test('refuses an unknown status with the nearest one', async () => {
+    const { status, body } = await (await world.organization()).call('GET', '/v1/proposals?status=sent,acepted');
+    expect([status, body.code, body.errors[0].suggestion]).toEqual([400, 'invalid_parameter', 'accepted']);
+  });
+});

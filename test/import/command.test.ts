@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, inject, test } from 'vitest';
+import { drawProgress } from '../../server/import/progress-bar.ts';
+import { useWorld } from '../world.ts';
+import { withFile } from './importing.ts';
+
+const world = useWorld();
+const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+
+type Run = { status: number; stdout: string; stderr: string };
+
+function run(...words: string[]): Promise<Run> {
+  const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, 'import', ...words], { env }, (_, stdout, stderr) => {
+      resolve({ status: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+}
+
+describe('the import command', () => {
+  test('prints one line and ends with 0 where every row is in', async () => {
+    const { organization } = await world.organization();
+    const answer = await withFile('c.csv', 'externalId,name\nC-1,Ana\n', (file) =>
+      run('customers', file, '--organization', organization.slug),
+    );
+    expect(answer).toEqual({ status: 0, stdout: '1 read: 1 created, 0 updated, 0 unchanged, 0 refused\n', stderr: '' });
+  });
+
+  test('names bad rows on standard error, ends with 2, and prints JSON on request', async () => {
+    const { organization } = await world.organization();
+    const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>
+      run('customers', file, '--organization', organization.slug, '--json'),
+    );
+    expect(answer).toMatchObject({ status: 2, stderr: 'line 2: externalId: is required\n' });
+    expect(JSON.parse(answer.stdout)).toEqual({
+      read: 2,
+      created: 1,
+      updated: 0,
+      unchanged: 0,
+      refused: 1,
+      errors: [{ line: 2, field: 'externalId', code: 'required', message: 'is required' }],
+    });
+  });
+
+  test.each([
+    [['custmers', 'x.csv', '--organization', 'x'], 'custmers cannot be imported; did you mean customers?'],
+    [['customers', '/nowhere/x.csv', '--organization', 'x'], '/nowhere/x.csv cannot be read'],
+    [['customers', 'x.csv'], '--organization is required'],
+    [['customers'], 'FILE is missing'],
+  ])('refuses %j in one sentence, with status 1', async (words, sentence) => {
+    const { status, stdout, stderr } = await run(...words);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(`error: ${sentence}`);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('draws how far it is', () => {
+    const drawn = drawProgress({ bytesRead: 50, bytesTotal: 100, rowsRead: 600 }, 2000);
+    expect(drawn).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 50 %  600 rows  300 rows/s`);
+    expect(drawProgress({ bytesRead: 0, bytesTotal: 0, rowsRead: 0 }, 0)).toContain('100 %');
+  });
+});

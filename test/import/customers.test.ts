@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto } from './importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  return {
+    tenant,
+    importing: importInto(world, tenant),
+    fetch: (externalId: string) => fetchRecord(tenant, 'customers', externalId),
+  };
+}
+
+describe('importing customers', () => {
+  test('creates them from CSV as the API would', async () => {
+    const { tenant, importing, fetch } = await start();
+    const neighbour = await world.organization();
+    const report = await importing.csv(
+      'customers',
+      '\uFEFFexternalId,companyName,email,address.city,address.country,tags,metadata.segment,status,createdAt\r\n' +
+        'C-1,Alfreds,maria@alfreds.example,Berlin,de,"wholesale; net-30;",retail,archived,2020-02-29\r\n',
+    );
+    expect(report).toEqual(counts({ read: 1, created: 1 }));
+    expect(await fetch('C-1')).toEqual({
+      id: expect.stringMatching(/^cus_/),
+      type: 'company',
+      name: 'Alfreds',
+      firstName: null,
+      lastName: null,
+      companyName: 'Alfreds',
+      email: 'maria@alfreds.example',
+      phone: null,
+      address: { line1: null, line2: null, city: 'Berlin', region: null, postalCode: null, country: 'DE' },
+      shippingAddress: null,
+      taxId: null,
+      website: null,
+      notes: null,
+      tags: ['wholesale', 'net-30'],
+      externalId: 'C-1',
+      metadata: { segment: 'retail' },
+      status: 'archived',
+      createdAt: '2020-02-29T00:00:00.000Z',
+      updatedAt: expect.stringMatching(/Z$/),
+    });
+    expect((await tenant.call('GET', '/v1/customers?tag=NET-30&q=alfr')).body.data).toHaveLength(1);
+    expect((await neighbour.call('GET', '/v1/customers')).body.data).toEqual([]);
+  });
+
+  test('creates them from JSON Lines, with the time of the import where none is given', async () => {
+    const { importing, fetch } = await start();
+    const report = await importing.rows(
+      'customers',
+      '',
+      { externalId: 'C-1', firstName: 'Ana', lastName: 'Lee', email: '' },
+      '  ',
+    );
+    expect(report).toEqual(counts({ read: 1, created: 1 }));
+    const stored = await fetch('C-1');
+    expect(stored).toMatchObject({
+      type: 'person',
+      name: 'Ana Lee',
+      email: null,
+      status: 'active',
+      tags: [],
+      metadata: {},
+    });
+    expect(stored.createdAt).toBe(stored.updatedAt);
+  });
+
+  test('changes nothing when it is run again, updatedAt included', async () => {
+    const { importing, fetch } = await start();
+    const text = 'externalId,name,address.city,metadata.b,metadata.a,tags\nC-1,Ana,Berlin,2,1,x;y\n';
+    await importing.csv('customers', text);
+    const before = await fetch('C-1');
+    expect(await importing.csv('customers', text)).toEqual(counts({ read: 1, unchanged: 1 }));
+    expect(await fetch('C-1')).toEqual(before);
+  });
+
+  test('keeps what an empty cell or an absent field says nothing about', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('customers', {
+      externalId: 'C-1',
+      name: 'Ana',
+      phone: '123',
+      address: { city: 'Berlin', line1: 'Street 1' },
+      metadata: { a: '1' },
+    });
+    const before = await fetch('C-1');
+    const report = await importing.csv(
+      'customers',
+      'externalId,name,phone,address.city,metadata.b\nC-1,Ana Lee,,Bonn,2\n',
+    );
+    expect(report).toEqual(counts({ read: 1, updated: 1 }));
+    const after = await fetch('C-1');
+    expect(after).toEqual({
+      ...before,
+      name: 'Ana Lee',
+      address: { ...before.address, city: 'Bonn' },
+      metadata: { a: '1', b: '2' },
+      updatedAt: after.updatedAt,
+    });
+    expect(after.updatedAt > before.updatedAt).toBe(true);
+  });
+
+  test('clears with null; an empty text says nothing, as on POST', async () => {
+    const { importing, fetch } = await start();
+    const row = {
+      externalId: 'C-1',
+      name: 'Ana',
+      phone: '123',
+      taxId: 'T',
+      address: { city: 'Berlin', line1: '' },
+      shippingAddress: { city: 'Bonn' },
+    };
+    await importing.rows('customers', { ...row, tags: ['x'], metadata: { a: '1', b: '2' } });
+    const cleared = {
+      phone: null,
+      taxId: '',
+      address: null,
+      shippingAddress: { city: null },
+      tags: null,
+      metadata: { a: null },
+    };
+    expect(await importing.rows('customers', { externalId: 'C-1', ...cleared })).toEqual(
+      counts({ read: 1, updated: 1 }),
+    );
+    expect(await fetch('C-1')).toMatchObject({
+      phone: null,
+      taxId: 'T',
+      address: null,
+      shippingAddress: null,
+      tags: [],
+      metadata: { b: '2' },
+    });
+  });
+
+  test('asks for a name of a new customer only', async () => {
+    const { importing } = await start();
+    const [first] = (await importing.rows('customers', { externalId: 'C-1', notes: 'x' })).errors;
+    expect(first).toMatchObject({ line: 1, field: 'name', code: 'required' });
+    await importing.rows('customers', { externalId: 'C-1', phone: '123' });
+    expect(await importing.rows('customers', { externalId: 'C-1', notes: 'x' })).toEqual(
+      counts({ read: 1, updated: 1 }),
+    );
+  });
+
+  test('applies rows with the same externalId one after the other', async () => {
+    const { importing, fetch } = await start();
+    const report = await importing.rows(
+      'customers',
+      { externalId: 'C-1', name: 'Ana' },
+      { externalId: 'C-1', phone: '123' },
+    );
+    expect(report).toEqual(counts({ read: 2, created: 1, updated: 1 }));
+    expect(await fetch('C-1')).toMatchObject({ name: 'Ana', phone: '123' });
+  });
+
+  test('refuses more metadata than a record may hold, also where it comes in two imports', async () => {
+    const { importing } = await start();
+    const keys = (from: number, to: number) =>
+      Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`k${from + index}`, 'x']));
+    expect(
+      (await importing.rows('customers', { externalId: 'C-1', name: 'Ana', metadata: keys(0, 51) })).errors,
+    ).toMatchObject([{ field: 'metadata', code: 'too_many_items' }]);
+    expect((await importing.rows('customers', { externalId: 'C-1', name: 'Ana', metadata: keys(0, 50) })).created).toBe(
+      1,
+    );
+    expect((await importing.rows('customers', { externalId: 'C-1', metadata: keys(50, 51) })).errors).toMatchObject([
+      { field: 'metadata', code: 'too_many_items' },
+    ]);
+  });
+
+  test('updates a customer that the API created, and never another organization’s', async () => {
+    const { tenant, importing } = await start();
+    const neighbour = await world.organization();
+    await neighbour.call('POST', '/v1/customers', { name: 'Theirs', externalId: 'C-1' });
+    await tenant.call('POST', '/v1/customers', { name: 'Ours', externalId: 'C-1' });
+    expect(await importing.rows('customers', { externalId: 'C-1', name: 'New' })).toEqual(
+      counts({ read: 1, updated: 1 }),
+    );
+    expect(await fetchRecord(neighbour, 'customers', 'C-1')).toMatchObject({ name: 'Theirs' });
+  });
+});

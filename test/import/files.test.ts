@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../server/config.ts';
+import { importFile } from '../../server/import/import-file.ts';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  return { tenant, ...importInto(world, tenant) };
+}
+
+describe('a file with bad rows', () => {
+  test('is imported without them, and says on which line each starts', async () => {
+    const { csv, tenant } = await start();
+    const report = await csv(
+      'customers',
+      'externalId,name,email,notes\r\n\r\nC-1,Ana,,"two\r\nlines"\r\n,Bob,,\r\nC-2,Cleo,wrong,"a\nb"\r\n,,,\r\nC-3,Dan\r\nC-4,Eve,,,,\r\nC-5,Fay,,,more\r\n',
+    );
+    expect(report).toMatchObject({ read: 6, created: 2, refused: 4 });
+    expect(report.errors.map(({ line, field, code }) => [line, field, code])).toEqual([
+      [5, 'externalId', 'required'],
+      [6, 'email', 'invalid_email'],
+      [9, '', 'malformed_csv'],
+      [11, '', 'malformed_csv'],
+    ]);
+    expect(await fetchRecord(tenant, 'customers', 'C-1')).toMatchObject({ notes: 'two\nlines' });
+  });
+
+  test('names what is wrong with a line of JSON, and the field that was probably meant', async () => {
+    const { rows } = await start();
+    const report = await rows(
+      'items',
+      '{"externalId":',
+      '[]',
+      '',
+      { externalId: 'I-1', typ: 'product', updatedAt: 'x' },
+      { externalId: 'I-2' },
+    );
+    expect(report.errors).toEqual([
+      { line: 1, field: '', code: 'malformed_json', message: expect.stringMatching(/^must be a JSON document: /) },
+      { line: 2, field: '', code: 'invalid_type', message: 'must be an object' },
+      { line: 4, field: 'typ', code: 'unknown_field', message: 'is not a field of this record; did you mean type?' },
+      { line: 4, field: 'updatedAt', code: 'read_only_field', message: 'is set by the server and cannot be given' },
+      { line: 5, field: 'type', code: 'required', message: 'is required for a new record' },
+      { line: 5, field: 'name', code: 'required', message: 'is required for a new record' },
+      { line: 5, field: 'unitPrice', code: 'required', message: 'is required for a new record' },
+    ]);
+  });
+
+  test('keeps the good rows before quotes that do not match, and stops there', async () => {
+    const { csv } = await start();
+    const report = await csv('customers', 'externalId,name\nC-1,Ana\nC-2,"Bob"x\nC-3,Cleo\n');
+    expect(report).toMatchObject({ read: 2, created: 1, refused: 1, errors: [{ line: 3, code: 'malformed_csv' }] });
+  });
+
+  test('keeps a letter that some readers take for the end of a line', async () => {
+    const { rows, tenant } = await start();
+    expect(await rows('customers', '{"externalId":"C-1","name":"A\u2028B"}')).toEqual(counts({ read: 1, created: 1 }));
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('A\u2028B');
+  });
+
+  test('reports the first thousand errors, and every one to who listens', async () => {
+    const { organization } = await world.organization();
+    const lines: number[] = [];
+    const onErrors = (errors: { line: number }[]) => void lines.push(...errors.map(({ line }) => line));
+    const report = await withFile('rows.ndjson', '{}\n'.repeat(1500), (file) =>
+      importFile({ database: world.database, organization, kind: 'customers', file, onErrors }),
+    );
+    expect(report).toMatchObject({ read: 1500, refused: 1500 });
+    expect(report.errors).toHaveLength(1000);
+    expect(lines).toEqual(Array.from({ length: 1500 }, (_, index) => index + 1));
+  });
+});
+
+describe('a file that cannot be imported at all', () => {
+  test.each([
+    [
+      'a column that is not known',
+      'externalID,name\nC-1,Ana\n',
+      'column externalID is not a field of this record; did you mean externalId?',
+    ],
+    [
+      'a column of the server',
+      'externalId,updatedAt\n',
+      'column updatedAt is set by the server and cannot be imported',
+    ],
+    ['a column twice', 'externalId,name,name\n', 'column name is there twice'],
+    ['a column without a name', 'externalId,\n', 'column 2 has no name'],
+    ['a metadata key that cannot be', 'externalId,metadata.a b\n', 'column metadata.a b is not a key'],
+    ['an object without its part', 'externalId,address\n', 'column address needs a part, such as address.city'],
+    ['no externalId', 'name\nAna\n', 'the column externalId is missing'],
+    ['semicolons', 'externalId;name\n', 'the columns must be separated by commas'],
+    ['no header', '\n\n', 'the file has no header'],
+  ])('is refused with %s, and nothing is stored', async (_, text, message) => {
+    const { csv, tenant } = await start();
+    const attempt = csv('customers', text);
+    await expect(attempt).rejects.toThrow(UsageError);
+    await expect(attempt).rejects.toThrow(message);
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
+  });
+
+  test('is refused in another encoding than UTF-8', async () => {
+    const { csv } = await start();
+    await expect(csv('customers', Buffer.from('externalId,name\nC-1,K\u00F6ln\n', 'latin1'))).rejects.toThrow(
+      'is not UTF-8',
+    );
+  });
+
+  test('is refused where its name or its kind does not fit, or it is not there', async () => {
+    const { csv } = await start();
+    const { organization } = await world.organization();
+    const run = (file: string) => importFile({ database: world.database, organization, kind: 'customers', file });
+    await expect(csv('proposals', 'externalId\n')).rejects.toThrow('proposals are imported from JSON Lines');
+    await expect(run('/nowhere/rows.xlsx')).rejects.toThrow('the name must end in .csv, .jsonl, .ndjson');
+    await expect(run('/nowhere/rows.csv')).rejects.toThrow(UsageError);
+    await expect(withFile('rows.csv', 'x', (file) => run(`${file}/../`))).rejects.toThrow(UsageError);
+  });
+});

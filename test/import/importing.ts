@@ -1,0 +1,58 @@
+/** Files made of a test's own rows, imported the way the command imports them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importFile } from '../../server/import/import-file.ts';
+import type { ImportKind } from '../../server/import/import-file.ts';
+import type { Report } from '../../server/import/report.ts';
+import type { Tenant, World } from '../world.ts';
+
+/** Writes a file, hands its path over, and removes it. */
+export async function withFile<T>(
+  name: string,
+  content: string | Buffer,
+  use: (file: string) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-import-'));
+  try {
+    const file = join(folder, name);
+    await writeFile(file, content);
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export type Importing = {
+  csv(kind: ImportKind, text: string | Buffer): Promise<Report>;
+  /** A row a line: an object as JSON, a string as it is. */
+  rows(kind: ImportKind, ...rows: (object | string)[]): Promise<Report>;
+};
+
+export function importInto({ database }: World, { organization }: Tenant): Importing {
+  const run = (kind: ImportKind, name: string, content: string | Buffer) =>
+    withFile(name, content, (file) => importFile({ database, organization, kind, file }));
+  return {
+    csv: (kind, text) => run(kind, 'rows.csv', text),
+    rows: (kind, ...rows) =>
+      run(kind, 'rows.jsonl', rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')),
+  };
+}
+
+export const counts = (wanted: Partial<Report>): Report => ({
+  read: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  refused: 0,
+  errors: [],
+  ...wanted,
+});
+
+/** The one record with this externalId, as the API shows it. */
+export async function fetchRecord(tenant: Tenant, kind: ImportKind, externalId: string) {
+  const include = kind === 'proposals' ? '&include=lineItems' : '';
+  const { body } = await tenant.call('GET', `/v1/${kind}?externalId=${encodeURIComponent(externalId)}${include}`);
+  if (body.data?.length !== 1) throw new Error(`There is no record ${externalId}: ${JSON.stringify(body)}`);
+  return body.data[0];
+}

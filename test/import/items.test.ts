@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto } from './importing.ts';
+
+const world = useWorld();
+
+async function start(currency = 'USD') {
+  const tenant = await world.organization({ currency });
+  return {
+    tenant,
+    importing: importInto(world, tenant),
+    fetch: (externalId: string) => fetchRecord(tenant, 'items', externalId),
+  };
+}
+
+const chai = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '18', sku: 'NW-1' };
+
+describe('importing items', () => {
+  test('creates them with the API’s own defaults', async () => {
+    const { importing, fetch } = await start('EUR');
+    const report = await importing.csv(
+      'items',
+      'externalId,type,name,unitPrice,taxable,taxRate\nI-1,product,Chai,18.00,FALSE,\nI-2,service,Talk,0.0525,,8.250\n',
+    );
+    expect(report).toEqual(counts({ read: 2, created: 2 }));
+    expect(await fetch('I-1')).toEqual({
+      id: expect.stringMatching(/^itm_/),
+      type: 'product',
+      name: 'Chai',
+      description: null,
+      sku: null,
+      unitPrice: '18.00',
+      currency: 'EUR',
+      unit: null,
+      taxable: false,
+      taxRate: null,
+      category: null,
+      imageUrl: null,
+      externalId: 'I-1',
+      metadata: {},
+      status: 'active',
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    });
+    expect(await fetch('I-2')).toMatchObject({ unitPrice: '0.0525', taxable: true, taxRate: '8.25' });
+  });
+
+  test('takes the same number written otherwise for no change', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('items', { ...chai, taxRate: '8.25' });
+    const before = await fetch('I-1');
+    expect(await importing.rows('items', { ...chai, unitPrice: 18, taxRate: '8.2500' })).toEqual(
+      counts({ read: 1, unchanged: 1 }),
+    );
+    expect(await fetch('I-1')).toEqual(before);
+    expect(
+      await importing.rows('items', {
+        externalId: 'I-1',
+        unitPrice: '18.0001',
+        createdAt: '2020-01-01T01:00:00+01:00',
+      }),
+    ).toEqual(counts({ read: 1, updated: 1 }));
+    expect(await fetch('I-1')).toMatchObject({ unitPrice: '18.0001', createdAt: '2020-01-01T00:00:00.000Z' });
+  });
+
+  test('refuses a sku that an item outside the file has, by that item’s id', async () => {
+    const { tenant, importing } = await start();
+    const { body } = await tenant.call('POST', '/v1/items', {
+      type: 'product',
+      name: 'Old',
+      unitPrice: '1',
+      sku: 'nw-1',
+    });
+    const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'NW-2' });
+    expect(report).toEqual(
+      counts({
+        read: 2,
+        created: 1,
+        refused: 1,
+        errors: [{ line: 1, field: 'sku', code: 'sku_taken', message: `is taken by ${body.id}` }],
+      }),
+    );
+  });
+
+  test('refuses a sku that an earlier row has', async () => {
+    const { importing } = await start();
+    const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'nw-1' });
+    expect(report.errors).toEqual([
+      { line: 2, field: 'sku', code: 'sku_taken', message: 'is taken by the row with the externalId I-1' },
+    ]);
+  });
+
+  test('keeps every other row of a batch in which only the database sees the clash', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('items', chai);
+    const { id } = await fetch('I-1');
+    const others = Array.from({ length: 20 }, (_, index) => ({ ...chai, externalId: `O-${index}`, sku: `O-${index}` }));
+    // The row of I-1 does not mention its sku, which it therefore keeps.
+    const report = await importing.rows('items', { externalId: 'I-1', name: 'Tea' }, ...others, {
+      ...chai,
+      externalId: 'I-2',
+    });
+    expect(report).toEqual(
+      counts({
+        read: 22,
+        created: 20,
+        updated: 1,
+        refused: 1,
+        errors: [{ line: 22, field: 'sku', code: 'sku_taken', message: `is taken by ${id}` }],
+      }),
+    );
+    expect(await fetch('I-1')).toMatchObject({ name: 'Tea', sku: 'NW-1' });
+    expect(await fetch('O-19')).toMatchObject({ sku: 'O-19' });
+  });
+
+  test('lets one row have the sku that the row before it gives up', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('items', chai);
+    const report = await importing.rows('items', { externalId: 'I-1', sku: null }, { ...chai, externalId: 'I-2' });
+    expect(report).toEqual(counts({ read: 2, created: 1, updated: 1 }));
+    expect(await fetch('I-2')).toMatchObject({ sku: 'NW-1' });
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto } from './importing.ts';
+
+const world = useWorld();
+
+async function start(currency = 'USD') {
+  const tenant = await world.organization({ currency });
+  const importing = importInto(world, tenant);
+  await importing.rows('customers', { externalId: 'C-1', name: 'Ana' });
+  await importing.rows('items', { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '18' });
+  return { tenant, importing, fetch: (externalId: string) => fetchRecord(tenant, 'proposals', externalId) };
+}
+
+const draft = { externalId: 'P-1', number: 'N-1', title: 'Spring', status: 'draft' };
+const sent = { ...draft, status: 'sent', customerExternalId: 'C-1', sentAt: '2026-03-01T09:30:00Z' };
+
+describe('importing proposals', () => {
+  test('stores everything that is given, and computes the rest', async () => {
+    const { tenant, importing, fetch } = await start();
+    const customerId = (await fetchRecord(tenant, 'customers', 'C-1')).id;
+    const itemId = (await fetchRecord(tenant, 'items', 'I-1')).id;
+    const line = {
+      itemExternalId: 'I-1',
+      type: 'product',
+      name: 'Chai',
+      sku: 'NW-1',
+      quantity: 2,
+      unitPrice: '18',
+      discountAmount: '1',
+      taxRate: '10',
+    };
+    const report = await importing.rows('proposals', {
+      ...sent,
+      status: 'accepted',
+      acceptedAt: '2026-03-02',
+      acceptedBy: { name: 'Ana', email: 'ana@example.com' },
+      owner: { name: 'Olaf' },
+      publicUrl: 'https://example.com/p/1',
+      createdAt: '2026-02-01',
+      metadata: { a: 1 },
+      lineItems: [line],
+    });
+    expect(report).toEqual(counts({ read: 1, created: 1 }));
+    expect(await fetch('P-1')).toMatchObject({
+      number: 'N-1',
+      status: 'accepted',
+      statusChangedAt: '2026-03-02T00:00:00.000Z',
+      customerId,
+      currency: 'USD',
+      subtotal: '36.00',
+      discountTotal: '1.00',
+      taxTotal: '3.50',
+      total: '38.50',
+      lineItemCount: 1,
+      acceptedBy: { name: 'Ana', email: 'ana@example.com' },
+      owner: { name: 'Olaf', email: null },
+      viewedAt: null,
+      createdAt: '2026-02-01T00:00:00.000Z',
+      metadata: { a: '1' },
+      lineItems: [
+        {
+          position: 1,
+          itemId,
+          sku: 'NW-1',
+          quantity: '2',
+          unitPrice: '18.00',
+          total: '38.50',
+          optional: false,
+          selected: true,
+          unit: null,
+        },
+      ],
+    });
+  });
+
+  test('changes nothing when it is run again, updatedAt included', async () => {
+    const { importing, fetch } = await start();
+    const row = {
+      ...sent,
+      metadata: { b: '2', a: '1' },
+      owner: { name: 'Olaf', email: null },
+      lineItems: [{ itemExternalId: 'I-1', type: 'product', name: 'Chai', quantity: '1', unitPrice: '18.00' }],
+    };
+    await importing.rows('proposals', row);
+    const before = await fetch('P-1');
+    expect(await importing.rows('proposals', row, { externalId: 'P-1' })).toEqual(counts({ read: 2, unchanged: 2 }));
+    expect(await fetch('P-1')).toEqual(before);
+  });
+
+  test('keeps what is absent, clears what is null, and takes a person as a whole', async () => {
+    const { importing, fetch } = await start();
+    const lineItems = [{ type: 'service', name: 'Talk', quantity: 1, unitPrice: 100 }];
+    await importing.rows('proposals', {
+      ...sent,
+      notes: 'x',
+      owner: { name: 'Olaf', email: 'olaf@example.com' },
+      lineItems,
+    });
+    const before = await fetch('P-1');
+    expect(
+      await importing.rows('proposals', { externalId: 'P-1', title: 'Autumn', notes: null, owner: { name: 'Mia' } }),
+    ).toEqual(counts({ read: 1, updated: 1 }));
+    const after = await fetch('P-1');
+    expect(after).toEqual({
+      ...before,
+      title: 'Autumn',
+      notes: null,
+      owner: { name: 'Mia', email: null },
+      updatedAt: after.updatedAt,
+    });
+    expect(after.updatedAt > before.updatedAt).toBe(true);
+  });
+
+  test('moves statusChangedAt with the status, to the time of its own event where that is known', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('proposals', { ...draft, createdAt: '2026-01-01' });
+    expect((await fetch('P-1')).statusChangedAt).toBe('2026-01-01T00:00:00.000Z');
+    await importing.rows('proposals', sent);
+    expect((await fetch('P-1')).statusChangedAt).toBe('2026-03-01T09:30:00.000Z');
+    await importing.rows('proposals', { externalId: 'P-1', sentAt: '2026-03-03' });
+    expect((await fetch('P-1')).statusChangedAt).toBe('2026-03-03T00:00:00.000Z');
+    await importing.rows('proposals', { externalId: 'P-1', status: 'declined' });
+    const declined = await fetch('P-1');
+    expect(declined.statusChangedAt).toBe(declined.updatedAt);
+    await importing.rows('proposals', { externalId: 'P-1', title: 'Other', status: 'declined' });
+    expect((await fetch('P-1')).statusChangedAt).toBe(declined.statusChangedAt);
+  });
+
+  test('refuses a customer or an item that nobody has, by name', async () => {
+    const { importing } = await start();
+    const neighbour = await world.organization();
+    await importInto(world, neighbour).rows('customers', { externalId: 'C-2', name: 'Theirs' });
+    const lineItems = [{ itemExternalId: 'I-9', type: 'product', name: 'Chai', quantity: 1, unitPrice: 1 }];
+    const report = await importing.rows('proposals', { ...sent, customerExternalId: 'C-2', lineItems });
+    expect(report.errors).toEqual([
+      { line: 1, field: 'customerExternalId', code: 'not_found', message: 'is the externalId of no customer: C-2' },
+      { line: 1, field: 'lineItems.0.itemExternalId', code: 'not_found', message: 'is the externalId of no item: I-9' },
+    ]);
+  });
+
+  test('refuses a status without what it implies, also where an update takes it away', async () => {
+    const { importing, fetch } = await start();
+    const fieldsOf = (errors: { field: string }[]) => errors.map(({ field }) => field);
+    expect(fieldsOf((await importing.rows('proposals', { ...draft, status: 'accepted' })).errors)).toEqual([
+      'sentAt',
+      'customerExternalId',
+      'acceptedAt',
+    ]);
+    expect(fieldsOf((await importing.rows('proposals', { externalId: 'P-1' })).errors)).toEqual([
+      'number',
+      'title',
+      'status',
+    ]);
+    expect((await importing.rows('proposals', { ...draft, status: 'canceled' })).created).toBe(1);
+    await importing.rows('proposals', sent);
+    const before = await fetch('P-1');
+    expect(
+      fieldsOf(
+        (await importing.rows('proposals', { externalId: 'P-1', customerExternalId: null, sentAt: null })).errors,
+      ),
+    ).toEqual(['sentAt', 'customerExternalId']);
+    expect(await fetch('P-1')).toEqual(before);
+  });
+
+  test('refuses a number that is taken, and keeps the other rows', async () => {
+    const { importing, fetch } = await start();
+    const report = await importing.rows(
+      'proposals',
+      draft,
+      { ...draft, externalId: 'P-2' },
+      { ...draft, externalId: 'P-3', number: 'N-3' },
+    );
+    expect(report).toMatchObject({
+      created: 2,
+      refused: 1,
+      errors: [{ line: 2, field: 'number', code: 'number_taken' }],
+    });
+    const [error] = (
+      await importing.rows('proposals', { externalId: 'P-1', title: 'x' }, { ...draft, externalId: 'P-4' })
+    ).errors;
+    expect(error).toEqual({
+      line: 2,
+      field: 'number',
+      code: 'number_taken',
+      message: `is taken by ${(await fetch('P-1')).id}`,
+    });
+  });
+});

@@ -1,0 +1,85 @@
+/** `sort=updatedAt&updatedSince=<syncedThrough>` until hasMore is false never misses a change. */
+import { describe, expect, test } from 'vitest';
+import { Customer } from '../../server/entities/customer.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+
+let nowMs = 0;
+const world = useWorld({ clock: () => (nowMs += 1000) });
+
+async function poll(tenant: Tenant, since: string | null, seen: Map<string, any>): Promise<string> {
+  let query = `sort=updatedAt&limit=7${since ? `&updatedSince=${since}` : ''}`;
+  let through: string | null = null;
+  for (;;) {
+    const { body } = await tenant.call('GET', `/v1/customers?${query}`);
+    for (const record of body.data) seen.set(record.id, record);
+    if (through !== null) expect(body.syncedThrough).toBe(through);
+    through = body.syncedThrough;
+    if (!body.pagination.hasMore) return String(through);
+    query = `cursor=${body.pagination.nextCursor}`;
+  }
+}
+
+describe('syncedThrough', () => {
+  test('is given on lists sorted by updatedAt, and null on others', async () => {
+    const tenant = await world.organization();
+    for (const sort of ['updatedAt', '-updatedAt']) {
+      expect((await tenant.call('GET', `/v1/customers?sort=${sort}`)).body.syncedThrough).toMatch(/^\d{4}-.*\.\d{3}Z$/);
+    }
+    for (const path of ['/v1/customers', '/v1/items?sort=name', '/v1/proposals?sort=statusChangedAt']) {
+      expect((await tenant.call('GET', path)).body.syncedThrough).toBeNull();
+    }
+  });
+
+  test('does not pass a transaction that is still running, and finds its change once it commits', async () => {
+    const tenant = await world.organization();
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'before' });
+    const seen = new Map<string, any>();
+    let since = '';
+    await tenant.em().transactional(async (em) => {
+      // Its time is taken here; others come and go before it commits.
+      const found = await em.findOneOrFail(Customer, { name: 'before' });
+      await tenant.call('POST', '/v1/customers', { name: 'between' });
+      since = await poll(tenant, null, seen);
+      found.name = 'late';
+      await em.flush();
+      expect(since <= found.updatedAt).toBe(true);
+    });
+    expect(seen.get(customer.id).name).toBe('before');
+    await poll(tenant, since, seen);
+    expect(seen.get(customer.id).name).toBe('late');
+  });
+
+  test('a poller beside 8 writers, some of them slow to commit, ends with exactly what is stored', async () => {
+    const tenant = await world.organization();
+    const seen = new Map<string, any>();
+    let writing = true;
+    const writer = async (which: number) => {
+      for (let round = 0; round < 12; round += 1) {
+        const { body } = await tenant.call('POST', '/v1/customers', { name: `w${which} ${round}` });
+        await tenant.call('PATCH', `/v1/customers/${body.id}`, { notes: `round ${round}` });
+        if (which % 2 === 0) {
+          await tenant.em().transactional(async (em) => {
+            const found = await em.findOneOrFail(Customer, { name: `w${which} ${round}` });
+            found.notes = 'late';
+            await em.flush();
+            await em.getConnection().execute('select pg_sleep(0.05)', [], 'all', em.getTransactionContext());
+          });
+        }
+      }
+    };
+    const poller = async () => {
+      let since: string | null = null;
+      while (writing) since = await poll(tenant, since, seen);
+      await poll(tenant, since, seen);
+    };
+    const polling = poller();
+    await Promise.all(Array.from({ length: 8 }, (_, which) => writer(which)));
+    writing = false;
+    await polling;
+    const stored = new Map<string, any>();
+    await poll(tenant, null, stored);
+    expect(stored.size).toBe(96);
+    expect(new Map([...seen].toSorted())).toEqual(new Map([...stored].toSorted()));
+  });
+});
