@@ -1,0 +1,131 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { isApiError } from '../../client/index.ts';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import { clientOf, failureOf, named, newClient } from './calling.ts';
+
+const world = useWorld();
+
+describe('single records', () => {
+  test('says who is calling', async () => {
+    const { client, tenant } = await newClient(world);
+    const me = await client.me.get();
+    expect(me.organization.name).toBe(tenant.organization.name);
+    expect(JSON.stringify(me)).not.toContain(tenant.key);
+  });
+
+  test('creates, reads and changes a customer', async () => {
+    const { client } = await newClient(world);
+    const made = await client.customers.create({ companyName: 'Alfreds Futterkiste', metadata: { size: 3 } });
+    expect(made).toMatchObject({ name: 'Alfreds Futterkiste', type: 'company', metadata: { size: '3' } });
+    const changed = await client.customers.update(made.id, { notes: 'Net 30.', companyName: null });
+    expect(changed).toEqual({ ...made, notes: 'Net 30.', companyName: null, updatedAt: changed.updatedAt });
+    expect(await client.customers.get(made.id)).toEqual(changed);
+  });
+
+  test('creates and reads an item, and reads a proposal with its lines', async () => {
+    const { client, tenant } = await newClient(world);
+    const item = await client.items.create({ type: 'service', name: 'Painting', unitPrice: 12.5 });
+    expect(item.unitPrice).toBe('12.50');
+    expect(await client.items.get(item.id)).toEqual(item);
+    const [customer] = await named(client, 'Ann');
+    const id = await proposal(tenant, { customer: customer?.id ?? '', lines: [{ name: 'Wall' }] });
+    expect(await client.proposals.get(id)).toMatchObject({
+      id,
+      customer: { name: 'Ann' },
+      lineItems: [{ name: 'Wall' }],
+    });
+  });
+
+  test('makes one record of a call that is repeated under its own key', async () => {
+    const { client } = await newClient(world);
+    const body = { name: 'Ann', externalId: 'crm-1' };
+    const first = await client.customers.create(body, { idempotencyKey: 'order-7' });
+    expect(await client.customers.create(body, { idempotencyKey: 'order-7' })).toEqual(first);
+    expect((await client.customers.list()).data).toEqual([first]);
+    const merged = await client.customers.create({ ...body, name: 'Anna' }, { onConflict: 'update' });
+    expect(merged).toMatchObject({ id: first.id, name: 'Anna' });
+  });
+
+  test('changes a record only while it is the one that was read', async () => {
+    const { client } = await newClient(world);
+    const { id } = await client.customers.create({ name: 'Ann' });
+    const { etag } = await client.customers.get.withResponse(id);
+    const ifMatch = etag ?? '';
+    expect(await client.customers.update(id, { notes: 'one' }, { ifMatch })).toMatchObject({ notes: 'one' });
+    const late = await failureOf(client.customers.update(id, { notes: 'two' }, { ifMatch }));
+    expect(late.is('precondition_failed') && late.problem.currentEtag).toMatch(/^".+"$/);
+  });
+
+  test('tells what came along with an answer', async () => {
+    const { client } = await newClient(world);
+    const { id } = await client.customers.create({ name: 'Ann' });
+    const answer = await client.customers.get.withResponse(id);
+    expect(answer).toMatchObject({ data: { id, name: 'Ann' }, status: 200, rateLimit: { limit: 100, remaining: 98 } });
+    expect(answer.etag).toMatch(/^".+"$/);
+    expect(answer.requestId).toMatch(/^req_/);
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect((await client.items.create.withResponse({ type: 'product', name: 'Chai', unitPrice: '1' })).status).toBe(
+      201,
+    );
+    const listed = await client.customers.list.withResponse({ limit: 1 });
+    expect(listed).toMatchObject({ data: { data: [{ id }], pagination: { limit: 1 } }, etag: null });
+  });
+
+  test('keeps an id inside its own route', async () => {
+    const { client } = await newClient(world);
+    for (const id of ['a/../../items', '%2e%2e', '../items', '?x=1', 'ü#b', ' ']) {
+      expect((await failureOf(client.customers.get(id))).code).toBe('not_found');
+    }
+    for (const id of ['', '.', '..']) {
+      await expect(client.customers.get(id)).rejects.toThrow('customerId must be the id of a record');
+    }
+  });
+
+  test('takes the address with and without version and slash', async () => {
+    const tenant = await world.organization();
+    for (const end of ['', '/', '/v1', '/v1/', '//']) {
+      const client = clientOf(world, tenant, { baseUrl: world.url + end });
+      expect((await client.me.get()).organization.slug).toBe(tenant.organization.slug);
+    }
+  });
+});
+
+describe('failures', () => {
+  test('tells what the server said', async () => {
+    const { client } = await newClient(world);
+    const failure = await failureOf(client.customers.create({ email: 'nobody', address: { country: 'UK' } }));
+    expect(failure).toMatchObject({
+      name: 'ApiError',
+      status: 422,
+      code: 'validation_failed',
+      retryAfterSeconds: null,
+    });
+    expect(failure.errors.map(({ field }) => field).toSorted()).toEqual(['address.country', 'email']);
+    expect(failure.requestId).toBe(failure.headers.get('x-request-id'));
+    expect(failure.message).toContain(failure.detail);
+    expect(failure.problem?.title).toBe('Validation failed');
+  });
+
+  test('tells one kind from another', async () => {
+    const { client } = await newClient(world);
+    const first = await client.customers.create({ name: 'Ann', externalId: 'crm-1' });
+    const taken = await failureOf(client.customers.create({ name: 'Ann', externalId: 'crm-1' }));
+    expect(taken.is('sku_taken')).toBe(false);
+    expect(taken.is('sku_taken', 'external_id_taken') && taken.problem.existingId).toBe(first.id);
+    expect(isApiError(new Error('no'))).toBe(false);
+  });
+
+  test('shows the key nowhere', async () => {
+    const tenant = await world.organization();
+    const client = clientOf(world, tenant, { maxRetries: 0 });
+    const unreachable = clientOf(world, tenant, { baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
+    const errors: unknown[] = [await failureOf(client.customers.get('cus_none'))];
+    errors.push(await unreachable.me.get().catch((error: unknown) => error));
+    for (const shown of [client, client.customers.list(), client.customers.sync(), ...errors]) {
+      const text = inspect(shown, { depth: 9, showHidden: true }) + JSON.stringify(shown) + String(shown);
+      expect(text).not.toContain(tenant.key.slice(12));
+    }
+  });
+});

@@ -1,0 +1,199 @@
+/** The world outside at its worst, so that the client's patience can be seen. */
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
+import { answer, apiKey, caught, drop, fine, listening, made, page, refuse, scene, silence } from './scripted.ts';
+import type { Step } from './scripted.ts';
+
+describe('what is tried again', () => {
+  test('429 waits at least as long as the server says', async () => {
+    const { client, seen, waitsMs } = await scene([refuse(429, 'rate_limited', { 'retry-after': '60' }), fine]);
+    expect(await client.customers.get('cus_1')).toEqual({ id: 'cus_1' });
+    expect(seen).toHaveLength(2);
+    expect(waitsMs[0]).toBeGreaterThanOrEqual(60_000);
+    expect(waitsMs[0]).toBeLessThan(60_500);
+  });
+
+  test('a date is as good as seconds, and one that has passed means now', async () => {
+    const date = (seconds: number) => ({ 'retry-after': new Date(Date.now() + seconds * 1000).toUTCString() });
+    const { client, waitsMs } = await scene([
+      refuse(503, 'unavailable', date(20)),
+      refuse(503, 'unavailable', date(-20)),
+      fine,
+    ]);
+    await client.me.get();
+    expect(waitsMs[0]).toBeGreaterThan(18_000);
+    expect(waitsMs[0]).toBeLessThan(21_500);
+    expect(waitsMs[1]).toBeLessThan(1_000);
+  });
+
+  test('failures of the server up to four attempts, with longer breaks each time', async () => {
+    const { client, seen, waitsMs } = await scene([refuse(500, 'internal_error')]);
+    expect(await caught(client.me.get())).toMatchObject({ status: 500, code: 'internal_error', requestId: 'req_1' });
+    expect(seen).toHaveLength(4);
+    [500, 1000, 2000].forEach((longest, index) => expect(waitsMs[index]).toBeLessThanOrEqual(longest));
+  });
+
+  test('408, a proxy’s own page and a broken connection', async () => {
+    const { client, seen } = await scene([refuse(408, 'request_timeout'), page(502), drop, fine]);
+    await client.me.get();
+    expect(seen).toHaveLength(4);
+  });
+
+  test('a body that breaks off', async () => {
+    const half: Step = (request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"id"');
+      setImmediate(() => request.socket.destroy());
+    };
+    const { client } = await scene([half, fine]);
+    expect(await client.me.get()).toEqual({ id: 'cus_1' });
+  });
+
+  test('as often as asked: for the client, or for one call', async () => {
+    const { client, seen } = await scene([refuse(503, 'unavailable')], { maxRetries: 1 });
+    await caught(client.me.get());
+    expect(seen).toHaveLength(2);
+    await caught(client.me.get({ maxRetries: 0 }));
+    expect(seen).toHaveLength(3);
+  });
+
+  test('nothing that would fail again', async () => {
+    for (const [status, code] of [
+      [400, 'unknown_parameter'],
+      [401, 'api_key_invalid'],
+      [403, 'plan_required'],
+      [404, 'not_found'],
+      [409, 'sku_taken'],
+      [422, 'validation_failed'],
+      [501, 'not_implemented'],
+    ] as const) {
+      const { client, seen } = await scene([refuse(status, code)]);
+      expect(await caught(client.me.get())).toMatchObject({ status, code });
+      expect(seen).toHaveLength(1);
+    }
+  });
+
+  test('nothing that is to wait for longer than two minutes', async () => {
+    const { client, seen } = await scene([refuse(503, 'unavailable', { 'retry-after': '3600' })]);
+    expect(await caught(client.me.get())).toMatchObject({ retryAfterSeconds: 3600 });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('writes that are tried again', () => {
+  test('a POST has one Idempotency-Key in all its attempts, and another in the next call', async () => {
+    const busy = refuse(409, 'idempotency_in_progress', { 'retry-after': '1' });
+    const { client, seen } = await scene([drop, busy, made]);
+    await client.customers.create({ name: 'Ann' });
+    await client.customers.create({ name: 'Ann' });
+    const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
+    expect(keys[3]).not.toBe(keys[0]);
+    expect(seen.map(({ body }) => body)).toEqual(Array<string>(4).fill('{"name":"Ann"}'));
+  });
+
+  test('the caller’s own key is sent as it is, and no other method has one', async () => {
+    const { client, seen } = await scene([made]);
+    await client.items.create({ type: 'service', name: 'Painting', unitPrice: '1' }, { idempotencyKey: 'order-7' });
+    await client.customers.update('cus_1', {});
+    await client.me.get();
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-7', undefined, undefined]);
+  });
+
+  test('a PATCH goes again with the same body and If-Match', async () => {
+    const { client, seen } = await scene([drop, fine]);
+    await client.customers.update('cus_1', { notes: null }, { ifMatch: '"v1"' });
+    for (const { method, url, headers, body } of seen) {
+      expect([method, url, headers['if-match'], body]).toEqual([
+        'PATCH',
+        '/v1/customers/cus_1',
+        '"v1"',
+        '{"notes":null}',
+      ]);
+    }
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('time and patience', () => {
+  test('a server that says nothing in time is a TimeoutError, after all attempts', async () => {
+    const { client, seen } = await scene([silence], { timeoutMs: 20, maxRetries: 1 });
+    const error = await caught(client.customers.list({ email: 'ann@example.com' }));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(String(error)).toMatch(/^TimeoutError: GET http.*\/v1\/customers was not answered within 20 ms$/);
+    expect(seen).toHaveLength(2);
+  });
+
+  test('the time is for the body too', async () => {
+    const stall: Step = (_, response) => void response.writeHead(200).write('{');
+    const { client } = await scene([stall], { timeoutMs: 20, maxRetries: 0 });
+    expect(await caught(client.me.get())).toBeInstanceOf(TimeoutError);
+  });
+
+  test('a limit longer than any timer is no limit', async () => {
+    const { client } = await scene([fine]);
+    expect(await client.me.get({ timeoutMs: Number.POSITIVE_INFINITY })).toEqual({ id: 'cus_1' });
+  });
+
+  test('the caller’s abort ends a call with the caller’s reason, whenever it comes', async () => {
+    const reason = new Error('The user left.');
+    const before = await scene([fine]);
+    expect(await caught(before.client.me.get({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(before.seen).toEqual([]);
+
+    const during = new AbortController();
+    const asked = await scene([() => during.abort(reason)]);
+    expect(await caught(asked.client.customers.list({}, { signal: during.signal }))).toBe(reason);
+    expect(asked.seen).toHaveLength(1);
+
+    const waiting = new AbortController();
+    const limited = await scene([refuse(429, 'rate_limited', { 'retry-after': '60' })]);
+    const patient = createClient({ baseUrl: limited.url, apiKey });
+    setTimeout(() => waiting.abort(reason), 50);
+    expect(await caught(patient.me.get({ signal: waiting.signal }))).toBe(reason);
+    expect(limited.seen).toHaveLength(1);
+  });
+});
+
+describe('answers that are no answers', () => {
+  test('a page of HTML is an http_error, with its status and without the key', async () => {
+    for (const status of [200, 502]) {
+      const { client } = await scene([page(status)], { maxRetries: 0 });
+      const error = await caught(client.me.get());
+      expect(error).toMatchObject({ status, code: 'http_error', errors: [], requestId: null, problem: null });
+      expect(error).toBeInstanceOf(ApiError);
+      expect(String(error)).toContain('text/html');
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(apiKey);
+    }
+  });
+
+  test('a redirect is not followed: the key stays here', async () => {
+    let visits = 0;
+    const elsewhere = await listening((_, response) => {
+      visits += 1;
+      response.end('{}');
+    });
+    const { client } = await scene([answer(301, {}, { location: `${elsewhere}/v1/me` })]);
+    expect(String(await caught(client.me.get()))).toContain(`redirects to ${elsewhere}/v1/me`);
+    expect(visits).toBe(0);
+  });
+
+  test('no connection at all is a ConnectionError with its cause', async () => {
+    const { client, seen } = await scene([drop]);
+    const error = await caught(client.customers.list({ email: 'ann@example.com' }));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).not.toBeInstanceOf(TimeoutError);
+    expect(error).toHaveProperty('cause', expect.any(Error));
+    expect(String(error)).not.toContain('ann');
+    expect(seen).toHaveLength(4);
+  });
+
+  test('fields, values and codes that are newer than the client come through', async () => {
+    const record = { id: 'cus_1', status: 'paused', mood: { colour: 'blue' } };
+    const { client } = await scene([answer(200, record), refuse(418, 'teapot')]);
+    expect(await client.customers.get('cus_1')).toEqual(record);
+    expect(await caught(client.me.get())).toMatchObject({ status: 418, code: 'teapot', detail: 'It is teapot.' });
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import { all, clientOf, failureOf, named, newClient } from './calling.ts';
+
+const world = useWorld();
+
+describe('lists', () => {
+  test('gives one page when awaited', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a', 'b', 'c');
+    const page = await client.customers.list({ limit: 2, sort: 'name' });
+    expect(page.data.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(page.pagination.hasMore).toBe(true);
+    const next = await client.customers.list({ cursor: page.pagination.nextCursor ?? '' });
+    expect(next.data.map(({ name }) => name)).toEqual(['c']);
+  });
+
+  test('gives every record when looped over, as often as one likes', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a', 'b', 'c', 'd', 'e');
+    const list = client.customers.list({ limit: 2, sort: '-name', createdSince: new Date(0) });
+    for (const _ of [1, 2]) expect((await all(list)).map(({ name }) => name)).toEqual(['e', 'd', 'c', 'b', 'a']);
+    expect(await all(client.proposals.list())).toEqual([]);
+  });
+
+  test('asks for no page that nobody wants', async () => {
+    const tenant = await world.organization();
+    const asked: string[] = [];
+    const client = clientOf(world, tenant, { fetch: (url, init) => (asked.push(url), fetch(url, init)) });
+    await named(client, 'a', 'b', 'c');
+    asked.length = 0;
+    const list = client.customers.list({ limit: 1 });
+    expect(asked).toEqual([]);
+    for await (const _ of list) break;
+    expect(asked).toEqual([`${world.url}/v1/customers?limit=1`]);
+    await all(client.customers.list());
+    expect(asked.at(-1)).toBe(`${world.url}/v1/customers?limit=100`);
+  });
+
+  test('sends every kind of filter so that the server finds by it', async () => {
+    const { client, tenant } = await newClient(world);
+    const email = 'a+b@example.com';
+    const made = await client.customers.create({
+      email,
+      phone: '+49 30 0074321',
+      metadata: { 'crm.owner': 'a&b=c +d' },
+      tags: ['x,y'],
+    });
+    await named(client, 'other');
+    const filters = [
+      { email },
+      { phone: '0074321' },
+      { metadata: { 'crm.owner': 'a&b=c +d' } },
+      { tag: 'x,y' },
+      { q: 'A+B' },
+    ];
+    for (const filter of filters) expect((await client.customers.list(filter)).data).toEqual([made]);
+    expect((await client.customers.list({ createdBefore: new Date(made.createdAt) })).data).toEqual([]);
+    expect((await client.customers.list({ email: undefined, metadata: {} })).data).toHaveLength(2);
+
+    for (const status of ['draft', 'sent', 'viewed'] as const)
+      await proposal(tenant, { customer: made.id, status, sentAt: '2026-01-01T00:00:00.000Z' });
+    const found = await client.proposals.list({ status: ['sent', 'viewed'], include: 'lineItems' });
+    expect(found.data.map(({ status }) => status)).toEqual(['viewed', 'sent']);
+    expect(found.data[0]?.lineItems).toHaveLength(1);
+  });
+
+  test('never widens a search in silence', async () => {
+    const { client } = await newClient(world);
+    const failure = await failureOf(client.proposals.list({ status: [] }));
+    expect(failure.errors).toMatchObject([{ in: 'query', field: 'status' }]);
+    // @ts-expect-error an unknown parameter is sent all the same, and refused by its name
+    const unknown = await failureOf(client.customers.list({ emial: 'a@example.com' }));
+    expect(unknown.errors).toMatchObject([{ field: 'emial', suggestion: 'email' }]);
+  });
+});
+
+describe('sync', () => {
+  test('reads everything first, and then what changed', async () => {
+    const { client } = await newClient(world);
+    const [a, b] = await named(client, 'a', 'b', 'c');
+    const first = client.customers.sync({ limit: 1 });
+    expect(first.syncedThrough).toBeNull();
+    expect((await all(first)).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    expect(first.syncedThrough).toMatch(/^\d{4}-.*Z$/);
+
+    await client.customers.update(a?.id ?? '', { name: 'A' });
+    const next = client.customers.sync({ since: first.syncedThrough });
+    expect((await all(next)).map(({ name }) => name)).toContain('A');
+    expect(String(next.syncedThrough) >= String(first.syncedThrough)).toBe(true);
+
+    await client.customers.update(b?.id ?? '', { name: 'B' });
+    expect((await all(next)).map(({ name }) => name)).toContain('B');
+  });
+
+  test('keeps its mark when a loop is broken off', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a', 'b');
+    const since = new Date(0);
+    const changes = client.customers.sync({ since });
+    for await (const _ of changes) break;
+    expect(changes.syncedThrough).toBe(since.toISOString());
+  });
+});

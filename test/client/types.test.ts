@@ -1,0 +1,81 @@
+/** What the compiler says of calls: this file is checked by `tsc`, and every refusal that is expected must be there. */
+import { expectTypeOf, test } from 'vitest';
+import type * as api from '../../client/index.ts';
+import type { Customer as ContractCustomer } from '../../contract/customers.ts';
+import type { Proposal as ContractProposal } from '../../contract/proposals.ts';
+import type { V1 } from '../../contract/v1.ts';
+
+type Client = api.Client;
+
+/** Never called: the calls are for the compiler. */
+async function calls(client: Client): Promise<void> {
+  for await (const customer of client.customers.list({ status: 'active' }))
+    expectTypeOf(customer).toEqualTypeOf<ContractCustomer>();
+  for await (const { status } of client.proposals.sync({ since: new Date(), include: 'lineItems' })) {
+    expectTypeOf(status).toEqualTypeOf<api.ProposalStatus>();
+  }
+  const { data, pagination } = await client.items.list(
+    { limit: 5, updatedSince: new Date(), sort: '-name' },
+    { timeoutMs: 1 },
+  );
+  expectTypeOf(data).items.toEqualTypeOf<api.Item>();
+  expectTypeOf(pagination.nextCursor).toEqualTypeOf<string | null>();
+  await client.customers.create({ name: 'Ann', metadata: { size: 3 } }, { idempotencyKey: 'k', onConflict: 'return' });
+  await client.customers.update('cus_1', { name: 'Ann', notes: null, address: { city: null } }, { ifMatch: '"1"' });
+
+  // @ts-expect-error there is no such field
+  await client.customers.create({ nmae: 'Ann' });
+  // @ts-expect-error a number is no name
+  await client.customers.create({ name: 7 });
+  // @ts-expect-error an item needs a price
+  await client.items.create({ type: 'service', name: 'Painting' });
+  // @ts-expect-error there is no such type
+  await client.items.create({ type: 'gadget', name: 'Painting', unitPrice: '1' });
+  // @ts-expect-error a name cannot be cleared
+  await client.customers.update('cus_1', { name: null });
+  // @ts-expect-error there is no such parameter
+  await client.customers.list({ emial: 'a@example.com' });
+  // @ts-expect-error there is no such order
+  await client.customers.list({ sort: 'email' });
+  // @ts-expect-error a Date is for times only
+  await client.customers.list({ q: new Date() });
+  // @ts-expect-error items cannot be merged into
+  await client.items.create({ type: 'service', name: 'Painting', unitPrice: '1' }, { onConflict: 'update' });
+  // @ts-expect-error a get has nothing to match
+  await client.customers.get('cus_1', { ifMatch: '"1"' });
+  // @ts-expect-error an id is needed
+  await client.customers.get();
+  // @ts-expect-error a sync has its own order
+  client.customers.sync({ sort: 'name' });
+  // @ts-expect-error there is no such operation
+  void client.proposals.create;
+  // @ts-expect-error the key does not come out again
+  void client.apiKey;
+}
+
+function failures(error: unknown, isApiError: typeof api.isApiError): void {
+  if (!isApiError(error)) return;
+  expectTypeOf(error.problem).toEqualTypeOf<api.Problem | null>();
+  // @ts-expect-error there is no such code
+  error.is('not_fuond');
+  if (!error.is('sku_taken', 'external_id_taken')) return;
+  expectTypeOf(error.code).toEqualTypeOf<'sku_taken' | 'external_id_taken'>();
+  expectTypeOf(error.problem.existingId).toEqualTypeOf<string | undefined>();
+}
+
+test('the types of the client are those of the contract', () => {
+  void [calls, failures];
+  type Methods = { [Resource in keyof V1]: keyof V1[Resource] };
+  type Named = { [Resource in keyof V1]: Exclude<keyof Client[Resource], 'sync'> };
+  expectTypeOf<Named>().toEqualTypeOf<Methods>();
+  expectTypeOf<Awaited<ReturnType<Client['customers']['get']>>>().toEqualTypeOf<ContractCustomer>();
+  expectTypeOf<Awaited<ReturnType<Client['customers']['create']>>>().toEqualTypeOf<ContractCustomer>();
+  expectTypeOf<Awaited<ReturnType<Client['proposals']['get']>>>().toEqualTypeOf<ContractProposal>();
+  expectTypeOf<Parameters<Client['customers']['get']>>().toEqualTypeOf<[id: string, options?: api.CallOptions]>();
+});
+
+test('no query parameter has the name of an option', () => {
+  type Options = keyof (api.CreateOptions & api.UpdateOptions);
+  type Parameters = keyof (api.CustomerListQuery & api.ProposalListQuery & api.ItemListQuery);
+  expectTypeOf<Options & (Parameters | 'onConflict')>().toBeNever();
+});

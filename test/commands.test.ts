@@ -1,0 +1,173 @@
+/** The commands as a person runs them: whole processes, on an embedded database of their own. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const main = new URL('../server/main.ts', import.meta.url).pathname;
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+const running = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proposal-api-commands-'));
+  await chmod(folder, 0o755);
+  environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0' };
+  delete environment.DATABASE_URL;
+});
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  // Whoever leaves last stops the database: after a kill that is this one.
+  await run('migrate');
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Result = { status: number | null; out: string; err: string };
+
+async function run(...words: string[]): Promise<Result> {
+  const child = spawn(process.execPath, [main, ...words], { env: environment, cwd: tmpdir() });
+  const [out, err] = [collect(child.stdout), collect(child.stderr)];
+  const [status] = await once(child, 'close');
+  return { status, out: out.text, err: err.text };
+}
+
+function collect(stream: NodeJS.ReadableStream): { text: string } {
+  const collected = { text: '' };
+  stream.on('data', (chunk) => (collected.text += String(chunk)));
+  return collected;
+}
+
+async function serve(more: NodeJS.ProcessEnv = {}): Promise<{ child: ChildProcess; url: string; out: { text: string }; err: { text: string } }> {
+  const child = spawn(process.execPath, [main, 'serve'], { env: { ...environment, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const [out, err] = [collect(child.stdout), collect(child.stderr)];
+  while (!/Serving (http\S+)\/v1/.test(out.text)) {
+    if (child.exitCode !== null) throw new Error(`serve ended: ${err.text}`);
+    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  }
+  const [, url = ''] = /Serving (http\S+)\/v1/.exec(out.text) ?? [];
+  return { child, url, out, err };
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+  const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+  child.kill(signal);
+  await exited;
+  running.delete(child);
+  return child.exitCode;
+}
+
+async function key(name = 'k'): Promise<string> {
+  return (await run('keys', 'create', '--organization', 'acme', '--by', 'ann@acme.example', '--name', name)).out.trim();
+}
+
+describe('the commands', () => {
+  test('the first serve makes a demo, prints its key once, and its curl line works when pasted', async () => {
+    const first = await serve();
+    const [, line = ''] = /^\s*(curl .*)$/m.exec(first.out.text) ?? [];
+    const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(first.out.text) ?? [];
+    expect(first.err.text).not.toContain(raw);
+    const pasted = spawn('bash', ['-c', line]);
+    const answer = collect(pasted.stdout);
+    await once(pasted, 'close');
+    expect(JSON.parse(answer.text).data.length).toBeGreaterThan(0);
+    expect(await stop(first.child)).toBe(0);
+    const second = await serve();
+    expect(second.out.text).not.toContain('ak_live_');
+    expect((await fetch(`${second.url}/v1/me`, { headers: { authorization: `Bearer ${raw}` } })).status).toBe(200);
+    expect(await stop(second.child, 'SIGINT')).toBe(0);
+  });
+
+  test('organizations, members and keys are made from a shell while the server runs, and when it does not', async () => {
+    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({ status: 0, err: '' });
+    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({ status: 1, err: 'error: the slug acme is taken\n' });
+    expect(await run('members', 'add', '--organization', 'acme', '--email', 'ann@acme.example', '--name', 'Ann', '--role', 'admin')).toMatchObject({ status: 0 });
+    expect(await run('members', 'add', '--organization', 'acme', '--email', 'bob@acme.example', '--name', 'Bob', '--role', 'member')).toMatchObject({ status: 0 });
+    const create = ['keys', 'create', '--organization', 'acme', '--name', 'n', '--by'];
+    expect(await run(...create, 'ann@acme.example')).toMatchObject({ status: 1, out: '', err: expect.stringMatching(/^error: .*Team plan.*\n$/) });
+    const { url, child, err } = await serve();
+    const changed = await run('organizations', 'set-plan', 'acme', 'team', '--json');
+    expect(JSON.parse(changed.out)).toMatchObject({ slug: 'acme', plan: 'team' });
+    expect(await run(...create, 'bob@acme.example')).toMatchObject({ status: 1, err: expect.stringMatching(/admin/) });
+    const made = await run(...create, 'ann@acme.example');
+    expect(made).toMatchObject({ status: 0, out: expect.stringMatching(/^ak_live_[0-9a-f]{64}\n$/) });
+    const call = () => fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${made.out.trim()}` } });
+    expect((await call()).status).toBe(200);
+    const [listed] = JSON.parse((await run('keys', 'list', '--organization', 'acme', '--json')).out);
+    expect(listed).toMatchObject({ name: 'n', revokedAt: null });
+    expect((await run('keys', 'revoke', listed.id, '--organization', 'acme', '--by', 'ann@acme.example')).status).toBe(0);
+    // Its process took longer to end than the half second for which a key is trusted.
+    expect((await call()).status).toBe(401);
+    expect(err.text + child.exitCode).not.toContain(made.out.trim());
+    await stop(child);
+    expect(JSON.parse((await run('organizations', 'list', '--json')).out).map(({ slug }: { slug: string }) => slug)).toContain('acme');
+  });
+
+  test('a customer whose 201 arrived is there after kill -9', async () => {
+    const { url, child } = await serve();
+    const raw = await key('killed');
+    const arrived: string[] = [];
+    const post = async (index: number): Promise<void> => {
+      const body = JSON.stringify({ name: `k${index}` });
+      const headers = { authorization: `Bearer ${raw}`, 'content-type': 'application/json' };
+      const response = await fetch(`${url}/v1/customers`, { method: 'POST', headers, body });
+      if (response.status === 201) arrived.push(((await response.json()) as { id: string }).id);
+      if (arrived.length === 30) child.kill('SIGKILL');
+    };
+    await Promise.allSettled(Array.from({ length: 90 }, (_, index) => post(index)));
+    expect(arrived.length).toBeGreaterThanOrEqual(30);
+    const again = await serve();
+    const fresh = await key('after');
+    const stored = new Set<string>();
+    for (let next = `${again.url}/v1/customers?limit=100`; next; ) {
+      const page: any = await (await fetch(next, { headers: { authorization: `Bearer ${fresh}` } })).json();
+      for (const { id } of page.data) stored.add(id);
+      next = page.pagination.nextUrl ?? '';
+    }
+    for (const id of arrived) expect(stored).toContain(id);
+    await stop(again.child);
+  });
+
+  test('a taken port, a wrong variable and a wrong word are one clear line each', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const before = environment;
+    environment = { ...before, PORT: String(port) };
+    expect(await run('serve')).toMatchObject({ status: 1, err: expect.stringMatching(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`)) });
+    environment = { ...before, PORT: 'http' };
+    expect(await run('serve')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: PORT [^\n]*\n$/) });
+    environment = { ...before, DATABASE_URL: `postgresql://nobody@127.0.0.1:${port + 1 > 65535 ? 1 : 9}/none` };
+    expect(await run('migrate')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: The database at DATABASE_URL[^\n]*\n$/) });
+    environment = before;
+    taken.close();
+    expect(await run('nonsense')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: unknown command/) });
+    expect(await run('keys', 'list', '--organisation', 'acme')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: /) });
+  });
+
+  test('every command has its page of help, and openapi needs no database', async () => {
+    const overview = await run('--help');
+    for (const name of ['serve', 'migrate', 'organizations', 'members', 'keys', 'import', 'openapi']) {
+      expect(overview.out).toContain(name);
+      expect(await run(name, '--help')).toMatchObject({ status: 0, out: expect.stringContaining(`main.ts ${name}`) });
+    }
+    const file = join(folder, 'openapi.json');
+    expect(await run('openapi', '--output', file)).toMatchObject({ status: 0, out: '' });
+    expect(JSON.parse(await readFile(file, 'utf8')).openapi).toMatch(/^3\.1/);
+  });
+
+  test('import reports bad rows with their line, keeps the rest, and exits with 2', async () => {
+    const file = join(folder, 'customers.csv');
+    await writeFile(file, 'externalId,name,email\n1,Ann,ann@example.com\n2,Bob,nonsense\n3,Cid,\n');
+    const first = await run('import', 'customers', file, '--organization', 'acme');
+    expect(first).toMatchObject({ status: 2, err: expect.stringMatching(/line 3: email/) });
+    expect(first.out).toContain('2 created');
+    const second = await run('import', 'customers', file, '--organization', 'acme');
+    expect(second.out).toContain('2 unchanged');
+  });
+}, 120_000);

@@ -1,0 +1,198 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { currencyDigits } from '../../contract/codes.ts';
+import { customer } from '../../contract/customers.ts';
+import { toScaled } from '../../contract/decimal.ts';
+import { item } from '../../contract/items.ts';
+import { proposal, proposalStatuses } from '../../contract/proposals.ts';
+import type { Proposal } from '../../contract/proposals.ts';
+import { createOrganization } from '../../server/commands/organizations.ts';
+import { migrate, openDatabase } from '../../server/database/orm.ts';
+import type { Database } from '../../server/database/orm.ts';
+import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
+import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
+import { ensureDemo } from '../../server/demo/demo.ts';
+import { lineTotals } from '../../server/money.ts';
+import { serve } from '../../server/serve.ts';
+import type { Serving } from '../../server/serve.ts';
+
+// A demo is made in an empty database only: this file has a cluster of its own, and each world in it a database.
+let folder: string;
+let cluster: EmbeddedPostgres;
+let demo: { database: Database; serving: Serving; printed: string[] };
+const opened: Database[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  await chmod(folder, 0o755);
+  cluster = await openEmbeddedPostgres({ dataDir: folder, settings: { fsync: 'off' } });
+  const database = await emptyDatabase();
+  const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
+  demo = { database, serving, printed: await linesOf(database, serving.url) };
+});
+
+afterAll(async () => {
+  await demo?.serving.close();
+  for (const { orm } of opened) await orm.close();
+  await cluster?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('what is printed', () => {
+  test('names what was made, the key once by itself, and that it is not shown again', async () => {
+    expect(demo.printed.join('\n')).toMatch(/61 customers, 44 items, 120 proposals[^]*shown only now/);
+    expect(demo.printed.map((line) => line.trim()).filter((line) => /^ak_live_[0-9a-f]{64}$/.test(line))).toEqual([printedKey()]);
+  });
+
+  test('has a curl line that answers with records when it is pasted', async () => {
+    const line = demo.printed.find((printed) => printed.includes('curl')) ?? '';
+    const [, name = '', value = '', address = ''] = /^ *curl -H "([^":]+): ([^"]+)" "([^"]+)"$/.exec(line) ?? [];
+    const answer = await fetch(address, { headers: { [name]: value } });
+    expect(answer.status).toBe(200);
+    expect(z.object({ data: z.array(customer) }).parse(await answer.json()).data).toHaveLength(5);
+  });
+
+  test('has addresses that answer', async () => {
+    const addresses = demo.printed.flatMap((line) => (line.includes('curl') ? [] : (line.match(/https?:\S+/g) ?? [])));
+    expect(addresses).toHaveLength(2);
+    for (const address of addresses) expect((await get(address)).status).toBe(200);
+  });
+
+  test('is in the database as a hash only', async () => {
+    const secret = printedKey().slice('ak_live_'.length);
+    const listTables = "select quote_ident(tablename) as name from pg_tables where schemaname = 'public'";
+    const { rows: tables } = await demo.database.pool.query<{ name: string }>(listTables);
+    expect(tables.map(({ name }) => name)).toContain('api_keys');
+    for (const { name } of tables) {
+      const { rows } = await demo.database.pool.query<{ row: string }>(`select t::text as row from ${name} t`);
+      expect(rows.filter(({ row }) => row.includes(secret))).toEqual([]);
+    }
+  });
+});
+
+describe('the records', () => {
+  test('are what the contract promises, every one of them', async () => {
+    expect(await all('customers', customer)).toHaveLength(61);
+    expect(await all('items', item)).toHaveLength(44);
+    expect(await all('proposals?include=lineItems', proposal)).toHaveLength(120);
+  });
+
+  test('are customers of many countries, some of them archived, people and companies', async () => {
+    const customers = await all('customers', customer);
+    expect(distinct(customers.map(({ address }) => address?.country)).length).toBeGreaterThan(15);
+    expect(customers.filter(({ status }) => status === 'archived')).toHaveLength(5);
+    expect(distinct(customers.map(({ type }) => type))).toEqual(['company', 'person']);
+    for (const field of ['shippingAddress', 'taxId', 'website', 'notes', 'externalId'] as const) expect(customers.filter((one) => one[field] !== null).length, field).toBeGreaterThan(4);
+  });
+
+  test('are proposals in every status and in four currencies, as the catalog', async () => {
+    const proposals = await all('proposals?include=lineItems', proposal);
+    expect(distinct(proposals.map(({ status }) => status))).toEqual(proposalStatuses.toSorted());
+    expect(distinct(proposals.map(({ currency }) => currency))).toEqual(['EUR', 'GBP', 'JPY', 'USD']);
+    expect(distinct((await all('items', item)).map(({ currency }) => currency))).toEqual(['EUR', 'GBP', 'JPY', 'USD']);
+  });
+
+  test('add up to the last digit', async () => {
+    for (const one of await all('proposals?include=lineItems', proposal)) {
+      expect(one.lineItemCount, one.number).toBe(one.lineItems.length);
+      expect(totalsOf(one), one.number).toEqual(recomputed(one));
+      expect(toScaled(one.total), one.number).toBeGreaterThan(0n);
+      for (const line of one.lineItems) expect(line, one.number).toMatchObject(lineTotals(line, one.currency));
+    }
+  });
+});
+
+describe('an existing organization', () => {
+  test('is left as it is, and nothing is printed', async () => {
+    expect(await linesOf(demo.database, demo.serving.url)).toEqual([]);
+    const other = await emptyDatabase();
+    await createOrganization(other, { name: 'Own', slug: 'own', plan: 'free', currency: 'EUR' });
+    expect(await linesOf(other, 'http://localhost:1')).toEqual([]);
+    expect(await countRows(other, 'organizations')).toBe(1);
+  });
+});
+
+describe('a first run', () => {
+  test('that ends before the key is printed leaves nothing, and the next one starts anew', async () => {
+    const database = await emptyDatabase();
+    const killed = ensureDemo(database, 'http://localhost:1', () => {
+      throw new Error('killed');
+    });
+    await expect(killed).rejects.toThrow('killed');
+    for (const table of ['organizations', 'customers', 'api_keys']) expect(await countRows(database, table)).toBe(0);
+    expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('ak_live_');
+  });
+
+  test('of two processes at once makes one demo', async () => {
+    const database = await emptyDatabase();
+    const printed = await Promise.all([linesOf(database, 'http://localhost:1'), linesOf(database, 'http://localhost:1')]);
+    expect(printed.filter((lines) => lines.length > 0)).toHaveLength(1);
+    expect(await countRows(database, 'api_keys')).toBe(1);
+  });
+});
+
+async function emptyDatabase(): Promise<Database> {
+  const name = `demo_${opened.length}`;
+  const first = await openDatabase({ url: cluster.url }, { poolSize: 1 });
+  await first.pool.query(`create database ${name}`);
+  await first.orm.close();
+  const url = new URL(cluster.url);
+  url.pathname = `/${name}`;
+  const database = await openDatabase({ url: url.href });
+  opened.push(database);
+  await migrate(database);
+  return database;
+}
+
+async function linesOf(database: Database, url: string): Promise<string[]> {
+  const lines: string[] = [];
+  await ensureDemo(database, url, (line) => lines.push(line));
+  return lines;
+}
+
+async function countRows({ pool }: Database, table: string): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(`select count(*)::int as count from ${table}`);
+  return rows[0]?.count ?? -1;
+}
+
+function printedKey(): string {
+  return /ak_live_[0-9a-f]{64}/.exec(demo.printed.join())?.[0] ?? '';
+}
+
+async function get(address: string): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${printedKey()}` } });
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** Every record of a list, each of which the schema takes as it is. */
+async function all<T>(path: string, schema: z.ZodType<T>): Promise<T[]> {
+  const page = z.object({ data: z.array(z.unknown()), pagination: z.object({ nextUrl: z.string().nullable() }) });
+  const found: unknown[] = [];
+  let next: string | null = `${demo.serving.url}/v1/${path}${path.includes('?') ? '&' : '?'}limit=100`;
+  while (next !== null) {
+    const { status, body } = await get(next);
+    expect(status).toBe(200);
+    const { data, pagination } = page.parse(body);
+    found.push(...data);
+    next = pagination.nextUrl;
+  }
+  const records = found.map((record) => schema.parse(record));
+  expect(records).toEqual(found);
+  return records;
+}
+
+const distinct = <T,>(values: readonly T[]): T[] => [...new Set(values)].toSorted();
+
+const totalsOf = ({ subtotal, discountTotal, taxTotal, total }: Proposal) => ({ subtotal, discountTotal, taxTotal, total });
+
+/** The sums of the selected lines, reckoned here in ten-thousandths and printed in the currency's own digits. */
+function recomputed({ lineItems, currency }: Proposal): ReturnType<typeof totalsOf> {
+  const counted = lineItems.filter(({ selected }) => selected);
+  const sum = (field: 'subtotal' | 'discountAmount' | 'taxAmount') => counted.reduce((total, line) => total + toScaled(line[field]), 0n);
+  const print = (scaled: bigint) => (Number(scaled) / 10_000).toFixed(currencyDigits.get(currency));
+  const [subtotal, discount, tax] = [sum('subtotal'), sum('discountAmount'), sum('taxAmount')];
+  return { subtotal: print(subtotal), discountTotal: print(discount), taxTotal: print(tax), total: print(subtotal - discount + tax) };
+}
