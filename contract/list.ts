@@ -18,7 +18,7 @@ const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
   examples: [25],
 });
 const cursor = parameter<string>(
-  (value) => (value.length > 8000 ? failure('too_long', 'is not a cursor of this list', value) : value),
+  (value) => (value.length > 15_000 ? failure('too_long', 'is not a cursor of this list', value) : value),
   {
     type: 'string',
     maxLength: 8000,

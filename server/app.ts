@@ -4,7 +4,7 @@ import { createExpressEndpoints } from '@ts-rest/express';
 import type { RequestValidationError } from '@ts-rest/express';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
-import { openApiDocument } from '../contract/openapi.ts';
+import { openApi30Document, openApiDocument } from '../contract/openapi.ts';
 import { v1 } from '../contract/v1.ts';
 import { authenticate } from './access/authenticate.ts';
 import { createCaller } from './access/caller.ts';
@@ -22,7 +22,7 @@ import { parseQuery } from './http/query.ts';
 import { limitHeaders } from './http/rate-headers.ts';
 import { allowedMethods } from './http/routes.ts';
 import { attachRequest } from './invalid-request.ts';
-import { Problem, sendProblem, toProblem } from './problems.ts';
+import { DeadlineError, Problem, sendProblem, toProblem } from './problems.ts';
 
 export type Parts = {
   database: Database;
@@ -31,8 +31,6 @@ export type Parts = {
   log: Log;
   /** Address of the service as callers see it, without a slash at its end; known once it listens. */
   baseUrl: () => string;
-  /** True once the process was asked to stop. */
-  draining: () => boolean;
 };
 
 export function createApp(parts: Parts): Express {
@@ -40,10 +38,11 @@ export function createApp(parts: Parts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', parseQuery);
 
-  app.use(identify(parts));
+  app.use(identify(parts), limitTime(parts));
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
+  app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
 
   const allowed = allowedMethods(v1);
   for (const [path, methods] of allowed) app.options(path, (_, response) => void response.set('Allow', methods).status(204).end());
@@ -64,14 +63,27 @@ const endpointOptions = {
   requestValidationErrorHandler: refuseInvalid,
 } as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
 
+const deadlineMs = 25_000;
+
+/** A database that hangs keeps a request waiting, not its caller. */
+function limitTime({ baseUrl }: Parts): RequestHandler {
+  return (_, response, next) => {
+    const timer = setTimeout(() => {
+      if (response.headersSent) return;
+      sendProblem(response, toProblem(new DeadlineError(`No answer within ${deadlineMs} ms.`)), baseUrl());
+    }, deadlineMs);
+    response.on('close', () => clearTimeout(timer));
+    next();
+  };
+}
+
 /** Gives the request its id and its line in the log. */
-function identify({ log, draining }: Parts): RequestHandler {
+function identify({ log }: Parts): RequestHandler {
   return (request, response, next) => {
     const requestId = freshId('request');
     const startedAt = performance.now();
     response.locals.requestId = requestId;
     response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache', 'X-Content-Type-Options': 'nosniff' });
-    if (draining()) response.set('Connection', 'close');
     response.on('close', () => {
       const caller = knownCaller(request);
       log({
@@ -137,6 +149,8 @@ function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
   return (error: unknown, _, response, next) => {
     const problem = toProblem(error);
     if (problem.status >= 500) response.locals.failure = problem.cause;
+    // The deadline answered in its place.
+    if (response.writableEnded) return;
     // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
     if (response.headersSent) return next(error);
     sendProblem(response, problem, baseUrl());

@@ -57,7 +57,11 @@ export function fieldProblem(field: string, code: string, message: string): Prob
 const unavailable = /^(08|57P|53|25006|40001|40P01|57014|ECONN|ENOENT|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND)/;
 const lostConnection = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
+/** An answer that did not come in time. */
+export class DeadlineError extends Error {}
+
 export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DeadlineError) return true;
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const code: unknown = 'code' in cause ? cause.code : undefined;
     if (typeof code === 'string' && unavailable.test(code)) return true;

@@ -1,6 +1,6 @@
 /** A listening server, from its parts to its last answered request. */
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { problemCodes } from '../contract/problem.ts';
 import type { ProblemCode } from '../contract/problem.ts';
@@ -41,14 +41,12 @@ const maximumHeaderBytes = 16 * 1024;
 export async function serve({ database, log, host, port, publicUrl, clock = () => performance.now(), limiter }: ServeOptions): Promise<Serving> {
   const keys = new KeyDirectory(database.pool, clock);
   let url = publicUrl?.replace(/\/+$/, '') ?? '';
-  let draining = false;
   const app = createApp({
     database,
     keys,
     limiter: limiter ?? memoryRateLimiter(clock),
     log,
     baseUrl: () => url,
-    draining: () => draining,
   });
   const server = createServer(
     { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false },
@@ -57,6 +55,13 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
   server.on('clientError', (error: Error & { code?: string }, socket) => refuseUnparsed(error, socket as Socket, url, log));
   // Node would answer these by itself, and not in JSON.
   server.on('checkExpectation', app);
+  const inFlight = new Set<ServerResponse>();
+  server.prependListener('request', (_, response) => {
+    // Once it no longer listens, it is draining: whoever is still connected is told to go.
+    if (!server.listening) response.setHeader('Connection', 'close');
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
+  });
   await listen(server, host, port);
   url ||= addressOf(server, host);
   const stopExpiring = expireRegularly(database.pool, (error) => log({ message: 'expired rows were not removed', error: describeError(error) }));
@@ -64,9 +69,8 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
     url,
     keys,
     async close() {
-      draining = true;
       stopExpiring();
-      await drain(server);
+      await drain(server, inFlight);
     },
   };
 }
@@ -90,7 +94,8 @@ function addressOf(server: Server, host: string): string {
   return `http://${name}:${port}`;
 }
 
-function drain(server: Server): Promise<void> {
+function drain(server: Server, inFlight: Iterable<ServerResponse>): Promise<void> {
+  for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close');
   return new Promise((resolve) => {
     const limit = setTimeout(() => server.closeAllConnections(), timeouts.drain);
     server.close(() => {

@@ -108,6 +108,7 @@ const list: ListOf<Customer, CustomerBody, Omit<CustomerListQuery, 'limit' | 'cu
     ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
     ...(q === undefined ? [] : searchWords(q).map((word) => holdsWord('t.search', word, true))),
   ],
+  neutral: { status: 'all' },
   present,
 };
 

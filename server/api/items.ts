@@ -60,6 +60,7 @@ const list: ListOf<Item, ItemBody, Omit<ItemListQuery, 'limit' | 'cursor' | 'sor
     ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
     ...(q === undefined ? [] : searchWords(q).map((word) => holdsWord('t.search', word))),
   ],
+  neutral: { status: 'all' },
   present,
 };
 

@@ -30,6 +30,8 @@ export type ListOf<Row, Body, Filters> = {
   /** `sort` without its sign → column and the row's value of it. */
   orders: Record<string, { column: string; value: (row: Row) => string }>;
   conditions: (filters: Filters) => Condition[];
+  /** Values that filter nothing: sent beside a cursor, they are the same as none. */
+  neutral?: Readonly<Record<string, string>>;
   present: (row: Row) => Body;
 };
 
@@ -52,7 +54,7 @@ export async function listPage<Row extends { id: string }, Body, Filters extends
   const cursor = cursorText === undefined ? undefined : readCursor(cursorText, scope);
   if (cursor) {
     requireSame('sort', givenSort, cursor.sort);
-    for (const [name, value] of Object.entries(givenFilters)) requireSame(name, value, cursor.filters[name]);
+    for (const [name, value] of Object.entries(givenFilters)) requireSame(name, value, cursor.filters[name] ?? list.neutral?.[name]);
   }
   const sort = cursor?.sort ?? givenSort ?? defaultSort;
   // A cursor's filters were checked when it was made, and its checksum says that they are still the same.

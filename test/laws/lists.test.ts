@@ -75,6 +75,8 @@ describe('lists', () => {
     const with_ = (rest: string) => tenant.call('GET', `/v1/customers?cursor=${nextCursor}${rest}`);
     for (const rest of ['', '&status=active', '&sort=name', '&limit=2', '&status=active&sort=name&limit=1']) expect((await with_(rest)).status).toBe(200);
     for (const rest of ['&status=archived', '&sort=-name', '&q=n', '&status=all']) expect((await with_(rest)).body).toMatchObject({ status: 400, code: 'cursor_mismatch' });
+    const unfiltered = (await tenant.call('GET', '/v1/customers?limit=1')).body.pagination.nextCursor;
+    expect((await tenant.call('GET', `/v1/customers?cursor=${unfiltered}&status=all&sort=-createdAt`)).status).toBe(200);
     expect((await tenant.call('GET', `/v1/items?cursor=${nextCursor}`)).body).toMatchObject({ status: 400, code: 'invalid_cursor' });
   });
 

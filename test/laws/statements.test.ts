@@ -89,7 +89,7 @@ describe('the indexes', () => {
       const captured = await capture(() => fresh.call('GET', `/v1/${list}?${query}`));
       const client = await world.database.pool.connect();
       try {
-        await client.query('begin; set local enable_seqscan = off; set local plan_cache_mode = force_custom_plan');
+        await client.query('begin; set local enable_seqscan = off; set local enable_sort = off; set local plan_cache_mode = force_custom_plan');
         const { rows } = await client.query(`explain (costs off) ${captured.text}`, captured.values);
         const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
         expect(plan).not.toContain('Seq Scan');

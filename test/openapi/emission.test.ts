@@ -1,0 +1,153 @@
+/** What the emission makes of headers and of statuses without a body, whether v1 has them in this form or not. */
+import { initContract } from '@ts-rest/core';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { toOpenApi30 } from '../../contract/openapi-30.ts';
+import type { Operation } from '../../contract/openapi-document.ts';
+import { emitOpenApi } from '../../contract/openapi-emit.ts';
+import { problems } from '../../contract/responses.ts';
+
+const key = z
+  .string()
+  .max(255)
+  .optional()
+  .meta({ description: 'Makes a repeat safe.', examples: ['order-1'] });
+const etag = z
+  .string()
+  .optional()
+  .meta({ description: 'The ETag that is known.', examples: ['"abc"'] });
+const thing = z
+  .object({ id: z.string().meta({ description: 'Id.', examples: ['t_1'] }) })
+  .meta({ id: 'Thing', description: 'A thing.' });
+const thingCreate = z
+  .strictObject({
+    externalId: z
+      .string()
+      .max(9)
+      .meta({ description: 'Yours.', examples: ['x'] }),
+  })
+  .meta({ id: 'ThingCreate' });
+const metadata = { operationId: 'makeThing', tag: 'Items' };
+const c = initContract();
+const make = { method: 'POST', path: '/things', body: thingCreate, metadata } as const;
+
+function emitted(contract: Parameters<typeof emitOpenApi>[0], path: string, method: string): Operation {
+  const operation = emitOpenApi(contract, 'https://api.northwind.example').paths[path]?.[method];
+  if (!operation) throw new Error('The operation is not in the document.');
+  return operation;
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Makes a repeat safe.',
+  schema: { type: 'string', maxLength: 255 },
+  example: 'order-1',
+};
+
+test('headers of a contract are header parameters, named as the standards write them', () => {
+  const contract = c.router({
+    whole: { ...make, headers: z.object({ 'idempotency-key': key }), responses: { 201: thing, ...problems(409) } },
+  });
+  expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey]);
+});
+
+test('so are headers that a contract names one by one, and those that must be there say so', () => {
+  const headers = {
+    'idempotency-key': key,
+    'if-match': z.string().meta({ description: 'The ETag.', examples: ['"abc"'] }),
+  };
+  const contract = c.router({ single: { ...make, headers, responses: { 201: thing } } });
+  const ifMatch = {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The ETag.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"abc"',
+  };
+  expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey, ifMatch]);
+});
+
+test('an Idempotency-Key brings its codes and headers with it', () => {
+  const responses = { 200: thing, 201: thing, ...problems(400, 409, 422) };
+  const contract = c.router({ make: { ...make, headers: z.object({ 'idempotency-key': key }), responses } });
+  const operation = emitted(contract, '/things', 'post');
+  expect(Object.keys(operation.responses)).toEqual(['200', '201', '400', '409', '422']);
+  expect(Object.keys(operation.responses[200]?.headers ?? {})).toEqual(
+    expect.arrayContaining(['ETag', 'Idempotency-Replayed']),
+  );
+  expect(Object.keys(operation.responses[201]?.headers ?? {})).toEqual(
+    expect.arrayContaining(['ETag', 'Location', 'Idempotency-Replayed']),
+  );
+  expect(operation.responses[409]?.description).toBe(
+    '- `external_id_taken`: externalId taken.\n- `idempotency_in_progress`: Request in progress.',
+  );
+  expect(operation.responses[409]?.headers).toHaveProperty('Retry-After');
+  expect(operation.responses[422]?.description).toContain('`idempotency_key_reused`');
+  expect(operation.responses[400]?.description).toContain('`invalid_header`');
+});
+
+test('304 has an ETag and no body, and 412 shows the ETag that the record has now', () => {
+  const headers = z.object({ 'if-none-match': etag });
+  const contract = c.router({
+    get: {
+      method: 'GET',
+      path: '/things/:id',
+      headers,
+      responses: { 200: thing, 304: c.noBody(), ...problems(412) },
+      metadata,
+    },
+  });
+  const document = emitOpenApi(contract, 'https://api.northwind.example');
+  const answers = document.paths['/things/{id}']?.get?.responses;
+  expect(answers?.[304]).toEqual({
+    description: expect.stringContaining('If-None-Match'),
+    headers: expect.objectContaining({ ETag: expect.anything() }),
+  });
+  expect(answers?.[412]?.content?.['application/problem+json']?.examples).toEqual({
+    precondition_failed: { $ref: '#/components/examples/precondition_failed' },
+  });
+  expect(document.components.examples.precondition_failed?.value).toMatchObject({
+    status: 412,
+    currentEtag: expect.any(String),
+  });
+});
+
+test('two different schemas of one name are refused', () => {
+  const other = z.object({ name: z.string() }).meta({ id: 'Thing' });
+  const contract = c.router({
+    one: { ...make, responses: { 201: thing } },
+    other: { ...make, path: '/others', responses: { 201: other } },
+  });
+  expect(() => emitOpenApi(contract, '/')).toThrow('Two different schemas are called Thing.');
+});
+
+test('3.0 says of a reference that may be null what 3.1 says, without alternatives', () => {
+  const holder = z
+    .object({ id: z.string().meta({ description: 'Id.', examples: ['h_1'] }), thing: thing.nullable() })
+    .meta({ id: 'Holder', description: 'It may hold a thing.' });
+  const contract = c.router({ get: { method: 'GET', path: '/holder', responses: { 200: holder }, metadata } });
+  const document = emitOpenApi(contract, '/');
+  expect(document.components.schemas.Holder?.properties?.thing).toEqual({
+    description: 'A thing.',
+    anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }],
+  });
+  expect(toOpenApi30(document).components.schemas).toEqual({
+    Holder: {
+      type: 'object',
+      properties: {
+        id: { type: 'string', description: 'Id.', example: 'h_1' },
+        thing: {
+          type: 'object',
+          properties: { id: { type: 'string', description: 'Id.', example: 't_1' } },
+          required: ['id'],
+          description: 'A thing.',
+          nullable: true,
+        },
+      },
+      required: ['id', 'thing'],
+      description: 'It may hold a thing.',
+    },
+  });
+});

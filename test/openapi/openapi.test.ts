@@ -1,0 +1,180 @@
+/** What the published document promises of every operation: its parameters, its answers, and their examples. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Document, MediaType, Operation } from '../../contract/openapi-document.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+import { problem, problemCodes } from '../../contract/problem.ts';
+import { v1 } from '../../contract/v1.ts';
+import { operationsOf } from '../../server/http/routes.ts';
+
+const baseUrl = 'https://api.northwind.example';
+const routes = operationsOf(v1).map((route) => ({
+  route,
+  place: `${route.method} ${route.path}`,
+  path: route.path.replaceAll(/:(\w+)/g, '{$1}'),
+  method: route.method.toLowerCase(),
+}));
+const rateHeaders = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+function operationAt(document: Document, { path, method, place }: (typeof routes)[number]): Operation {
+  const operation = document.paths[path]?.[method];
+  if (!operation) throw new Error(`${place} is not in the document.`);
+  return operation;
+}
+
+describe.each([
+  ['3.1', openApiDocument(baseUrl)],
+  ['3.0', openApi30Document(baseUrl)],
+])('OpenAPI %s', (version, document) => {
+  test('says which version it is and where the service is', () => {
+    expect(document.openapi.startsWith(version)).toBe(true);
+    expect(document.servers).toEqual([{ url: baseUrl }]);
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+  });
+
+  test('has every operation of the contract, under its own operationId, and no other', () => {
+    const ids = routes.map((one) => operationAt(document, one).operationId);
+    expect(ids).toEqual(routes.map(({ route }) => Reflect.get(Object(route.metadata), 'operationId')));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(Object.values(document.paths).flatMap((methods) => Object.keys(methods))).toHaveLength(ids.length);
+  });
+
+  test('tells of every operation what it does, under a tag that is explained', () => {
+    const explained = new Set(document.tags.filter(({ description }) => description).map(({ name }) => name));
+    for (const one of routes) {
+      const { summary, description, tags } = operationAt(document, one);
+      expect(summary && description, one.place).toBeTruthy();
+      expect(
+        tags.filter((tag) => explained.has(tag)),
+        one.place,
+      ).toHaveLength(1);
+    }
+  });
+
+  test('describes every parameter, with an example and the form it takes in the address', () => {
+    for (const one of routes) {
+      for (const parameter of operationAt(document, one).parameters) {
+        const at = `${one.place} ${parameter.name}`;
+        expect(parameter.description, at).toBeTruthy();
+        expect(parameter.example, at).toBeDefined();
+        expect(parameter.required ?? false, at).toBe(parameter.in === 'path');
+        if (parameter.schema.type === 'object')
+          expect(parameter, at).toMatchObject({ style: 'deepObject', explode: true });
+        if (parameter.schema.type === 'array') expect(parameter, at).toMatchObject({ style: 'form', explode: false });
+      }
+    }
+  });
+
+  test('describes every header and gives an example of it', () => {
+    for (const [name, header] of Object.entries(document.components.headers)) {
+      expect(header.description, name).toBeTruthy();
+      expect(header.example, name).toBeDefined();
+    }
+  });
+
+  test('has examples of requests that the contract accepts', () => {
+    for (const one of routes.filter(({ method }) => method !== 'get')) {
+      const { required, content = {} } = operationAt(document, one).requestBody ?? {};
+      const patch = one.method === 'patch' ? ['application/merge-patch+json'] : [];
+      expect([required, ...Object.keys(content)], one.place).toEqual([true, 'application/json', ...patch]);
+      for (const { example } of Object.values(content)) {
+        const { error } = z.instanceof(z.ZodType).parse(Reflect.get(one.route, 'body')).safeParse(example);
+        expect(error, one.place).toBeUndefined();
+        expect(Object.keys(Object(example)).length, one.place).toBeGreaterThan(2);
+      }
+    }
+  });
+
+  test('has examples of parameters that the contract accepts', () => {
+    for (const one of routes) {
+      const { parameters } = operationAt(document, one);
+      for (const [kind, schema] of Object.entries({
+        query: one.route.query,
+        path: one.route.pathParams,
+        header: one.route.headers,
+      })) {
+        const asked = parameters.filter((found) => found.in === kind);
+        if (kind === 'header' && asked.length === 0) continue;
+        const given = Object.fromEntries(
+          asked.map(({ name, example }) => [kind === 'header' ? name.toLowerCase() : name, String(example)]),
+        );
+        // Only metadata is an object, which the server's query parser makes of `metadata[key]`.
+        if (given.metadata)
+          Object.assign(given, { metadata: parameters.find(({ name }) => name === 'metadata')?.example });
+        const { error } = z.instanceof(z.ZodType).parse(schema).safeParse(given);
+        expect(error, `${one.place} ${kind}`).toBeUndefined();
+      }
+    }
+  });
+
+  test('has examples of answers that are what the contract describes, whole', () => {
+    for (const one of routes) {
+      for (const [status, response] of Object.entries(operationAt(document, one).responses)) {
+        if (Number(status) >= 400 || status === '304') continue;
+        const example = response.content?.['application/json']?.example;
+        const schema = z.instanceof(z.ZodType).parse(Reflect.get(one.route.responses, status));
+        expect(schema.parse(example), `${one.place} ${status}`).toEqual(example);
+      }
+    }
+  });
+
+  test('lists for every operation each status of the contract, with its headers', () => {
+    for (const one of routes) {
+      const { responses, requestBody } = operationAt(document, one);
+      expect(Object.keys(responses).toSorted(), one.place).toEqual(Object.keys(one.route.responses).toSorted());
+      const always = [
+        '400',
+        '401',
+        '403',
+        '408',
+        '429',
+        '431',
+        '500',
+        '503',
+        ...(requestBody ? ['413', '415', '422'] : []),
+      ];
+      expect(Object.keys(responses), one.place).toEqual(
+        expect.arrayContaining([...always, ...(one.path.includes('{') ? ['404'] : [])]),
+      );
+      for (const [status, { description, headers }] of Object.entries(responses)) {
+        const expected = ['X-Request-Id', ...(/^(401|408|431)$/.test(status) ? [] : rateHeaders)];
+        if (/^(429|503)$/.test(status)) expected.push('Retry-After');
+        if (status === '401') expected.push('WWW-Authenticate');
+        if (status === '201') expected.push('Location');
+        if (status.startsWith('2') && one.path.endsWith('}')) expected.push('ETag');
+        if (status.startsWith('2') && 'cursor' in Object(Reflect.get(Object(one.route.query), 'shape')))
+          expected.push('Link');
+        expect(description, `${one.place} ${status}`).toBeTruthy();
+        expect(Object.keys(headers), `${one.place} ${status}`).toEqual(expect.arrayContaining(expected));
+      }
+    }
+  });
+
+  test('answers every failure with a problem, and shows each code as it is sent', () => {
+    for (const one of routes) {
+      for (const [status, { content, description }] of Object.entries(operationAt(document, one).responses)) {
+        if (Number(status) < 400) continue;
+        const [[type, media] = ['', { schema: {} } as MediaType]] = Object.entries(content ?? {});
+        const at = `${one.place} ${status}`;
+        expect(type, at).toBe('application/problem+json');
+        expect(Object.keys(media.examples ?? {}).length, at).toBeGreaterThan(0);
+        for (const code of Object.keys(media.examples ?? {})) {
+          const value = problem.strict().parse(document.components.examples[code]?.value);
+          expect(value, at).toMatchObject({
+            code,
+            ...problemCodes[code as keyof typeof problemCodes],
+            status: Number(status),
+          });
+          expect(description, at).toContain(`\`${code}\``);
+        }
+      }
+    }
+  });
+});

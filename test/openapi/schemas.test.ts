@@ -1,0 +1,152 @@
+/** What the published document promises of its schemas: of requests, of answers, and in both versions. */
+import { describe, expect, test } from 'vitest';
+import type { Document, MediaType, Schema } from '../../contract/openapi-document.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+
+const baseUrl = 'https://api.northwind.example';
+
+type Found = { at: string; value: unknown };
+/** Each value in the document with its address, examples left out: they are the API's data. */
+function* walk(value: unknown, at = '#'): Generator<Found> {
+  yield { at, value };
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) if (!/^examples?$/.test(key)) yield* walk(inner, `${at}/${key}`);
+}
+const keysOf = (value: unknown) => [...walk(value)].map(({ at }) => at.split('/').at(-1));
+
+/** What `pointer` leads to. */
+const follow = (document: Document, pointer: string): unknown =>
+  pointer
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((found, key) => Reflect.get(Object(found), key), document);
+
+const inlined = (document: Document, schema: Schema): Schema =>
+  // A reference of this document leads to a schema: the law of references sees to it.
+  schema.$ref === undefined ? schema : (follow(document, schema.$ref) as Schema);
+
+/** Each schema below this one, references followed, with its address. */
+function* schemasIn(document: Document, schema: Schema, at: string): Generator<{ at: string; schema: Schema }> {
+  const { properties = {}, items, additionalProperties, anyOf = [], ...rest } = inlined(document, schema);
+  yield { at, schema: { properties, items, additionalProperties, anyOf, ...rest } };
+  for (const [name, field] of Object.entries(properties)) yield* schemasIn(document, field, `${at}.${name}`);
+  if (items) yield* schemasIn(document, items, `${at}[]`);
+  if (typeof additionalProperties === 'object') yield* schemasIn(document, additionalProperties, `${at}{}`);
+  for (const one of anyOf) if (one.type !== 'null') yield* schemasIn(document, one, at);
+}
+
+/** A field's example, or the examples of what it is made of. */
+function hasExample(document: Document, schema: Schema): boolean {
+  const { examples, example, properties, items, anyOf } = inlined(document, schema);
+  if (examples !== undefined || example !== undefined) return true;
+  if (properties) return Object.values(properties).every((field) => hasExample(document, field));
+  if (items) return hasExample(document, items);
+  return anyOf?.[0] !== undefined && hasExample(document, anyOf[0]);
+}
+
+const fieldsOf = (document: Document, root: Schema, name: string) =>
+  [...schemasIn(document, root, name)].flatMap(({ at, schema }) =>
+    Object.entries(schema.properties ?? {}).map(([field, inner]) => ({ at: `${at}.${field}`, inner })),
+  );
+
+const operationsIn = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ at: `${method} ${path}`, operation })),
+  );
+
+const mediaOf = (content: Record<string, MediaType> = {}, at: string) =>
+  Object.entries(content).map(([type, { schema }]) => ({ at: `${at} ${type}`, schema }));
+
+describe.each([
+  ['3.1', openApiDocument(baseUrl)],
+  ['3.0', openApi30Document(baseUrl)],
+])('schemas of OpenAPI %s', (version, document) => {
+  test('names the records, what makes and changes them, and the problem', () => {
+    const names = ['Customer', 'CustomerCreate', 'CustomerUpdate', 'CustomerList', 'Item', 'ItemCreate', 'ItemList'];
+    names.push('Proposal', 'ProposalList', 'LineItem', 'Problem', 'ProblemError', 'Pagination', 'Me');
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
+  });
+
+  test('describes every field and gives an example of it', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      expect(schema.description, name).toBeTruthy();
+      for (const { at, inner } of fieldsOf(document, schema, name)) {
+        expect(inlined(document, inner).description, at).toBeTruthy();
+        expect(hasExample(document, inner), at).toBe(true);
+      }
+    }
+  });
+
+  test('keeps to the words of its version', () => {
+    const keys = keysOf({ ...document, components: { ...document.components, examples: {} } });
+    const foreign = version === '3.1' ? ['nullable'] : ['propertyNames', 'const', '$defs', 'anyOf', 'prefixItems'];
+    expect(keys.filter((key) => [...foreign, '$schema', '$defs', '$id'].includes(key ?? ''))).toEqual([]);
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      for (const { at, schema: part } of schemasIn(document, schema, name)) {
+        const places =
+          version === '3.1' ? part.example : [part.examples, Array.isArray(part.type) ? part.type : undefined];
+        expect(
+          [places].flat().filter((found) => found !== undefined),
+          at,
+        ).toEqual([]);
+        if (part.nullable) expect(part.type, at).toBeTruthy();
+      }
+    }
+  });
+
+  test('has no pattern that other languages cannot read', () => {
+    const patterns = [...walk(document)].filter(({ at }) => at.endsWith('/pattern')).map(({ value }) => String(value));
+    expect(patterns.length).toBeGreaterThan(0);
+    for (const pattern of patterns) expect(pattern).not.toMatch(/\\p\{|\(\?|[^\x20-\x7e]/);
+  });
+
+  test('has request bodies without alternatives, required, and bounded in every part', () => {
+    const bodies = operationsIn(document).flatMap(({ at, operation }) => mediaOf(operation.requestBody?.content, at));
+    expect(bodies).toHaveLength(4);
+    for (const { at: place, schema: body } of bodies) {
+      for (const { at, schema } of schemasIn(document, body, place)) {
+        const types = [schema.type ?? []].flat();
+        expect(types.length, at).toBeGreaterThan(0);
+        expect(
+          [...(schema.anyOf ?? []), schema.allOf, schema.oneOf].filter((found) => found !== undefined),
+          at,
+        ).toEqual([]);
+        if (types.includes('string')) expect(schema.maxLength ?? schema.enum, at).toBeDefined();
+        if (types.includes('array')) expect(schema.maxItems, at).toBeDefined();
+        if (types.includes('object'))
+          expect(schema.additionalProperties === false || schema.maxProperties, at).toBeTruthy();
+      }
+    }
+  });
+
+  test('marks what only the server sets', () => {
+    const { CustomerUpdate } = document.components.schemas;
+    const readOnly = Object.entries(CustomerUpdate?.properties ?? {}).filter(([, field]) => field.readOnly);
+    expect(readOnly.map(([name]) => name)).toEqual(['id', 'createdAt', 'updatedAt']);
+  });
+
+  test('leaves answers open to further fields, and says so of their enums', () => {
+    const answers = operationsIn(document).flatMap(({ at, operation }) =>
+      Object.entries(operation.responses).flatMap(([status, { content }]) => mediaOf(content, `${at} ${status}`)),
+    );
+    for (const { at: place, schema: answer } of answers) {
+      for (const { at, schema } of schemasIn(document, answer, place)) {
+        expect(schema.additionalProperties, at).not.toBe(false);
+        if (schema.enum) expect(schema.description, at).toContain('New values may be added');
+      }
+    }
+  });
+
+  test('has something at the end of every reference, and no component that nothing refers to', () => {
+    const everything = JSON.stringify(document);
+    const references = [...everything.matchAll(/"\$ref":"([^"]+)"/g)].map(([, pointer = '']) => pointer);
+    expect(references.filter((pointer) => follow(document, pointer) === undefined)).toEqual([]);
+    const { schemas, headers, examples } = document.components;
+    for (const [kind, components] of Object.entries({ schemas, headers, examples })) {
+      expect(
+        Object.keys(components).filter((name) => !references.includes(`#/components/${kind}/${name}`)),
+        kind,
+      ).toEqual([]);
+    }
+  });
+});
