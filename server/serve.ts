@@ -49,7 +49,7 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
     baseUrl: () => url,
   });
   const server = createServer(
-    { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false },
+    { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false, connectionsCheckingInterval: 5_000 },
     app,
   );
   server.on('clientError', (error: Error & { code?: string }, socket) => refuseUnparsed(error, socket as Socket, url, log));

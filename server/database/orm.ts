@@ -10,6 +10,7 @@ import { ApiKey, AuditEvent, Member, Organization } from '../entities/organizati
 import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { InitialMigration } from './migrations/20260301-initial.ts';
+import { SignInMigration } from './migrations/20260320-sign-in.ts';
 
 /** A URL (`postgresql://…`), or the parts of the embedded database's address. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
@@ -44,7 +45,10 @@ export async function openDatabase(address: Address, { poolSize = 10 } = {}): Pr
     extensions: [Migrator],
     subscribers: [guard],
     migrations: {
-      migrationsList: [{ name: '20260301-initial', class: InitialMigration }],
+      migrationsList: [
+        { name: '20260301-initial', class: InitialMigration },
+        { name: '20260320-sign-in', class: SignInMigration },
+      ],
       tableName: 'migrations',
       snapshot: false,
       silent: true,
