@@ -86,9 +86,12 @@ export async function giveTo(account: Account, path: string): Promise<void> {
 async function writableFolder(path: string): Promise<string> {
   try {
     await fs.mkdir(path, { recursive: true });
-    for (const name of ['.', 'postgres', 'postgres.lock', 'postgres.log']) {
-      await fs.access(join(path, name), fs.constants.R_OK | fs.constants.W_OK).catch(ignoring('ENOENT'));
+    // Tried, not asked for: what may be written is decided when it is written.
+    await fs.rmdir(await fs.mkdtemp(join(path, '.probe-')));
+    for (const name of ['postgres.lock', 'postgres.log']) {
+      await (await fs.open(join(path, name), 'r+').catch(ignoring('ENOENT')))?.close();
     }
+    await fs.access(join(path, 'postgres'), fs.constants.R_OK | fs.constants.W_OK).catch(ignoring('ENOENT'));
     return await fs.realpath(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
