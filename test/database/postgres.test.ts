@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/database/postgres.ts';
 
@@ -71,6 +71,7 @@ describe('the embedded database', { timeout: 30_000 }, () => {
     const pool = new Pool(database.connection);
     cleanups.push(() => pool.end());
     pool.on('error', () => undefined); // the idle connection that the kill ends
+    pool.on('connect', (client) => client.on('error', () => undefined));
     await pool.query('CREATE TABLE kept AS SELECT 42 AS answer');
     process.kill(await serverPid(dataDir), 'SIGKILL');
 
@@ -152,11 +153,13 @@ async function openElsewhere(dataDir: string) {
 }
 
 async function query({ url }: Pick<EmbeddedPostgres, 'url'>, sql: string): Promise<unknown[]> {
-  const pool = new Pool({ connectionString: url, max: 1 });
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined); // the server may stop before it has said goodbye
+  await client.connect();
   try {
-    return (await pool.query<Record<string, unknown>>(sql)).rows;
+    return (await client.query<Record<string, unknown>>(sql)).rows;
   } finally {
-    await pool.end();
+    await client.end();
   }
 }
 
