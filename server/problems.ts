@@ -54,7 +54,7 @@ export function fieldProblem(field: string, code: string, message: string): Prob
 }
 
 /** What the database or the network says when it is away, not when a statement is wrong. */
-const unavailable = /^(08|57P|53|25006|40001|40P01|57014|ECONN|ENOENT|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND)/;
+const unavailable = /^(08|28|3D000|57P|53|25006|40001|40P01|57014|ECONN|ENOENT|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND)/;
 const lostConnection = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
 /** An answer that did not come in time. */

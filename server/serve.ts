@@ -25,6 +25,8 @@ export type ServeOptions = {
   /** Monotonic, in milliseconds. */
   clock?: () => number;
   limiter?: RateLimiter;
+  /** In milliseconds; how long a request, its headers, an idle connection and the last answers may take. */
+  timeouts?: Partial<typeof defaultTimeouts>;
 };
 
 export type Serving = {
@@ -35,10 +37,11 @@ export type Serving = {
   close(): Promise<void>;
 };
 
-const timeouts = { request: 30_000, headers: 15_000, keepAlive: 65_000, drain: 20_000 };
+const defaultTimeouts = { request: 30_000, headers: 15_000, keepAlive: 65_000, drain: 20_000, check: 5_000 };
 const maximumHeaderBytes = 16 * 1024;
 
-export async function serve({ database, log, host, port, publicUrl, clock = () => performance.now(), limiter }: ServeOptions): Promise<Serving> {
+export async function serve({ database, log, host, port, publicUrl, clock = () => performance.now(), limiter, ...options }: ServeOptions): Promise<Serving> {
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const keys = new KeyDirectory(database.pool, clock);
   let url = publicUrl?.replace(/\/+$/, '') ?? '';
   const app = createApp({
@@ -49,7 +52,7 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
     baseUrl: () => url,
   });
   const server = createServer(
-    { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false, connectionsCheckingInterval: 5_000 },
+    { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false, connectionsCheckingInterval: timeouts.check },
     app,
   );
   server.on('clientError', (error: Error & { code?: string }, socket) => refuseUnparsed(error, socket as Socket, url, log));
@@ -70,7 +73,7 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
     keys,
     async close() {
       stopExpiring();
-      await drain(server, inFlight);
+      await drain(server, inFlight, timeouts.drain);
     },
   };
 }
@@ -94,10 +97,10 @@ function addressOf(server: Server, host: string): string {
   return `http://${name}:${port}`;
 }
 
-function drain(server: Server, inFlight: Iterable<ServerResponse>): Promise<void> {
+function drain(server: Server, inFlight: Iterable<ServerResponse>, limitMs: number): Promise<void> {
   for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close');
   return new Promise((resolve) => {
-    const limit = setTimeout(() => server.closeAllConnections(), timeouts.drain);
+    const limit = setTimeout(() => server.closeAllConnections(), limitMs);
     server.close(() => {
       clearTimeout(limit);
       resolve();

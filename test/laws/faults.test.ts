@@ -1,0 +1,117 @@
+/** What goes wrong around the service: a database that is away, callers that are slow, an order to stop. */
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import pg from 'pg';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { migrate, openDatabase } from '../../server/database/orm.ts';
+import { serve } from '../../server/serve.ts';
+import { useWorld } from '../world.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+async function administer(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('databaseUrl') });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+/** A database of its own, which can be taken away. */
+async function ownDatabase(name: string): Promise<string> {
+  await administer(`create database ${name}`);
+  cleanups.push(() => administer(`drop database if exists ${name} with (force)`));
+  const url = new URL(inject('databaseUrl'));
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+describe('a database that is away', () => {
+  test('is 503 with Retry-After for every request, and /healthz goes on', async () => {
+    const name = `faults_${process.pid}_${Date.now()}`;
+    const database = await openDatabase({ url: await ownDatabase(name) });
+    cleanups.push(() => database.orm.close());
+    await migrate(database);
+    const log: Record<string, unknown>[] = [];
+    const serving = await serve({ database, log: (entry) => log.push(entry), host: '127.0.0.1', port: 0 });
+    cleanups.push(() => serving.close());
+    const call = (path: string) => fetch(serving.url + path, { headers: { authorization: `Bearer ak_live_${'0'.repeat(64)}` } });
+    expect([(await call('/readyz')).status, (await call('/v1/me')).status]).toEqual([200, 401]);
+    await administer(`drop database ${name} with (force)`);
+    for (const path of ['/v1/me', '/v1/customers', '/readyz']) {
+      const answer = await call(path);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+      const text = await answer.text();
+      expect(JSON.parse(text)).toMatchObject({ status: 503, code: 'unavailable', errors: [] });
+      expect(text).not.toMatch(/select|faults_|stack/i);
+    }
+    expect((await call('/healthz')).status).toBe(200);
+    expect(JSON.stringify(log)).toContain('does not exist');
+    await ownDatabase(name);
+    await migrate(await openAnother(name));
+    expect((await call('/readyz')).status).toBe(200);
+    expect((await call('/v1/me')).status).toBe(401);
+  });
+
+  async function openAnother(name: string) {
+    const url = new URL(inject('databaseUrl'));
+    url.pathname = `/${name}`;
+    const database = await openDatabase({ url: url.href });
+    cleanups.push(() => database.orm.close());
+    return database;
+  }
+});
+
+describe('migrations', () => {
+  test('any number of processes may run them at once on an empty database', async () => {
+    const url = await ownDatabase(`migrators_${process.pid}_${Date.now()}`);
+    const databases = await Promise.all(Array.from({ length: 5 }, () => openDatabase({ url })));
+    const done = await Promise.all(databases.map(migrate));
+    expect(done.filter((names) => names.length > 0)).toHaveLength(1);
+    await Promise.all(databases.map(({ orm }) => orm.close()));
+  });
+});
+
+describe('slow callers', () => {
+  const world = useWorld({ timeouts: { request: 60, headers: 60, check: 20 } });
+
+  test('a request that does not arrive in time is a 408 problem', async () => {
+    const { port } = new URL(world.url);
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write('GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: '));
+      let received = '';
+      socket.on('data', (chunk) => (received += String(chunk)));
+      socket.on('end', () => resolve(received));
+      socket.on('error', reject);
+    });
+    expect(text).toMatch(/^HTTP\/1.1 408 /);
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ status: 408, code: 'request_timeout' });
+  });
+});
+
+describe('an order to stop', () => {
+  const world = useWorld();
+
+  test('lets the request in flight finish, and closes its connection', async () => {
+    const tenant = await world.organization();
+    const { hostname, port } = new URL(world.url);
+    const body = JSON.stringify({ name: 'In flight' });
+    const headers = { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json', 'content-length': body.length };
+    const sending = request({ hostname, port, path: '/v1/customers', method: 'POST', headers });
+    const answered = new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
+      sending.on('response', (response) => response.resume().on('end', () => resolve({ status: response.statusCode, connection: response.headers.connection })));
+      sending.on('error', reject);
+    });
+    // The server has admitted the caller and waits for the rest of the body.
+    sending.write(body.slice(0, 5));
+    while (!(await tenant.call('GET', '/v1/me').then(({ body: me }) => me.rateLimit.remaining < 99))) continue;
+    const closed = world.serving.close();
+    sending.end(body.slice(5));
+    expect(await answered).toEqual({ status: 201, connection: 'close' });
+    await closed;
+    await expect(fetch(`${world.url}/healthz`)).rejects.toThrow();
+    expect((await world.database.pool.query('select name from customers where organization_id = $1', [tenant.organization.id])).rows).toEqual([{ name: 'In flight' }]);
+  });
+});
