@@ -5,7 +5,7 @@ import * as fields from './fields.ts';
 import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { notModified, problems } from './responses.ts';
-import { choiceParameter, textParameter } from './parameters.ts';
+import { choiceParameter, phoneParameter, textParameter } from './parameters.ts';
 import { clearable, eachClearable, eachEmptyIsAbsent, eachNullable, emptyIsAbsent } from './parsed.ts';
 import { oneOf, text } from './text.ts';
 
@@ -114,7 +114,7 @@ export type CustomerUpdate = z.output<typeof customerUpdate>;
 export const customerListQuery = z.strictObject({
   ...listQuery(sortsBy('name')),
   email: textParameter(254, { description: 'Exactly this e-mail address, whatever its case.', examples: ['maria@alfreds.example'] }),
-  phone: textParameter(40, { description: 'Digits of the phone number: 7 or more match its end, fewer match it whole.', examples: ['0074321'] }),
+  phone: phoneParameter({ description: 'Digits of the phone number: 7 or more match its end, fewer match it whole.', examples: ['0074321'] }),
   tag: textParameter(50, { description: 'Has this tag, whatever its case.', examples: ['wholesale'] }),
   status: choiceParameter([...customerStatuses, 'all'], { description: 'Only customers in this status.', default: 'all', examples: ['active'] }),
 });

@@ -187,6 +187,9 @@ function metadataEntry(key: string, value: unknown) {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     return failure('invalid_type', 'must be a string', value);
   }
+  if (typeof value === 'number' && !(Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
+    return failure('out_of_range', 'is a larger number than JSON carries exactly; send it as a string', value);
+  }
   const string = normalise(String(value).replaceAll('\r\n', '\n'));
   if (!string.isWellFormed() || /(?![\t\n])\p{Cc}/u.test(string)) {
     return failure('invalid_characters', 'must not contain control characters or lone surrogates', value);

@@ -31,6 +31,17 @@ export function textParameter(max: number, schema: Schema) {
   );
 }
 
+/** A phone number or its end, however it is punctuated: it must have a digit to be found by. */
+export function phoneParameter(schema: Schema) {
+  return parameter<string>(
+    (value) => {
+      if (codePoints(value) > 40) return failure('too_long', 'must have at most 40 characters', value);
+      return /[0-9]/.test(value.normalize('NFKC')) ? value : failure('too_short', 'must have at least one digit', value);
+    },
+    { type: 'string', minLength: 1, maxLength: 40, ...schema },
+  );
+}
+
 export function integerParameter(min: number, max: number, fallback: number, schema: Schema) {
   return parameter<number>(
     (value) => {

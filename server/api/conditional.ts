@@ -1,9 +1,9 @@
 /** ETags: strong, over the body as it is sent; and the two conditions on them, as RFC 9110 (13.1) has them. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Problem } from '../problems.ts';
 
 export function etagOf(body: object): string {
-  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)}"`;
 }
 
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());

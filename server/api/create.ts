@@ -33,7 +33,7 @@ const attempts = 3;
 export async function create<Row, Body extends { id: string }>(caller: Caller, { body, query, headers }: Asked, creation: Creation<Row, Body>): Promise<Stored<Body>> {
   const { onConflict = 'error' } = query;
   requireExternalId(onConflict, body);
-  const repeatable = { key: headers['idempotency-key'], operation: creation.operation, asked: { body, query } };
+  const repeatable = { key: headers['idempotency-key'], operation: creation.operation, asked: { body, onConflict } };
   const insert = async (em: EntityManager): Promise<Stored<Body>> => {
     const presented = creation.present(await creation.insert(em));
     return { status: 201, body: presented, location: `${creation.operation.replace('POST ', '')}/${presented.id}` };

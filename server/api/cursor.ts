@@ -1,5 +1,5 @@
 /** Cursors: where a page ended, in which order and under which filters; they belong to one organization and one list. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { Problem } from '../problems.ts';
@@ -17,7 +17,7 @@ export type CursorScope = { organizationId: string; list: string };
 
 /** Not a signature: the organization always comes from the key, so that a forged cursor reads nothing new. */
 function checksum(json: string, { organizationId, list }: CursorScope): string {
-  return createHash('sha256').update(`${organizationId}\n${list}\n${json}`).digest('base64url').slice(0, 12);
+  return hash('sha256', `${organizationId}\n${list}\n${json}`, 'base64url').slice(0, 12);
 }
 
 export function writeCursor(cursor: CursorContent, scope: CursorScope): string {

@@ -12,7 +12,7 @@ import { create, orTaken } from './create.ts';
 import type { Creation } from './create.ts';
 import { presentMetadata } from './metadata.ts';
 import type { Handlers } from './handlers.ts';
-import { holdsWord, listPage, searchWords, when } from './list.ts';
+import { holdsWord, listPage, searchFor, when } from './list.ts';
 import type { ListOf } from './list.ts';
 import { assignChanged, mergePatch, requireUnchanged } from '../merge-patch.ts';
 import { columnsOf, equal, readOne } from './read.ts';
@@ -106,7 +106,7 @@ const list: ListOf<Customer, CustomerBody, Omit<CustomerListQuery, 'limit' | 'cu
     ...when(phone, hasPhone),
     ...when(tag, (name): Condition => (bind) => `t.tag_keys @> array[${bind(name.toLowerCase())}]`),
     ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
-    ...(q === undefined ? [] : searchWords(q).map((word) => holdsWord('t.search', word, true))),
+    ...searchFor(q, (word) => holdsWord('t.search', word, true)),
   ],
   neutral: { status: 'all' },
   present,

@@ -8,7 +8,7 @@ import { Problem } from '../problems.ts';
 import { create } from './create.ts';
 import type { Creation } from './create.ts';
 import type { Handlers } from './handlers.ts';
-import { holdsWord, listPage, searchWords, when } from './list.ts';
+import { holdsWord, listPage, searchFor, when } from './list.ts';
 import type { ListOf } from './list.ts';
 import { presentMetadata } from './metadata.ts';
 import { columnsOf, equal, readOne } from './read.ts';
@@ -58,7 +58,7 @@ const list: ListOf<Item, ItemBody, Omit<ItemListQuery, 'limit' | 'cursor' | 'sor
     ...when(sku, (value) => equal('t.sku_key', value.toLowerCase())),
     ...when(category, (value) => equal('t.category', value)),
     ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
-    ...(q === undefined ? [] : searchWords(q).map((word) => holdsWord('t.search', word))),
+    ...searchFor(q, (word) => holdsWord('t.search', word)),
   ],
   neutral: { status: 'all' },
   present,

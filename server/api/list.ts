@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import { pageSize } from '../../contract/list.ts';
 import { fold, phoneMark } from '../entities/fold.ts';
 import { readCursor, requireSame, writeCursor } from './cursor.ts';
-import { atLeast, below, contains, equal, readPage, readSyncBound } from './read.ts';
+import { atLeast, below, contains, equal, nothing, readPage, readSyncBound } from './read.ts';
 import type { Condition, Source } from './read.ts';
 
 export type ListQuery = {
@@ -105,9 +105,11 @@ export function when<T>(value: T | undefined, condition: (value: T) => Condition
 
 const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-/** `q` word by word; each is one condition on a searched column. */
-export function searchWords(q: string): string[] {
-  return fold(q).split(/\s+/).filter((word) => word !== '');
+/** `q` word by word, all of which must be found; nothing is found by a `q` that folds to nothing. */
+export function searchFor(q: string | undefined, holds: (word: string) => Condition): Condition[] {
+  if (q === undefined) return [];
+  const words = fold(q).split(/\s+/).filter((word) => word !== '');
+  return words.length > 0 ? words.map(holds) : [nothing];
 }
 
 /** A word somewhere in the column's text, or its digits, three or more, somewhere in the phone's digits behind it. */

@@ -6,7 +6,7 @@ import { publicId, storedId } from '../entities/uuid.ts';
 import { printTotal } from '../money.ts';
 import { Problem } from '../problems.ts';
 import type { Handlers } from './handlers.ts';
-import { holdsWord, listPage, searchWords, when } from './list.ts';
+import { holdsWord, listPage, searchFor, when } from './list.ts';
 import type { ListOf } from './list.ts';
 import { presentMetadata } from './metadata.ts';
 import { lineColumn, presentLine } from './proposal-lines.ts';
@@ -60,7 +60,7 @@ const plainList: ListOf<Row, ListedProposal, Filters> = {
     ...when(expiresBefore, (time) => below('t.expires_at', time)),
     ...when(statusChangedSince, (time) => atLeast('t.status_changed_at', time)),
     ...when(statusChangedBefore, (time) => below('t.status_changed_at', time)),
-    ...(q === undefined ? [] : searchWords(q).map(inProposalOrCustomerName)),
+    ...searchFor(q, inProposalOrCustomerName),
   ],
   present: presentHead,
 };

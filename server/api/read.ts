@@ -13,11 +13,14 @@ export type Source = {
   columns: string;
 };
 
-/** The stored columns of an entity, as its properties are named. */
+/** Kept for conditions only: no answer and no order needs them. */
+const unread = new Set(['organizationId', 'emailKey', 'phoneKey', 'tagKeys', 'skuKey', 'search']);
+
+/** The stored columns of an entity that are read, as its properties are named. */
 export function columnsOf(entity: { meta: { properties: object } }, alias: string): string {
   const properties: [string, { persist?: boolean }][] = Object.entries(entity.meta.properties);
   return properties
-    .filter(([, { persist }]) => persist !== false)
+    .filter(([name, { persist }]) => persist !== false && !unread.has(name))
     .map(([name]) => `${alias}.${snakeCase(name)} as "${name}"`)
     .join(', ');
 }
