@@ -16,7 +16,7 @@ declare module 'vitest' {
 type Provided = { url: string; close(): Promise<void> };
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, close } = process.env.DATABASE_URL ? await ownDatabase(process.env.DATABASE_URL) : await ownCluster();
+  const { url, close } = await throwawayDatabase();
   const database = await openDatabase({ url });
   await migrate(database);
   const { rows } = await database.pool.query<{ server_version: string }>('show server_version');
@@ -24,6 +24,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await database.orm.close();
   project.provide('databaseUrl', url);
   return close;
+}
+
+/** An empty database, and how it is thrown away. */
+export function throwawayDatabase(): Promise<Provided> {
+  return process.env.DATABASE_URL ? ownDatabase(process.env.DATABASE_URL) : ownCluster();
 }
 
 async function ownCluster(): Promise<Provided> {

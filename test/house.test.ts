@@ -1,0 +1,380 @@
+/**
+ * The laws of the house: who may import whom, and which words have one place. Each law is a function of a file's path
+ * and text; each is also shown a file that breaks it, so that none can pass because it sees nothing.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { organizationFilter } from '../server/entities/owned.ts';
+import { useWorld } from './world.ts';
+
+type File = { path: string; text: string };
+/** What is wrong with the file, a line each. */
+type Law = (file: File) => string[];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const rooms = ['contract', 'server', 'client', 'test'];
+// This file is full of violations.
+const files = rooms.flatMap(filesIn).filter(({ path }) => path !== 'test/house.test.ts');
+
+function filesIn(room: string): File[] {
+  const paths = readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.[mc]?tsx?$/.test(path),
+  );
+  return paths.map((path) => ({ path: posix.join(room, path), text: readFileSync(join(root, room, path), 'utf8') }));
+}
+
+/** The text without its comments. */
+function code(text: string): string {
+  const stringOrComment = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+  return text.replaceAll(stringOrComment, (_, string: string | undefined) => string ?? '');
+}
+
+type Import = { from: string; typeOnly: boolean };
+
+/** What a file imports or exports from elsewhere; a relative name becomes a path from the top of the house. */
+function importsOf({ path, text }: File): Import[] {
+  const statements = code(text).matchAll(
+    /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+\sfrom\s*)?['"]([^'"]+)['"]/gm,
+  );
+  const loads = code(text).matchAll(/\bimport\s*\(\s*(?<type>)['"`]([^'"`]+)['"`]/g);
+  return [...statements, ...loads].map(([, type, name = '']) => ({
+    from: name.startsWith('.') ? posix.join(posix.dirname(path), name) : name,
+    typeOnly: Boolean(type),
+  }));
+}
+
+const isIn = (path: string, place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
+
+/** In the files of these places, every import must pass. */
+function imports(places: string[], why: string, passes: (wanted: Import, path: string) => boolean): Law {
+  return (file) => {
+    if (!places.some((place) => isIn(file.path, place))) return [];
+    return importsOf(file).flatMap((wanted) =>
+      passes(wanted, file.path) ? [] : [`${file.path} imports ${wanted.from}: ${why}`],
+    );
+  };
+}
+
+/** A word that stands nowhere in these rooms but in the places named. */
+function word(pattern: RegExp, inRooms: string[], only: string[] = []): Law {
+  return ({ path, text }) => {
+    if (!inRooms.some((room) => isIn(path, room)) || only.some((place) => isIn(path, place))) return [];
+    const [found] = pattern.exec(code(text)) ?? [];
+    return found === undefined ? [] : [`${path} says ${found.trim()}`];
+  };
+}
+
+/** The rooms of the server, from the ground up: each imports from floors below its own, never from its own or above. */
+const floors = [
+  ['entities/', 'config.ts', 'money.ts', 'invalid-request.ts'],
+  ['database/', 'problems.ts'],
+  ['access/', 'merge-patch.ts'],
+  ['http/', 'keys.ts'],
+  ['api/', 'import/', 'demo/', 'settings/', 'docs/'],
+  ['app.ts'],
+  ['serve.ts'],
+  ['commands/'],
+  ['main.ts'],
+];
+
+function roomOf(path: string): { room: string; floor: number } | undefined {
+  const inside = path.replace(/^server\//, '');
+  const floor = floors.findIndex((onIt) => onIt.some((room) => isIn(inside, room)));
+  const room = floors[floor]?.find((name) => isIn(inside, name));
+  return room === undefined ? undefined : { room, floor };
+}
+
+const downwards: Law = (file) => {
+  if (!file.path.startsWith('server/')) return [];
+  const here = roomOf(file.path);
+  if (!here) return [`${file.path} is in no room of the server`];
+  return importsOf(file).flatMap(({ from }) => {
+    if (/^(?:client|test)\//.test(from)) return [`${file.path} imports ${from}, which is outside`];
+    const there = from.startsWith('server/') ? roomOf(from) : undefined;
+    const allowed = !there || there.room === here.room || there.floor < here.floor;
+    return allowed ? [] : [`${file.path} (${here.room}) imports ${from} (${there.room})`];
+  });
+};
+
+/** Statements that no entity manager sees; the reason stands behind each place. */
+const rawSql = [
+  'server/database/', // connections, locks, prepared statements, housekeeping
+  'server/api/read.ts', // every read of the API, with the organization as its $1
+  'server/access/key-directory.ts', // whose key it is has to be found before there is an organization
+  'server/commands/members.ts', // an e-mail address is unique across organizations
+  'server/import/statistics.ts', // ANALYZE
+  'server/app.ts', // /readyz
+];
+/** Who binds an entity manager to an organization: an API key, a command, an import, the demo, a signed-in member. */
+const binders = [
+  'server/access/caller.ts',
+  'server/commands/',
+  'server/import/write-batch.ts',
+  'server/demo/demo.ts',
+  'server/settings/',
+];
+/** The demo's lock must be taken in the transaction that fills it. */
+const executes = ['server/demo/demo.ts'];
+const expressRooms = [
+  'server/app.ts',
+  'server/problems.ts',
+  'server/http/',
+  'server/api/handlers.ts',
+  'server/settings/',
+  'server/docs/',
+];
+/** Of the environment: the configuration, and the switch for stacks of the outermost catch. */
+const environmentReaders = ['server/config.ts', 'server/main.ts'];
+
+const product = ['contract/', 'server/', 'client/'];
+const everywhere = [...product, 'test/'];
+/** The same number as the linter's. */
+const longest = Number(/"max": (\d+)/.exec(readFileSync(join(root, '.oxlintrc.json'), 'utf8'))?.[1]);
+const contractPackages = ['zod', '@ts-rest/core', '@ts-rest/open-api'];
+const openConnection = /\bnew (?:pg\.)?(?:Pool|Client)\b|\bMikroORM\.init\b/;
+
+/** Name → the law, and files that break it. */
+const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
+  'the contract imports its schema libraries and itself': {
+    law: imports(
+      ['contract/'],
+      'it promises, and knows nobody',
+      ({ from }) => from.startsWith('contract/') || contractPackages.includes(from),
+    ),
+    broken: {
+      'contract/a.ts': `import { uuidv7 } from '../server/entities/uuid.ts';`,
+      'contract/b.ts': `import { createHash } from 'node:crypto';`,
+      'contract/c.ts': `export * from '../client/index.ts';`,
+    },
+  },
+  'the client takes types from the contract, and nothing from anybody else': {
+    law: imports(
+      ['client/'],
+      'a schema would be bundled, or a runtime assumed',
+      ({ from, typeOnly }) =>
+        from.startsWith('client/') || (typeOnly && (from.startsWith('contract/') || from === '@ts-rest/core')),
+    ),
+    broken: {
+      'client/a.ts': `import { v1 } from '../contract/v1.ts';`,
+      'client/b.ts': `import type { Server } from 'node:http';`,
+      'client/c.ts': `import type { Caller } from '../server/access/caller.ts';`,
+      'client/d.ts': `const { initClient } = await import('@ts-rest/core');`,
+    },
+  },
+  'contract and client run anywhere': {
+    law: word(/\bprocess\.|\bBuffer\b|\b__dirname\b|\brequire\(/, ['contract/', 'client/']),
+    broken: {
+      'contract/a.ts': 'const size = Buffer.byteLength(text);',
+      'client/a.ts': 'const key = process.env.API_KEY;',
+    },
+  },
+  'a room of the server imports from the floors below it': {
+    law: downwards,
+    broken: {
+      'server/entities/a.ts': `import { openDatabase } from '../database/orm.ts';`,
+      'server/api/a.ts': `import { importFile } from '../import/import-file.ts';`,
+      'server/access/a.ts': `import type { Parts } from '../app.ts';`,
+      'server/keys.ts': `import {\n  limitHeaders,\n} from './http/rate-headers.ts';`,
+      'server/problems.ts': `const { serve } = await import('./serve.ts');`,
+      'server/app.ts': `import { useWorld } from '../test/world.ts';`,
+      'server/helpers/a.ts': '',
+    },
+  },
+  'a handler reaches the database through its caller': {
+    law: imports(['server/api/'], 'use `caller`', ({ from }) => !/^server\/database\/|^pg$/.test(from)),
+    broken: {
+      'server/api/a.ts': `import type { Database } from '../database/orm.ts';`,
+      'server/api/b.ts': `import pg from 'pg';`,
+    },
+  },
+  'Express is known where HTTP is spoken': {
+    law: imports(
+      ['server/'],
+      'it speaks HTTP',
+      ({ from }, path) => from !== 'express' || expressRooms.some((place) => isIn(path, place)),
+    ),
+    broken: {
+      'server/api/customers.ts': `import type { Request } from 'express';`,
+      'server/keys.ts': `import express from 'express';`,
+    },
+  },
+  'only database/ opens connections': {
+    law: word(openConnection, ['server/'], ['server/database/']),
+    broken: {
+      'server/api/a.ts': 'const pool = new pg.Pool({ max: 1 });',
+      'server/demo/a.ts': 'const client = new Client(url);',
+      'server/app.ts': 'const orm = await MikroORM.init({});',
+    },
+  },
+  'raw SQL has its places': {
+    law: word(/\.query\s*(?:<[^()]*>)?\(/, ['server/'], rawSql),
+    broken: {
+      'server/api/customers.ts': `await caller.query('select 1', []);`,
+      'server/keys.ts': `await pool.query<{ id: string }>('select id from api_keys');`,
+    },
+  },
+  'nothing goes around the organization filter': {
+    law: word(
+      /\bgetReference\b|\bupsert(?:Many)?\b|\bcreateQueryBuilder\b|\.qb\(|\bgetKysely\b|\bgetConnection\(|\bfilters: (?:false|\{ *\w+: false)/,
+      ['server/'],
+    ),
+    broken: {
+      'server/api/a.ts': 'const owner = em.getReference(Customer, id);',
+      'server/import/a.ts': 'await em.upsert(Customer, row);',
+      'server/demo/a.ts': 'const qb = em.createQueryBuilder(Customer);',
+      'server/api/b.ts': 'const db = em.getKysely();',
+      'server/commands/a.ts': 'await em.find(Customer, {}, { filters: false });',
+      'server/commands/b.ts': 'await em.find(Customer, {}, { filters: { organization: false } });',
+    },
+  },
+  'no statement is executed past the entity manager': {
+    law: word(/\.execute\(/, ['server/'], executes),
+    broken: { 'server/api/a.ts': `await em.execute('delete from customers');` },
+  },
+  'an entity manager is bound to an organization in few places': {
+    law: word(/\bsetFilterParams\(/, ['server/'], binders),
+    broken: { 'server/api/a.ts': 'em.setFilterParams(organizationFilter, { id: body.organizationId });' },
+  },
+  'the environment has one reader': {
+    law: word(/\bprocess\.env\b/, product, environmentReaders),
+    broken: { 'server/serve.ts': 'const port = process.env.PORT;' },
+  },
+  'nothing is any': {
+    law: word(/(?::|\bas|<|,|=>|\|) *any\b(?! \w)/, product),
+    broken: {
+      'server/a.ts': 'function read(value: any) {}',
+      'contract/a.ts': 'const body = value as any;',
+      'client/a.ts': 'const found: Record<string, any> = {};',
+    },
+  },
+  'nothing is exported by default': {
+    law: word(/^\s*export default\b|\bas default\b/m, everywhere, ['test/vitest.config.ts']),
+    broken: { 'server/a.ts': 'export default function serve() {}', 'test/a.ts': 'export { serve as default };' },
+  },
+  'nothing is left for later': {
+    law: ({ path, text }) => (/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text) ? [`${path} leaves something for later`] : []),
+    broken: { 'server/a.ts': '// TODO: the rest', 'contract/a.ts': '/** FIXME */' },
+  },
+  'every test runs': {
+    law: word(/\b(?:test|it|describe)(?:\.\w+)*\.(?:only|skip|todo|fails)\b/, ['test/']),
+    broken: {
+      'test/a.test.ts': `test.only('answers', () => {});`,
+      'test/b.test.ts': `describe.concurrent.skip('lists', () => {});`,
+    },
+  },
+  'a test says what happens, not what should': {
+    law: word(/\b(?:test|it|describe)\((['"`])[^'"`]*\bshould\b/, ['test/']),
+    broken: { 'test/a.test.ts': `test('should answer', () => {});` },
+  },
+  'a file is no longer than one can hold in mind': {
+    law: ({ path, text }) => {
+      const lines = text.trimEnd().split('\n').length;
+      return product.some((room) => isIn(path, room)) && lines > longest ? [`${path} has ${lines} lines`] : [];
+    },
+    broken: { 'server/a.ts': 'work();\n'.repeat(longest + 1) },
+  },
+  'a file is imported by its whole name': {
+    law: imports(
+      everywhere,
+      'name the file, with .ts',
+      ({ from }) => !/^(?:contract|server|client|test)\b/.test(from) || from.endsWith('.ts'),
+    ),
+    broken: {
+      'server/a.ts': `import { v1 } from '../contract/v1';`,
+      'test/a.ts': `import { createClient } from '../client';`,
+    },
+  },
+};
+
+describe('the house', () => {
+  for (const [name, { law, broken }] of Object.entries(laws)) {
+    test(name, () => expect(files.flatMap(law)).toEqual([]));
+
+    test(`${name}: a violation is found`, () => {
+      for (const [path, text] of Object.entries(broken)) expect(law({ path, text }), path).not.toEqual([]);
+    });
+  }
+
+  test('the laws see every room, and what it imports', () => {
+    const seen = files.map(({ path }) => path);
+    const landmarks = ['contract/v1.ts', 'server/main.ts', 'server/api/read.ts', 'client/index.ts', 'test/world.ts'];
+    expect(landmarks.filter((path) => !seen.includes(path))).toEqual([]);
+    const main = files.find(({ path }) => path === 'server/main.ts') ?? { path: '', text: '' };
+    expect(importsOf(main)).toContainEqual({ from: 'server/commands/command.ts', typeOnly: true });
+    expect(importsOf(main)).toContainEqual({ from: 'server/commands/serve.ts', typeOnly: false });
+    expect(
+      importsOf({ path: 'server/a.ts', text: `// import './b.ts'\nconst text = 'select 1 from "./b.ts"';` }),
+    ).toEqual([]);
+  });
+
+  test('every exception is still needed', () => {
+    const exceptions: [RegExp, string[]][] = [
+      [/\.query\s*(?:<[^()]*>)?\(/, rawSql],
+      [/\bsetFilterParams\(/, binders],
+      [/\.execute\(/, executes],
+      [/from 'express'/, expressRooms],
+      [/\bprocess\.env\b/, environmentReaders],
+    ];
+    const needless = exceptions.flatMap(([pattern, places]) =>
+      places.filter((place) => !files.some(({ path, text }) => isIn(path, place) && pattern.test(text))),
+    );
+    expect(needless).toEqual([]);
+  });
+
+  test('the top of the house holds what belongs there', () => {
+    const known =
+      /^(?:\..*|node_modules|coverage|dist|contract|server|client|test|package(?:-lock)?\.json|tsconfig[.\w]*\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;
+    expect(readdirSync(root).filter((name) => !known.test(name))).toEqual([]);
+  });
+});
+
+describe('entities and the migrated database', () => {
+  const world = useWorld();
+  /** The epoch of keys and plans is a trigger's, and the migrator keeps its own list. */
+  const withoutEntity = ['access_epoch', 'migrations'];
+  const query = async <Row extends object>(text: string) => (await world.database.pool.query<Row>(text)).rows;
+  const entities = () => [...world.database.orm.getMetadata().getAll().values()];
+
+  test('have the same columns of the same types, and the same ones may be null', async () => {
+    const named = (name: string, type = '', nullable = false) => `${name} ${type}${nullable ? ' null' : ''}`;
+    const ours = entities().flatMap(({ tableName, props }) =>
+      props
+        .filter(({ persist }) => persist !== false)
+        .map((prop) => named(`${tableName}.${prop.fieldNames[0]}`, prop.columnTypes[0], prop.nullable)),
+    );
+    const columns = await query<{ table: string; name: string; type: string; nullable: boolean }>(
+      `select relname as table, attname as name, not attnotnull as nullable,
+         case when atttypid = 'int'::regtype then 'int'
+           else regexp_replace(format_type(atttypid, atttypmod), '^timestamp(.*) with time zone$', 'timestamptz\\1') end as type
+       from pg_attribute join pg_class on pg_class.oid = attrelid
+       where relnamespace = 'public'::regnamespace and relkind = 'r' and attnum > 0 and not attisdropped`,
+    );
+    const stored = columns.filter(({ table }) => !withoutEntity.includes(table));
+    expect(ours.toSorted()).toEqual(
+      stored.map(({ table, name, type, nullable }) => named(`${table}.${name}`, type, nullable)).toSorted(),
+    );
+    expect(ours).toContain('customers.external_id text null');
+  });
+
+  test('agree on what belongs to an organization: such an entity carries the filter', async () => {
+    const ours = entities().filter(({ filters }) => organizationFilter in filters);
+    const owned = await query<{ name: string }>(
+      `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'organization_id'`,
+    );
+    expect(ours.map(({ tableName }) => tableName).toSorted()).toEqual(owned.map(({ name }) => name).toSorted());
+  });
+
+  test('a reference between two records of an organization holds the organization too', async () => {
+    const references = await query<{ name: string; within: boolean; columns: string[] }>(
+      `select conname as name,
+         array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any(conkey)) as columns,
+         exists(select from pg_attribute where attrelid = confrelid and attname = 'organization_id') as within
+       from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
+    );
+    const within = references.filter((reference) => reference.within);
+    expect(within.length).toBeGreaterThan(2);
+    expect(within.filter(({ columns }) => !columns.includes('organization_id'))).toEqual([]);
+  });
+});

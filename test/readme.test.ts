@@ -1,0 +1,151 @@
+/** The README is run, so that it cannot rot. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { fieldCodes, problemCodes } from '../contract/problem.ts';
+import { importInto } from './import/importing.ts';
+import { proposal } from './records.ts';
+import { useWorld } from './world.ts';
+import type { Tenant } from './world.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const readme = read('README.md');
+
+/** The fenced blocks of a language. */
+const blocks = (language: string) =>
+  [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , text = '']) => text);
+/** What stands in backticks in running text. */
+const words = [...readme.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
+/** The first column of the table under a heading. */
+const firstColumn = (heading: string) => {
+  const [, section = ''] = readme.split(`\n## ${heading}\n`);
+  return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
+};
+const main = async (...given: string[]) =>
+  (await run(process.execPath, [join(root, 'server/main.ts'), ...given])).stdout;
+
+describe('the README', () => {
+  const world = useWorld();
+  const toWorld = (text: string, { key }: Tenant) =>
+    text.replaceAll('http://localhost:3000', world.url).replaceAll('ak_live_…', key);
+
+  test('names npm scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json'));
+    const named = [...readme.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)].map(
+      ([, script, short]) => script ?? short,
+    );
+    expect(named).toEqual(expect.arrayContaining(['start', 'test', 'check']));
+    expect(named.filter((name) => !Object.hasOwn(scripts, String(name)))).toEqual([]);
+  });
+
+  test('gives a curl line that is answered', async () => {
+    const tenant = await world.organization();
+    await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    const [, header = '', url = ''] = /curl -H "Authorization: ([^"]+)" "([^"]+)"/.exec(toWorld(readme, tenant)) ?? [];
+    const answer = await fetch(url, { headers: { authorization: header } });
+    expect(await answer.json()).toMatchObject({ data: [{ name: 'Ann' }] });
+  });
+
+  test('gives a client in six lines that compiles and runs', async () => {
+    const tenant = await world.organization();
+    const customer = String((await tenant.call('POST', '/v1/customers', { name: 'Ann' })).body.id);
+    const times = { sentAt: '2026-01-01T00:00:00.000Z', acceptedAt: '2026-01-02T00:00:00.000Z' };
+    await proposal(tenant, { customer, status: 'accepted', number: 'P-7', ...times });
+    const [snippet = ''] = blocks('ts');
+    expect(snippet.trim().split('\n')).toHaveLength(6);
+    const folder = await mkdtemp(join(tmpdir(), 'proposal-api-readme-'));
+    try {
+      const file = join(folder, 'snippet.mts');
+      await writeFile(
+        file,
+        toWorld(snippet, tenant).replace('./client/index.ts', pathToFileURL(join(root, 'client/index.ts')).pathname),
+      );
+      await writeFile(
+        join(folder, 'tsconfig.json'),
+        JSON.stringify({
+          extends: join(root, 'tsconfig.json'),
+          compilerOptions: {
+            typeRoots: [join(root, 'node_modules/@types')],
+            noUnusedLocals: false,
+            rewriteRelativeImportExtensions: false,
+          },
+          include: [file],
+        }),
+      );
+      await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]);
+      expect((await run(process.execPath, [file])).stdout).toBe('P-7 100.00\n');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const { body } = await tenant.call('GET', '/v1/customers');
+    expect(body.data[0]).toMatchObject({
+      name: 'Alfreds Futterkiste',
+      tags: ['wholesale'],
+      address: { city: 'Berlin' },
+    });
+  });
+
+  test('lists the commands as they are', async () => {
+    const help = [...(await main('--help')).matchAll(/^ {2}(\w+) {2,}/gm)].map(([, name]) => name);
+    expect(firstColumn('Commands')).toEqual(help);
+  });
+
+  test('shows command lines whose words and options their help knows', async () => {
+    const lines = blocks('sh').flatMap((block) =>
+      [...block.matchAll(/^npx proposal-api (.+)$/gm)].map(([, line = '']) => line),
+    );
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) {
+      const [command = '', verb = ''] = line.split(' ');
+      const help = await main(command, '--help');
+      const options = [...line.matchAll(/ --\w+/g)].map(([option]) => option.trim());
+      expect(
+        [verb, ...options].filter((word) => !help.includes(word)),
+        line,
+      ).toEqual([]);
+    }
+  });
+
+  test('lists the environment variables that are read', () => {
+    const known = [...read('server/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
+    expect(firstColumn('Configuration').toSorted()).toEqual(known.toSorted());
+  });
+
+  test('has import files without an error', async () => {
+    const importing = importInto(world, await world.organization());
+    const [csv = ''] = blocks('csv');
+    const [lines = ''] = blocks('jsonl');
+    expect(await importing.csv('customers', csv)).toMatchObject({ created: 1, errors: [] });
+    expect(await importing.rows('proposals', lines.trim())).toMatchObject({ created: 1, errors: [] });
+  });
+
+  test('shows requests that are answered', async () => {
+    const tenant = await world.organization();
+    const gets = words.filter((word) => word.startsWith('GET /')).map((word) => word.slice(4));
+    expect(gets.length).toBeGreaterThan(5);
+    for (const path of gets) expect((await tenant.call('GET', path)).status, path).toBe(200);
+    const posted = await tenant.call('POST', '/v1/customers?onConflict=return', { name: 'Ann', externalId: 'C-1' });
+    expect(words).toContain('POST /v1/customers?onConflict=return');
+    expect(posted.status).toBe(201);
+  });
+
+  test('names codes and files that exist', () => {
+    const codes: string[] = [...Object.keys(problemCodes), ...fieldCodes];
+    const libraries = ['pg_trgm', 'btree_gin', 'pg_dump'];
+    const named = words.filter((word) => /^[a-z]+(?:_[a-z]+)+$/.test(word) && !libraries.includes(word));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((word) => !codes.includes(word))).toEqual([]);
+    const paths = words.filter((word) => /^(?:contract|server|client|test)\/[\w/.-]+$/.test(word));
+    expect(paths.length).toBeGreaterThan(10);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
