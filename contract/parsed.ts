@@ -23,7 +23,7 @@ export function parsed<Output, Input = Output>(
     return z.NEVER;
   });
   // The types of a transform's input are Zod's `any`: here the caller's view of it is named.
-  return type.meta(schema) as unknown as z.ZodType<Output, Input>;
+  return type.meta(schema) as z.ZodType<Output, Input>;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The failures that an operation can answer with, by status. */
-import { ContractNoBody } from '@ts-rest/core';
-import type { ContractNoBodyType } from '@ts-rest/core';
-import { problem, problemCodes } from './problem.ts';
+import { ContractNoBody, type ContractNoBodyType } from '@ts-rest/core';
+import { problem } from './problem.ts';
+import type { problemCodes } from './problem.ts';
 
 type Status = (typeof problemCodes)[keyof typeof problemCodes]['status'];
 

@@ -55,8 +55,13 @@ function describe(issue: Issue, place: Place, request: Request): ProblemError[] 
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(key, path, place, request));
   const { code, message, suggestion } = explain(issue, issue.input ?? valueAt(place === 'body' ? request.body : request.query, path));
   if (place === 'body') return [entry(place, path, code, message, suggestion)];
-  const own = place === 'header' ? 'invalid_header' : code === 'too_many_items' && message.startsWith('must be given once') ? 'duplicate_parameter' : 'invalid_parameter';
-  return [entry(place, path, own, message, suggestion)];
+  return [entry(place, path, outsideBody(place, code, message), message, suggestion)];
+}
+
+/** Outside the body an entry has the code of its problem. */
+function outsideBody(place: Place, code: FieldCode, message: string): ProblemCode {
+  if (place === 'header') return 'invalid_header';
+  return code === 'too_many_items' && message.startsWith('must be given once') ? 'duplicate_parameter' : 'invalid_parameter';
 }
 
 function entry(place: Place, path: string[], code: string, message: string, suggestion?: string): ProblemError {

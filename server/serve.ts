@@ -11,6 +11,7 @@ import { createApp } from './app.ts';
 import { UsageError } from './config.ts';
 import { expireRegularly } from './database/expire.ts';
 import type { Database } from './database/orm.ts';
+import { readSecret } from './database/sign-ins.ts';
 import { freshId } from './entities/uuid.ts';
 import { describeError } from './http/log.ts';
 import type { Log } from './http/log.ts';
@@ -22,6 +23,10 @@ export type ServeOptions = {
   host: string;
   port: number;
   publicUrl?: string | undefined;
+  /** Signs sessions and forms of the settings pages; without it the one that the database keeps. */
+  authSecret?: string | undefined;
+  /** How many proxies of our own stand in front of this server. */
+  trustedProxies?: number;
   /** Monotonic, in milliseconds. */
   clock?: () => number;
   limiter?: RateLimiter;
@@ -49,6 +54,9 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
     keys,
     limiter: limiter ?? memoryRateLimiter(clock),
     log,
+    secret: options.authSecret ?? (await readSecret(database.pool)),
+    secure: publicUrl?.startsWith('https:') ?? false,
+    trustedProxies: options.trustedProxies ?? 0,
     baseUrl: () => url,
   });
   const server = createServer(
@@ -93,8 +101,8 @@ function addressOf(server: Server, host: string): string {
   // A server that listens on a port has an AddressInfo; a string is for pipes only.
   const { port } = server.address() as AddressInfo;
   const everywhere = host === '0.0.0.0' || host === '::';
-  const name = everywhere || host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${port}`;
+  if (everywhere || host === '127.0.0.1') return `http://localhost:${port}`;
+  return host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`;
 }
 
 function drain(server: Server, inFlight: Iterable<ServerResponse>, limitMs: number): Promise<void> {

@@ -132,7 +132,10 @@ describe('the README', () => {
     const tenant = await world.organization();
     const gets = words.filter((word) => word.startsWith('GET /')).map((word) => word.slice(4));
     expect(gets.length).toBeGreaterThan(5);
-    for (const path of gets) expect((await tenant.call('GET', path)).status, path).toBe(200);
+    for (const path of gets) {
+      const answer = await fetch(world.url + path, { headers: { authorization: `Bearer ${tenant.key}` } });
+      expect(answer.status, path).toBe(200);
+    }
     const posted = await tenant.call('POST', '/v1/customers?onConflict=return', { name: 'Ann', externalId: 'C-1' });
     expect(words).toContain('POST /v1/customers?onConflict=return');
     expect(posted.status).toBe(201);

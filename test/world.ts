@@ -4,8 +4,8 @@ import { addMember } from '../server/commands/members.ts';
 import { createOrganization } from '../server/commands/organizations.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import type { Database } from '../server/database/orm.ts';
-import { Member } from '../server/entities/organization.ts';
-import type { Organization } from '../server/entities/organization.ts';
+import { Organization } from '../server/entities/organization.ts';
+import type { Member } from '../server/entities/organization.ts';
 import { organizationFilter } from '../server/entities/owned.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
 import { issueKey } from '../server/keys.ts';
@@ -73,7 +73,7 @@ async function newOrganization(world: World, { plan = 'team', currency = 'USD', 
   const key = await anotherKey();
   if (plan !== 'team') {
     const free = await world.database.orm.em.fork().transactional(async (inner) => {
-      const found = await inner.findOneOrFail((await import('../server/entities/organization.ts')).Organization, { id: organization.id });
+      const found = await inner.findOneOrFail(Organization, { id: organization.id });
       found.plan = plan;
       return found;
     });

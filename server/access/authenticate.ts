@@ -1,5 +1,5 @@
 /** Who is calling: the Bearer key of a request → its key, or the problem that says what is wrong with it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProblemCode } from '../../contract/problem.ts';
 import { Problem } from '../problems.ts';
@@ -8,7 +8,7 @@ import type { KeyDirectory, KnownKey } from './key-directory.ts';
 const form = /^ak_live_[0-9a-f]{64}$/;
 
 /** A key is 256 random bits: a plain SHA-256 cannot be guessed from, and costs a microsecond. */
-export const hashKey = (raw: string): string => createHash('sha256').update(raw).digest('hex');
+export const hashKey = (raw: string): string => hash('sha256', raw, 'hex');
 
 function refuse(code: ProblemCode, detail: string): never {
   throw new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer realm="api"' } });

@@ -25,12 +25,20 @@ export type Creation<Row, Body> = {
   present: (row: Row) => Body;
 };
 
-type Asked = { body: Unique; query: { onConflict?: string | undefined }; headers: { 'idempotency-key'?: string | undefined } };
+type Asked = {
+  body: Unique;
+  query: { onConflict?: string | undefined };
+  headers: { 'idempotency-key'?: string | undefined };
+};
 
 const attempts = 3;
 
 /** Decided by the unique index alone: insert first, and look for the other record only where the index refused. */
-export async function create<Row, Body extends { id: string }>(caller: Caller, { body, query, headers }: Asked, creation: Creation<Row, Body>): Promise<Stored<Body>> {
+export async function create<Row, Body extends { id: string }>(
+  caller: Caller,
+  { body, query, headers }: Asked,
+  creation: Creation<Row, Body>,
+): Promise<Stored<Body>> {
   const { onConflict = 'error' } = query;
   requireExternalId(onConflict, body);
   const repeatable = { key: headers['idempotency-key'], operation: creation.operation, asked: { body, onConflict } };
@@ -45,7 +53,9 @@ export async function create<Row, Body extends { id: string }>(caller: Caller, {
       const field = takenField(error);
       if (!field) throw error;
       if (onConflict === 'error' || field === 'sku') throw await taken(caller, creation, field, body);
-      const existing = await once(caller, repeatable, (em) => useExisting(em, body, onConflict, creation)).catch(nobody);
+      const existing = await once(caller, repeatable, (em) => useExisting(em, body, onConflict, creation)).catch(
+        nobody,
+      );
       if (existing) return existing;
       // The other record gave its externalId away in between: it is free again.
       if (attempt === attempts) throw error;
@@ -60,7 +70,12 @@ function nobody(error: unknown): undefined {
   throw error;
 }
 
-async function useExisting<Row, Body>(em: EntityManager, { externalId }: Unique, onConflict: string, creation: Creation<Row, Body>): Promise<Stored<Body>> {
+async function useExisting<Row, Body>(
+  em: EntityManager,
+  { externalId }: Unique,
+  onConflict: string,
+  creation: Creation<Row, Body>,
+): Promise<Stored<Body>> {
   const lockMode = onConflict === 'update' ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE;
   const row = await creation.find(em, externalId ?? '', lockMode);
   if (!row) throw new Gone();
@@ -90,7 +105,12 @@ function takenField(error: unknown): UniqueField | undefined {
 }
 
 /** Does a write; where a unique index refuses it, answers 409 with the id of the record that was there first. */
-export async function orTaken<T>(caller: Caller, { kind, source }: { kind: Kind; source: Source }, body: Unique, write: () => Promise<T>): Promise<T> {
+export async function orTaken<T>(
+  caller: Caller,
+  { kind, source }: { kind: Kind; source: Source },
+  body: Unique,
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -99,9 +119,19 @@ export async function orTaken<T>(caller: Caller, { kind, source }: { kind: Kind;
   }
 }
 
-async function taken(caller: Caller, { kind, source }: { kind: Kind; source: Source }, field: UniqueField, body: Unique): Promise<Problem> {
-  const condition: Condition = field === 'sku' ? equal('t.sku_key', body.sku?.toLowerCase()) : equal('t.external_id', body.externalId);
-  const [row] = await readPage<{ id: string }>(caller, source, { conditions: [condition], order: { column: 'id', descending: false }, limit: 1 });
+async function taken(
+  caller: Caller,
+  { kind, source }: { kind: Kind; source: Source },
+  field: UniqueField,
+  body: Unique,
+): Promise<Problem> {
+  const condition: Condition =
+    field === 'sku' ? equal('t.sku_key', body.sku?.toLowerCase()) : equal('t.external_id', body.externalId);
+  const [row] = await readPage<{ id: string }>(caller, source, {
+    conditions: [condition],
+    order: { column: 'id', descending: false },
+    limit: 1,
+  });
   const code = field === 'sku' ? 'sku_taken' : 'external_id_taken';
   return new Problem(code, `Another ${kind} already has this ${field}.`, {
     ...(row && { existingId: publicId(kind, row.id) }),

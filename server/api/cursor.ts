@@ -36,7 +36,8 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
   const decoded = Buffer.from(text, 'base64url').toString();
   const json = decoded.slice(12);
   // The round trip refuses what the decoder would forgive: padding, other alphabets, stray characters.
-  if (Buffer.from(decoded).toString('base64url') !== text || decoded.slice(0, 12) !== checksum(json, scope)) return invalid();
+  if (Buffer.from(decoded).toString('base64url') !== text || decoded.slice(0, 12) !== checksum(json, scope))
+    return invalid();
   const [sort, filters, after, through]: unknown[] = JSON.parse(json);
   const result = content.safeParse({ sort, filters, after, through });
   return result.success ? result.data : invalid();
@@ -45,7 +46,8 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
 /** Filters and sort may be repeated beside a cursor, or left out; another value is a mistake of the caller. */
 export function requireSame(name: string, given: unknown, carried: unknown): void {
   if (given === undefined || isDeepStrictEqual(given, carried)) return;
-  const message = 'differs from what the cursor carries; repeat it unchanged, leave it out, or start again without the cursor';
+  const message =
+    'differs from what the cursor carries; repeat it unchanged, leave it out, or start again without the cursor';
   throw new Problem('cursor_mismatch', `${name} ${message}.`, {
     errors: [{ in: 'query', field: name, pointer: null, code: 'cursor_mismatch', message }],
   });

@@ -1,6 +1,11 @@
 /** The customers of the calling organization. */
 import { LockMode } from '@mikro-orm/core';
-import type { Customer as CustomerBody, CustomerCreate, CustomerListQuery, CustomerUpdate } from '../../contract/customers.ts';
+import type {
+  Customer as CustomerBody,
+  CustomerCreate,
+  CustomerListQuery,
+  CustomerUpdate,
+} from '../../contract/customers.ts';
 import { phoneDigits, tooManyKeys } from '../../contract/fields.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Customer, defaultType, displayName, storedAddress } from '../entities/customer.ts';
@@ -87,7 +92,10 @@ function applyPatch(customer: Customer, body: CustomerUpdate | CustomerCreate): 
   if (excess) throw fieldProblem('metadata', excess.params.code, excess.message);
 }
 
-function patchedAddress(stored: StoredAddress | null, patch: CustomerUpdate['address']): StoredAddress | null | undefined {
+function patchedAddress(
+  stored: StoredAddress | null,
+  patch: CustomerUpdate['address'],
+): StoredAddress | null | undefined {
   return patch ? storedAddress(mergePatch<StoredAddress>(stored, patch)) : patch;
 }
 
@@ -104,7 +112,12 @@ const list: ListOf<Customer, CustomerBody, Omit<CustomerListQuery, 'limit' | 'cu
   conditions: ({ email, phone, tag, status, q }) => [
     ...when(email, (address) => equal('t.email_key', address.toLowerCase())),
     ...when(phone, hasPhone),
-    ...when(tag, (name): Condition => (bind) => `t.tag_keys @> array[${bind(name.toLowerCase())}]`),
+    ...when(
+      tag,
+      (name): Condition =>
+        (bind) =>
+          `t.tag_keys @> array[${bind(name.toLowerCase())}]`,
+    ),
     ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
     ...searchFor(q, (word) => holdsWord('t.search', word, true)),
   ],

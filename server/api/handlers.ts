@@ -29,7 +29,9 @@ export type Asked<Route extends AppRoute> = ServerInferRequest<Route> & {
 export type Handler<Route extends AppRoute> = (asked: Asked<Route>, caller: Caller) => Promise<Answer<Route>>;
 
 /** One handler for each operation of a resource; the compiler refuses a missing or a further one. */
-export type Handlers<Resource> = { [Name in keyof Resource]: Resource[Name] extends AppRoute ? Handler<Resource[Name]> : never };
+export type Handlers<Resource> = {
+  [Name in keyof Resource]: Resource[Name] extends AppRoute ? Handler<Resource[Name]> : never;
+};
 
 type Input = { params: unknown; query: unknown; body: unknown; headers: unknown; req: Request; res: Response };
 type Plain = { status: SuccessStatus; body: object; location?: string; replayed?: boolean };
@@ -51,7 +53,8 @@ export function adapt(
         const etag = etagOf(answer.body);
         res.set('ETag', etag);
         // Only the reads have the header in their contract.
-        if (req.method !== 'PATCH' && isNotModified(ifNoneMatchOf(headers), etag)) return { status: 304, body: undefined };
+        if (req.method !== 'PATCH' && isNotModified(ifNoneMatchOf(headers), etag))
+          return { status: 304, body: undefined };
       }
       const next: unknown = Reflect.get(Object(Reflect.get(answer.body, 'pagination')), 'nextUrl');
       if (typeof next === 'string') res.set('Link', `<${next}>; rel="next"`);

@@ -31,22 +31,35 @@ export async function once<Body extends object>(
       const found = await em.findOne(IdempotencyKey, { operation, key });
       if (found && !found.expired) return replay<Body>(found, fingerprint);
       const answer = await work(em);
-      const kept = { fingerprint, status: answer.status, location: answer.location ?? null, body: JSON.stringify(answer.body) };
+      const kept = {
+        fingerprint,
+        status: answer.status,
+        location: answer.location ?? null,
+        body: JSON.stringify(answer.body),
+      };
       if (found) await em.remove(found).flush();
       em.create(IdempotencyKey, { operation, key, ...kept });
       return answer;
     });
   } catch (error) {
     // The first of two that came within the same instant has stored its answer: this one was rolled back whole.
-    if (error instanceof UniqueConstraintViolationException && Reflect.get(error, 'constraint') === 'idempotency_keys_key') throw running();
+    if (
+      error instanceof UniqueConstraintViolationException &&
+      Reflect.get(error, 'constraint') === 'idempotency_keys_key'
+    )
+      throw running();
     throw error;
   }
 }
 
 const running = () =>
-  new Problem('idempotency_in_progress', 'A request with this Idempotency-Key is still running; repeat it in a second.', {
-    headers: { 'Retry-After': '1' },
-  });
+  new Problem(
+    'idempotency_in_progress',
+    'A request with this Idempotency-Key is still running; repeat it in a second.',
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  );
 
 async function requireNotRunning(em: EntityManager, name: string): Promise<void> {
   const lock = createHash('sha256').update(name).digest().readBigInt64BE().toString();
@@ -56,7 +69,10 @@ async function requireNotRunning(em: EntityManager, name: string): Promise<void>
 
 function replay<Body>(stored: IdempotencyKey, fingerprint: string): Stored<Body> {
   if (stored.fingerprint !== fingerprint) {
-    throw new Problem('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new key for each new request.');
+    throw new Problem(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used for another request; take a new key for each new request.',
+    );
   }
   return {
     // Only these two are stored, and the body is what the same operation answered.
@@ -71,6 +87,8 @@ function replay<Body>(stored: IdempotencyKey, fingerprint: string): Stored<Body>
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     const plain = typeof part === 'object' && part !== null && !Array.isArray(part);
-    return plain ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1))) : part;
+    return plain
+      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+      : part;
   });
 }

@@ -54,7 +54,8 @@ export async function listPage<Row extends { id: string }, Body, Filters extends
   const cursor = cursorText === undefined ? undefined : readCursor(cursorText, scope);
   if (cursor) {
     requireSame('sort', givenSort, cursor.sort);
-    for (const [name, value] of Object.entries(givenFilters)) requireSame(name, value, cursor.filters[name] ?? list.neutral?.[name]);
+    for (const [name, value] of Object.entries(givenFilters))
+      requireSame(name, value, cursor.filters[name] ?? list.neutral?.[name]);
   }
   const sort = cursor?.sort ?? givenSort ?? defaultSort;
   // A cursor's filters were checked when it was made, and its checksum says that they are still the same.
@@ -62,7 +63,8 @@ export async function listPage<Row extends { id: string }, Body, Filters extends
   const field = sort.replace(/^-/, '');
   const order = list.orders[field];
   if (!order) throw new Error(`The list of ${list.path} has no order ${sort}.`);
-  const through = cursor ? cursor.through : field === 'updatedAt' ? await readSyncBound(caller) : null;
+  const first = field === 'updatedAt' && !cursor;
+  const through = first ? await readSyncBound(caller) : (cursor?.through ?? null);
 
   const rows = await readPage<Row>(caller, list.source, {
     conditions: [...commonConditions(filters), ...list.conditions(filters)],
@@ -73,7 +75,9 @@ export async function listPage<Row extends { id: string }, Body, Filters extends
   const hasMore = rows.length > limit;
   const shown = hasMore ? rows.slice(0, limit) : rows;
   const last = hasMore ? shown.at(-1) : undefined;
-  const nextCursor = last ? writeCursor({ sort, filters: { ...filters }, after: [order.value(last), last.id], through }, scope) : null;
+  const nextCursor = last
+    ? writeCursor({ sort, filters: { ...filters }, after: [order.value(last), last.id], through }, scope)
+    : null;
   const nextUrl = nextCursor ? `${baseUrl}/v1/${list.path}?${nextQuery(nextCursor, query.limit, include)}` : null;
   return { data: shown.map(list.present), pagination: { limit, hasMore, nextCursor, nextUrl }, syncedThrough: through };
 }
@@ -108,7 +112,9 @@ const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`)
 /** `q` word by word, all of which must be found; nothing is found by a `q` that folds to nothing. */
 export function searchFor(q: string | undefined, holds: (word: string) => Condition): Condition[] {
   if (q === undefined) return [];
-  const words = fold(q).split(/\s+/).filter((word) => word !== '');
+  const words = fold(q)
+    .split(/\s+/)
+    .filter((word) => word !== '');
   return words.length > 0 ? words.map(holds) : [nothing];
 }
 
@@ -117,6 +123,8 @@ export function holdsWord(column: string, word: string, phones = false): Conditi
   const digits = word.replaceAll(/[^0-9]/g, '');
   return (bind) => {
     const inText = `${column} like ${bind(`%${escapeLike(word)}%`)}`;
-    return phones && digits.length >= 3 && digits !== word ? `(${inText} or ${column} like ${bind(`%${phoneMark}%${digits}%`)})` : inText;
+    return phones && digits.length >= 3 && digits !== word
+      ? `(${inText} or ${column} like ${bind(`%${phoneMark}%${digits}%`)})`
+      : inText;
   };
 }

@@ -54,7 +54,12 @@ const plainList: ListOf<Row, ListedProposal, Filters> = {
     statusChangedAt: { column: 'status_changed_at', value: ({ statusChangedAt }) => statusChangedAt },
   },
   conditions: ({ status, customerId, number, expiresBefore, statusChangedSince, statusChangedBefore, q }) => [
-    ...when(status, (values): Condition => (bind) => `t.status = any(${bind(values)})`),
+    ...when(
+      status,
+      (values): Condition =>
+        (bind) =>
+          `t.status = any(${bind(values)})`,
+    ),
     ...when(customerId, isCustomer),
     ...when(number, (value) => equal('t.number', value)),
     ...when(expiresBefore, (time) => below('t.expires_at', time)),

@@ -28,7 +28,11 @@ export function columnsOf(entity: { meta: { properties: object } }, alias: strin
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The record with this stored id, if it is the organization's; a malformed id (undefined) is nobody's. */
-export async function readOne<Row extends object>(caller: Caller, source: Source, id: string | undefined): Promise<Row | undefined> {
+export async function readOne<Row extends object>(
+  caller: Caller,
+  source: Source,
+  id: string | undefined,
+): Promise<Row | undefined> {
   if (id === undefined) return undefined;
   const text = `select ${source.columns} from ${source.from} where t.organization_id = $1 and t.id = $2`;
   const [row] = await caller.query<Row>(text, [id]);
@@ -46,7 +50,11 @@ export type PageRequest = {
 };
 
 /** Up to `limit + 1` records: the one too many tells that another page follows. */
-export function readPage<Row extends object>(caller: Caller, source: Source, { conditions, order, after, limit }: PageRequest): Promise<Row[]> {
+export function readPage<Row extends object>(
+  caller: Caller,
+  source: Source,
+  { conditions, order, after, limit }: PageRequest,
+): Promise<Row[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value) + 1}`;
   const wheres = conditions.map((condition) => condition(bind));
@@ -57,7 +65,7 @@ export function readPage<Row extends object>(caller: Caller, source: Source, { c
   const text = `select ${source.columns} from ${source.from}
     where ${['t.organization_id = $1', ...wheres].join(' and ')}
     order by t.${column} ${direction}, t.id ${direction} limit ${Math.trunc(limit) + 1}`;
-  return caller.query<Row>(text, values);
+  return caller.query<Row>(text, values, { prepared: conditions.length === 0 });
 }
 
 const syncBound = `select date_trunc('milliseconds', least(now(), min(xact_start))) as at from pg_stat_activity
@@ -72,8 +80,20 @@ export async function readSyncBound(caller: Caller): Promise<string | null> {
   return row?.at ?? null;
 }
 
-export const equal = (column: string, value: unknown): Condition => (bind) => `${column} = ${bind(value)}`;
-export const atLeast = (column: string, value: unknown): Condition => (bind) => `${column} >= ${bind(value)}`;
-export const below = (column: string, value: unknown): Condition => (bind) => `${column} < ${bind(value)}`;
-export const contains = (column: string, json: unknown): Condition => (bind) => `${column} @> ${bind(JSON.stringify(json))}::jsonb`;
+export const equal =
+  (column: string, value: unknown): Condition =>
+  (bind) =>
+    `${column} = ${bind(value)}`;
+export const atLeast =
+  (column: string, value: unknown): Condition =>
+  (bind) =>
+    `${column} >= ${bind(value)}`;
+export const below =
+  (column: string, value: unknown): Condition =>
+  (bind) =>
+    `${column} < ${bind(value)}`;
+export const contains =
+  (column: string, json: unknown): Condition =>
+  (bind) =>
+    `${column} @> ${bind(JSON.stringify(json))}::jsonb`;
 export const nothing: Condition = () => 'false';

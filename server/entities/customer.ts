@@ -38,15 +38,24 @@ export const Customer = defineEntity({
     companyName: optionalText(),
     email: optionalText(),
     phone: optionalText(),
-    address: p.json<StoredAddress | null>().strictNullable().onCreate(() => null),
-    shippingAddress: p.json<StoredAddress | null>().strictNullable().onCreate(() => null),
+    address: p
+      .json<StoredAddress | null>()
+      .strictNullable()
+      .onCreate(() => null),
+    shippingAddress: p
+      .json<StoredAddress | null>()
+      .strictNullable()
+      .onCreate(() => null),
     taxId: optionalText(),
     website: optionalText(),
     notes: optionalText(),
     tags: p.array().onCreate(() => []),
     externalId: optionalText(),
     metadata: metadata(),
-    status: p.enum(['active', 'archived']).$type<'active' | 'archived'>().onCreate(() => 'active'),
+    status: p
+      .enum(['active', 'archived'])
+      .$type<'active' | 'archived'>()
+      .onCreate(() => 'active'),
     ...times,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
     emailKey: p.text().$type<string | null>().strictNullable().onCreate(emailKey).onUpdate(emailKey),

@@ -29,7 +29,10 @@ export const Item = defineEntity({
     imageUrl: optionalText(),
     externalId: optionalText(),
     metadata: metadata(),
-    status: p.enum(['active', 'archived']).$type<'active' | 'archived'>().onCreate(() => 'active'),
+    status: p
+      .enum(['active', 'archived'])
+      .$type<'active' | 'archived'>()
+      .onCreate(() => 'active'),
     ...times,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
     skuKey: p.text().$type<string | null>().strictNullable().onCreate(skuKey).onUpdate(skuKey),

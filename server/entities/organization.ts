@@ -14,7 +14,10 @@ export const Organization = defineEntity({
   name: 'Organization',
   tableName: 'organizations',
   properties: {
-    id: p.uuid().primary().onCreate(() => uuidv7()),
+    id: p
+      .uuid()
+      .primary()
+      .onCreate(() => uuidv7()),
     name: p.text(),
     slug: p.text(),
     currency: p.text(),
@@ -57,6 +60,8 @@ export const ApiKey = defineEntity({
     lastUsedAt: optionalTimestamp(),
     revokedAt: optionalTimestamp(),
     revokedBy: optionalId(),
+    /** The form that asked for it, where it was one: the same form sent twice makes one key. */
+    createdByForm: optionalText(),
     transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
   },
 });

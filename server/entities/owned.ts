@@ -22,17 +22,40 @@ export const filters = {
 };
 
 /** A text that may be absent; a new record that does not mention it has null, as a stored one. */
-export const optionalText = () => p.text().$type<string | null>().strictNullable().onCreate(() => null);
+export const optionalText = () =>
+  p
+    .text()
+    .$type<string | null>()
+    .strictNullable()
+    .onCreate(() => null);
 export const timestamp = () => p.type(Timestamp);
-export const optionalTimestamp = () => p.type(Timestamp).$type<string | null>().strictNullable().onCreate(() => null);
-export const optionalId = () => p.uuid().$type<string | null>().strictNullable().onCreate(() => null);
+export const optionalTimestamp = () =>
+  p
+    .type(Timestamp)
+    .$type<string | null>()
+    .strictNullable()
+    .onCreate(() => null);
+export const optionalId = () =>
+  p
+    .uuid()
+    .$type<string | null>()
+    .strictNullable()
+    .onCreate(() => null);
 /** A percentage with up to 4 decimals. */
 export const optionalRate = () =>
-  p.decimal('string').columnType('numeric(7,4)').$type<string | null>().strictNullable().onCreate(() => null);
+  p
+    .decimal('string')
+    .columnType('numeric(7,4)')
+    .$type<string | null>()
+    .strictNullable()
+    .onCreate(() => null);
 export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({}));
 
 export const owned = {
-  id: p.uuid().primary().onCreate(() => uuidv7()),
+  id: p
+    .uuid()
+    .primary()
+    .onCreate(() => uuidv7()),
   organizationId: p.uuid().onCreate((_, em) => organizationOf(em)),
 };
 
@@ -44,7 +67,9 @@ export const times = {
   // Never earlier than what is stored: a transaction that waited for the row began before the one it waited for.
   updatedAt: timestamp()
     .defaultRaw('now()')
-    .onUpdate(({ updatedAt, transactionStart = '' }: Changed) => (transactionStart > updatedAt ? transactionStart : updatedAt)),
+    .onUpdate(({ updatedAt, transactionStart = '' }: Changed) =>
+      transactionStart > updatedAt ? transactionStart : updatedAt,
+    ),
   /** When the transaction that loaded this record began. */
   transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
 };

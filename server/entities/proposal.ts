@@ -3,14 +3,28 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import { searchText } from './fold.ts';
-import { filters, metadata, optionalId, optionalRate, optionalText, optionalTimestamp, owned, timestamp, times } from './owned.ts';
+import {
+  filters,
+  metadata,
+  optionalId,
+  optionalRate,
+  optionalText,
+  optionalTimestamp,
+  owned,
+  timestamp,
+  times,
+} from './owned.ts';
 import { uuidv7 } from './uuid.ts';
 
 export type StoredPerson = { name: string; email: string | null };
 
 type Searched = { number: string; title: string };
 const search = ({ number, title }: Searched) => searchText([number, title]);
-const person = () => p.json<StoredPerson | null>().strictNullable().onCreate(() => null);
+const person = () =>
+  p
+    .json<StoredPerson | null>()
+    .strictNullable()
+    .onCreate(() => null);
 const money = () => p.decimal('string').columnType('numeric(24,4)');
 
 export const Proposal = defineEntity({
@@ -56,7 +70,10 @@ export const ProposalLine = defineEntity({
   tableName: 'proposal_lines',
   filters,
   properties: {
-    id: p.uuid().primary().onCreate(() => uuidv7()),
+    id: p
+      .uuid()
+      .primary()
+      .onCreate(() => uuidv7()),
     organizationId: owned.organizationId,
     // A plain id: the composite foreign key, which also holds the organization, stands in the migration.
     proposalId: p.uuid(),

@@ -24,7 +24,12 @@ describe('authentication', () => {
     ['an unknown key', { authorization: `Bearer ${raw}` }, 'api_key_invalid', /does not exist/],
     ['a doubled scheme', { authorization: `Bearer Bearer ${raw}` }, 'api_key_malformed', /twice/],
     ['a key without its scheme', { authorization: raw }, 'api_key_malformed', /Bearer is missing/],
-    ['upper-case hex', { authorization: `Bearer ${raw.toUpperCase().replace('AK_LIVE', 'ak_live')}` }, 'api_key_malformed', /lower case/],
+    [
+      'upper-case hex',
+      { authorization: `Bearer ${raw.toUpperCase().replace('AK_LIVE', 'ak_live')}` },
+      'api_key_malformed',
+      /lower case/,
+    ],
     ['Basic', { authorization: `Basic ${btoa(raw)}` }, 'api_key_malformed', /scheme must be Bearer/],
     ['a short key', { authorization: 'Bearer ak_live_12' }, 'api_key_malformed', /64 hexadecimal/],
     ['X-API-Key', { 'x-api-key': raw }, 'api_key_missing', /X-API-Key/],

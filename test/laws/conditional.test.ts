@@ -10,7 +10,11 @@ const world = useWorld({ clock: () => (nowMs += 1000) });
 async function one(tenant: Tenant): Promise<{ path: string; etag: string; body: any }[]> {
   const customer = await tenant.call('POST', '/v1/customers', { name: 'C' });
   const item = await tenant.call('POST', '/v1/items', { type: 'service', name: 'I', unitPrice: '1' });
-  const paths = [`/v1/customers/${customer.body.id}`, `/v1/items/${item.body.id}`, `/v1/proposals/${await proposal(tenant)}`];
+  const paths = [
+    `/v1/customers/${customer.body.id}`,
+    `/v1/items/${item.body.id}`,
+    `/v1/proposals/${await proposal(tenant)}`,
+  ];
   return Promise.all(
     paths.map(async (path) => {
       const { body, headers } = await tenant.call('GET', path);
@@ -31,8 +35,13 @@ describe('If-None-Match', () => {
         expect(answer.headers.get('cache-control')).toBe('private, no-cache');
       }
       expect((await tenant.call('GET', path, undefined, { 'if-none-match': '"other"' })).status).toBe(200);
-      expect((await tenant.call('HEAD', path, undefined, { 'if-none-match': etag, 'cache-control': 'no-cache' })).status).toBe(304);
-      expect((await tenant.call('GET', path, undefined, { 'if-none-match': 'bare' })).body).toMatchObject({ status: 400, code: 'invalid_header' });
+      expect(
+        (await tenant.call('HEAD', path, undefined, { 'if-none-match': etag, 'cache-control': 'no-cache' })).status,
+      ).toBe(304);
+      expect((await tenant.call('GET', path, undefined, { 'if-none-match': 'bare' })).body).toMatchObject({
+        status: 400,
+        code: 'invalid_header',
+      });
     }
   });
 });
@@ -42,7 +51,9 @@ describe('If-Match', () => {
     const tenant = await world.organization();
     const [customer] = await one(tenant);
     const { path = '', etag = '' } = customer ?? {};
-    const answers = await Promise.all(['a', 'b'].map((notes) => tenant.call('PATCH', path, { notes }, { 'if-match': etag })));
+    const answers = await Promise.all(
+      ['a', 'b'].map((notes) => tenant.call('PATCH', path, { notes }, { 'if-match': etag })),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412]);
     const current = (await tenant.call('GET', path)).headers.get('etag');
     const refused = answers.find(({ status }) => status === 412);
@@ -55,7 +66,13 @@ describe('If-Match', () => {
     const [customer] = await one(tenant);
     const { path = '', etag = '' } = customer ?? {};
     const patch = async (header: string) => (await tenant.call('PATCH', path, {}, { 'if-match': header })).status;
-    expect([await patch(`"x", ${etag}`), await patch('*'), await patch(`W/${etag}`), await patch('"x"'), await patch('x')]).toEqual([200, 200, 412, 412, 400]);
+    expect([
+      await patch(`"x", ${etag}`),
+      await patch('*'),
+      await patch(`W/${etag}`),
+      await patch('"x"'),
+      await patch('x'),
+    ]).toEqual([200, 200, 412, 412, 400]);
     expect((await tenant.call('PATCH', '/v1/customers/cus_x', {}, { 'if-match': '"x"' })).status).toBe(404);
   });
 });
@@ -63,11 +80,25 @@ describe('If-Match', () => {
 describe('JSON Merge Patch', () => {
   // RFC 7396, appendix A.
   const vectors: [unknown, unknown, unknown][] = [
-    [{ a: 'b' }, { a: 'c' }, { a: 'c' }], [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }], [{ a: 'b' }, { a: null }, {}],
-    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }], [{ a: ['b'] }, { a: 'c' }, { a: 'c' }], [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
-    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }], [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
-    [['a', 'b'], ['c', 'd'], ['c', 'd']], [{ a: 'b' }, ['c'], ['c']], [{ a: 'foo' }, null, null], [{ a: 'foo' }, 'bar', 'bar'],
-    [{ e: null }, { a: 1 }, { e: null, a: 1 }], [[1, 2], { a: 'b', c: null }, { a: 'b' }], [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['c', 'd'],
+    ],
+    [{ a: 'b' }, ['c'], ['c']],
+    [{ a: 'foo' }, null, null],
+    [{ a: 'foo' }, 'bar', 'bar'],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ];
   for (const [target, patch, result] of vectors) {
     test(`${JSON.stringify(patch)} onto ${JSON.stringify(target)}`, () => {

@@ -15,7 +15,8 @@ const count = async (tenant: Tenant, path: string) => (await tenant.call('GET', 
 
 for (const [path, body] of Object.entries(bodies)) {
   describe(`POST ${path} with an Idempotency-Key`, () => {
-    const post = (tenant: Tenant, key: string, sent: unknown = body, query = '') => tenant.call('POST', path + query, sent, { 'idempotency-key': key });
+    const post = (tenant: Tenant, key: string, sent: unknown = body, query = '') =>
+      tenant.call('POST', path + query, sent, { 'idempotency-key': key });
 
     test('a repeat gets the first answer again, with fresh limits and a fresh request id', async () => {
       const tenant = await world.organization();
@@ -24,9 +25,14 @@ for (const [path, body] of Object.entries(bodies)) {
       expect([first.status, again.status]).toEqual([201, 201]);
       expect(again.text).toBe(first.text);
       for (const name of ['etag', 'location']) expect(again.headers.get(name)).toBe(first.headers.get(name));
-      expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([null, 'true']);
+      expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([
+        null,
+        'true',
+      ]);
       expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
-      expect(Number(again.headers.get('x-ratelimit-remaining'))).toBeLessThan(Number(first.headers.get('x-ratelimit-remaining')));
+      expect(Number(again.headers.get('x-ratelimit-remaining'))).toBeLessThan(
+        Number(first.headers.get('x-ratelimit-remaining')),
+      );
       expect(await count(tenant, path)).toBe(1);
       const swapped = await post(tenant.as(await tenant.anotherKey()), 'key-1');
       expect(swapped.text).toBe(first.text);
@@ -35,7 +41,10 @@ for (const [path, body] of Object.entries(bodies)) {
     test('another body is 422, another organization is untouched', async () => {
       const [tenant, other] = [await world.organization(), await world.organization()];
       await post(tenant, 'k');
-      expect((await post(tenant, 'k', { ...body, name: 'Twice' })).body).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
+      expect((await post(tenant, 'k', { ...body, name: 'Twice' })).body).toMatchObject({
+        status: 422,
+        code: 'idempotency_key_reused',
+      });
       expect((await post(other, 'k')).headers.get('idempotency-replayed')).toBeNull();
       expect([await count(tenant, path), await count(other, path)]).toEqual([1, 1]);
     });
@@ -63,7 +72,9 @@ for (const [path, body] of Object.entries(bodies)) {
       const tenant = await world.organization();
       await post(tenant, 'old');
       const em = tenant.em();
-      (await em.findOneOrFail(IdempotencyKey, { key: 'old' })).createdAt = new Date(Date.now() - 86_400_000).toISOString();
+      (await em.findOneOrFail(IdempotencyKey, { key: 'old' })).createdAt = new Date(
+        Date.now() - 86_400_000,
+      ).toISOString();
       await em.flush();
       const again = await post(tenant, 'old', { ...body, name: 'Another' });
       expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
@@ -78,19 +89,31 @@ for (const [path, body] of Object.entries(bodies)) {
       const tenant = await world.organization();
       for (const key of ['""', 'x'.repeat(256), 'é']) {
         const answer = await post(tenant, key);
-        expect(answer.body).toMatchObject({ status: 400, code: 'invalid_header', errors: [{ in: 'header', field: 'idempotency-key', pointer: null }] });
+        expect(answer.body).toMatchObject({
+          status: 400,
+          code: 'invalid_header',
+          errors: [{ in: 'header', field: 'idempotency-key', pointer: null }],
+        });
       }
     });
 
     test('of 20 at once with one externalId one is made, and the rest say which', async () => {
       const tenant = await world.organization();
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => tenant.call('POST', path, { ...body, name: `n${index}`, externalId: 'E' })));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          tenant.call('POST', path, { ...body, name: `n${index}`, externalId: 'E' }),
+        ),
+      );
       const [made, ...others] = answers.filter(({ status }) => status === 201);
       expect(others).toEqual([]);
       for (const { body: refused } of answers.filter((answer) => answer !== made)) {
         expect(refused).toMatchObject({ status: 409, code: 'external_id_taken', existingId: made?.body.id });
       }
-      const returned = await Promise.all(Array.from({ length: 20 }, (_, index) => tenant.call('POST', `${path}?onConflict=return`, { ...body, name: `r${index}`, externalId: 'F' })));
+      const returned = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          tenant.call('POST', `${path}?onConflict=return`, { ...body, name: `r${index}`, externalId: 'F' }),
+        ),
+      );
       expect(returned.filter(({ status }) => status === 201)).toHaveLength(1);
       expect(returned.filter(({ status }) => status === 200)).toHaveLength(19);
       expect(new Set(returned.map(({ text }) => text)).size).toBe(1);
@@ -102,23 +125,49 @@ for (const [path, body] of Object.entries(bodies)) {
       const second = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' }, '?onConflict=return');
       expect([second.status, second.text, second.headers.get('location')]).toEqual([200, first.text, null]);
       const replayed = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' }, '?onConflict=return');
-      expect([replayed.status, replayed.headers.get('idempotency-replayed'), replayed.headers.get('etag')]).toEqual([200, 'true', first.headers.get('etag')]);
-      expect((await tenant.call('POST', `${path}?onConflict=return`, body)).body).toMatchObject({ status: 400, code: 'invalid_parameter' });
+      expect([replayed.status, replayed.headers.get('idempotency-replayed'), replayed.headers.get('etag')]).toEqual([
+        200,
+        'true',
+        first.headers.get('etag'),
+      ]);
+      expect((await tenant.call('POST', `${path}?onConflict=return`, body)).body).toMatchObject({
+        status: 400,
+        code: 'invalid_parameter',
+      });
       expect((await tenant.call('POST', `${path}?onConflict=retrun`, body)).body.errors[0].suggestion).toBe('return');
     });
   });
 }
 
 describe('POST /v1/customers?onConflict=update', () => {
-  const upsert = (tenant: Tenant, body: object, headers?: Record<string, string>) => tenant.call('POST', '/v1/customers?onConflict=update', { externalId: 'E', ...body }, headers);
+  const upsert = (tenant: Tenant, body: object, headers?: Record<string, string>) =>
+    tenant.call('POST', '/v1/customers?onConflict=update', { externalId: 'E', ...body }, headers);
 
   test('merges the body into the record that is there; what was not mapped stays', async () => {
     const tenant = await world.organization();
-    const first = await upsert(tenant, { name: 'A', phone: '12345', address: { city: 'X', country: 'DE' }, metadata: { a: '1' }, tags: ['t'] });
+    const first = await upsert(tenant, {
+      name: 'A',
+      phone: '12345',
+      address: { city: 'X', country: 'DE' },
+      metadata: { a: '1' },
+      tags: ['t'],
+    });
     expect(first.status).toBe(201);
-    const second = await upsert(tenant, { phone: '', email: 'a@b.example', address: { line1: 'L', city: '' }, metadata: { b: '2' } });
+    const second = await upsert(tenant, {
+      phone: '',
+      email: 'a@b.example',
+      address: { line1: 'L', city: '' },
+      metadata: { b: '2' },
+    });
     expect(second.status).toBe(200);
-    expect(second.body).toMatchObject({ id: first.body.id, name: 'A', phone: '12345', email: 'a@b.example', metadata: { a: '1', b: '2' }, tags: ['t'] });
+    expect(second.body).toMatchObject({
+      id: first.body.id,
+      name: 'A',
+      phone: '12345',
+      email: 'a@b.example',
+      metadata: { a: '1', b: '2' },
+      tags: ['t'],
+    });
     expect(second.body.address).toMatchObject({ line1: 'L', city: 'X', country: 'DE' });
     const third = await upsert(tenant, { phone: null, name: 'A' });
     expect(third.body.phone).toBeNull();
@@ -128,7 +177,9 @@ describe('POST /v1/customers?onConflict=update', () => {
 
   test('20 at once to different fields make one record that has them all', async () => {
     const tenant = await world.organization();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => upsert(tenant, { name: 'A', metadata: { [`k${index}`]: 'v' } })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => upsert(tenant, { name: 'A', metadata: { [`k${index}`]: 'v' } })),
+    );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
     const { body } = await tenant.call('GET', '/v1/customers?externalId=E');
@@ -140,5 +191,8 @@ test('a sku clash stays 409 whatever onConflict says', async () => {
   const tenant = await world.organization();
   const item = { type: 'service', name: 'x', unitPrice: '1', sku: 'S' };
   await tenant.call('POST', '/v1/items', item);
-  expect((await tenant.call('POST', '/v1/items?onConflict=return', { ...item, externalId: 'E' })).body).toMatchObject({ status: 409, code: 'sku_taken' });
+  expect((await tenant.call('POST', '/v1/items?onConflict=return', { ...item, externalId: 'E' })).body).toMatchObject({
+    status: 409,
+    code: 'sku_taken',
+  });
 });

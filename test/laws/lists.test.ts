@@ -12,7 +12,8 @@ const world = useWorld({ clock: () => (nowMs += 1000) });
 
 const makers: Record<string, (tenant: Tenant, index: number) => Promise<unknown>> = {
   '/v1/customers': (tenant, index) => tenant.call('POST', '/v1/customers', { name: `N${index % 7}` }),
-  '/v1/items': (tenant, index) => tenant.call('POST', '/v1/items', { name: `N${index % 7}`, type: 'service', unitPrice: '1' }),
+  '/v1/items': (tenant, index) =>
+    tenant.call('POST', '/v1/items', { name: `N${index % 7}`, type: 'service', unitPrice: '1' }),
   // Many at the same moment: it is the id that breaks the ties.
   '/v1/proposals': (tenant, index) => proposal(tenant, { createdAt: `2026-01-0${(index % 3) + 1}T00:00:00.000Z` }),
 };
@@ -22,7 +23,11 @@ const sortsOf = (path: string) => {
   return ['createdAt', 'updatedAt', own].flatMap((field) => [field, `-${field}`]);
 };
 
-async function walk(tenant: Tenant, first: string, between: (page: number) => Promise<unknown> = async () => undefined): Promise<any[]> {
+async function walk(
+  tenant: Tenant,
+  first: string,
+  between: (page: number) => Promise<unknown> = async () => undefined,
+): Promise<any[]> {
   const records: any[] = [];
   let address: string | null = first;
   for (let page = 1; address !== null; page += 1) {
@@ -58,10 +63,19 @@ describe('lists', () => {
     test(`GET ${path} refuses limits, sorts and cursors that are none`, async () => {
       const tenant = await world.organization();
       for (const limit of ['0', '101', '-1', '1.5', 'ten', '1e1', '0x10']) {
-        expect((await tenant.call('GET', `${path}?limit=${limit}`)).body).toMatchObject({ status: 400, code: 'invalid_parameter' });
+        expect((await tenant.call('GET', `${path}?limit=${limit}`)).body).toMatchObject({
+          status: 400,
+          code: 'invalid_parameter',
+        });
       }
-      expect((await tenant.call('GET', `${path}?sort=id`)).body).toMatchObject({ status: 400, code: 'invalid_parameter' });
-      expect((await tenant.call('GET', `${path}?limit=1&limit=2`)).body).toMatchObject({ status: 400, code: 'duplicate_parameter' });
+      expect((await tenant.call('GET', `${path}?sort=id`)).body).toMatchObject({
+        status: 400,
+        code: 'invalid_parameter',
+      });
+      expect((await tenant.call('GET', `${path}?limit=1&limit=2`)).body).toMatchObject({
+        status: 400,
+        code: 'duplicate_parameter',
+      });
       expect((await tenant.call('GET', `${path}?q=`)).body).toMatchObject({ status: 400, code: 'invalid_parameter' });
     });
   }
@@ -72,12 +86,19 @@ describe('lists', () => {
     const query = 'limit=1&status=active&q=n&metadata[a]=b';
     expect((await tenant.call('GET', `/v1/customers?${query}`)).body.pagination.nextCursor).toBeNull();
     const { nextCursor } = (await tenant.call('GET', '/v1/customers?limit=1&status=active&sort=name')).body.pagination;
-    const with_ = (rest: string) => tenant.call('GET', `/v1/customers?cursor=${nextCursor}${rest}`);
-    for (const rest of ['', '&status=active', '&sort=name', '&limit=2', '&status=active&sort=name&limit=1']) expect((await with_(rest)).status).toBe(200);
-    for (const rest of ['&status=archived', '&sort=-name', '&q=n', '&status=all']) expect((await with_(rest)).body).toMatchObject({ status: 400, code: 'cursor_mismatch' });
+    const beside = (rest: string) => tenant.call('GET', `/v1/customers?cursor=${nextCursor}${rest}`);
+    for (const rest of ['', '&status=active', '&sort=name', '&limit=2', '&status=active&sort=name&limit=1'])
+      expect((await beside(rest)).status).toBe(200);
+    for (const rest of ['&status=archived', '&sort=-name', '&q=n', '&status=all'])
+      expect((await beside(rest)).body).toMatchObject({ status: 400, code: 'cursor_mismatch' });
     const unfiltered = (await tenant.call('GET', '/v1/customers?limit=1')).body.pagination.nextCursor;
-    expect((await tenant.call('GET', `/v1/customers?cursor=${unfiltered}&status=all&sort=-createdAt`)).status).toBe(200);
-    expect((await tenant.call('GET', `/v1/items?cursor=${nextCursor}`)).body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+    expect((await tenant.call('GET', `/v1/customers?cursor=${unfiltered}&status=all&sort=-createdAt`)).status).toBe(
+      200,
+    );
+    expect((await tenant.call('GET', `/v1/items?cursor=${nextCursor}`)).body).toMatchObject({
+      status: 400,
+      code: 'invalid_cursor',
+    });
   });
 
   test('a cursor that was touched anywhere is refused', async () => {
@@ -88,33 +109,47 @@ describe('lists', () => {
       fc.asyncProperty(fc.nat(nextCursor.length - 1), fc.constantFrom(...'abcXYZ019-_='), async (at, letter) => {
         const touched = nextCursor.slice(0, at) + letter + nextCursor.slice(at + 1);
         if (touched === nextCursor) return;
-        expect((await tenant.call('GET', `/v1/customers?cursor=${touched}`)).body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+        expect((await tenant.call('GET', `/v1/customers?cursor=${touched}`)).body).toMatchObject({
+          status: 400,
+          code: 'invalid_cursor',
+        });
       }),
       { numRuns: 60 },
     );
     for (const cursor of ['x', nextCursor.slice(0, -3), `${nextCursor}A`, btoa('[]')]) {
-      expect((await tenant.call('GET', `/v1/customers?cursor=${cursor}`)).body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+      expect((await tenant.call('GET', `/v1/customers?cursor=${cursor}`)).body).toMatchObject({
+        status: 400,
+        code: 'invalid_cursor',
+      });
     }
   });
 
   test('a walk under inserts, changes and archiving meets every record that was there from the start', async () => {
     const change = fc.constantFrom('insert', 'rename', 'archive', 'nothing');
     await fc.assert(
-      fc.asyncProperty(fc.array(change, { maxLength: 12 }), fc.constantFrom('-createdAt', 'createdAt', 'name'), fc.integer({ min: 1, max: 5 }), async (changes, sort, limit) => {
-        const tenant = await world.organization();
-        const ids: string[] = [];
-        for (let index = 0; index < 12; index += 1) ids.push((await tenant.call('POST', '/v1/customers', { name: `c${index % 4}` })).body.id);
-        const records = await walk(tenant, `/v1/customers?sort=${sort}&limit=${limit}`, async (page) => {
-          const kind = changes[page - 1];
-          if (kind === 'insert') await tenant.call('POST', '/v1/customers', { name: 'c2' });
-          if (kind === 'archive') await tenant.call('PATCH', `/v1/customers/${ids[page % 12]}`, { status: 'archived' });
-          // A new name moves a record in the order by name, and nowhere else.
-          if (kind === 'rename' && sort !== 'name') await tenant.call('PATCH', `/v1/customers/${ids[page % 12]}`, { name: 'renamed' });
-        });
-        const met = records.map(({ id }) => id);
-        expect(new Set(met).size).toBe(met.length);
-        for (const id of ids) expect(met).toContain(id);
-      }),
+      fc.asyncProperty(
+        fc.array(change, { maxLength: 12 }),
+        fc.constantFrom('-createdAt', 'createdAt', 'name'),
+        fc.integer({ min: 1, max: 5 }),
+        async (changes, sort, limit) => {
+          const tenant = await world.organization();
+          const ids: string[] = [];
+          for (let index = 0; index < 12; index += 1)
+            ids.push((await tenant.call('POST', '/v1/customers', { name: `c${index % 4}` })).body.id);
+          const records = await walk(tenant, `/v1/customers?sort=${sort}&limit=${limit}`, async (page) => {
+            const kind = changes[page - 1];
+            if (kind === 'insert') await tenant.call('POST', '/v1/customers', { name: 'c2' });
+            if (kind === 'archive')
+              await tenant.call('PATCH', `/v1/customers/${ids[page % 12]}`, { status: 'archived' });
+            // A new name moves a record in the order by name, and nowhere else.
+            if (kind === 'rename' && sort !== 'name')
+              await tenant.call('PATCH', `/v1/customers/${ids[page % 12]}`, { name: 'renamed' });
+          });
+          const met = records.map(({ id }) => id);
+          expect(new Set(met).size).toBe(met.length);
+          for (const id of ids) expect(met).toContain(id);
+        },
+      ),
       { numRuns: 12 },
     );
   });

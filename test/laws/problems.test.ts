@@ -14,7 +14,11 @@ const fill = (path: string) => path.replace(/:\w+/, 'cus_01jzy3v1k8e2tb6qk3x5w9r
 const operations = operationsOf(v1);
 const writes = operations.filter(({ method }) => method !== 'GET');
 
-function expectProblem(answer: Pick<Answer, 'status' | 'headers' | 'body'>, status: number, code: keyof typeof problemCodes): void {
+function expectProblem(
+  answer: Pick<Answer, 'status' | 'headers' | 'body'>,
+  status: number,
+  code: keyof typeof problemCodes,
+): void {
   expect(answer.body).toMatchObject({ status, code, title: problemCodes[code].title });
   expect(answer.status).toBe(status);
   expect(problem.strict().safeParse(answer.body).error).toBeUndefined();
@@ -31,8 +35,14 @@ describe('problems of every operation', () => {
       const tenant = await world.organization();
       const answer = await tenant.call(method, `${fill(path)}?limti=1`, method === 'GET' ? undefined : {});
       expectProblem(answer, 400, 'unknown_parameter');
-      expect(answer.body.errors[0]).toMatchObject({ in: 'query', field: 'limti', pointer: null, code: 'unknown_parameter' });
-      if (method === 'GET' && !path.includes(':') && !path.endsWith('/me')) expect(answer.body.errors[0].suggestion).toBe('limit');
+      expect(answer.body.errors[0]).toMatchObject({
+        in: 'query',
+        field: 'limti',
+        pointer: null,
+        code: 'unknown_parameter',
+      });
+      if (method === 'GET' && !path.includes(':') && !path.endsWith('/me'))
+        expect(answer.body.errors[0].suggestion).toBe('limit');
     });
 
     test(`${path} answers another method with 405 and what it allows`, async () => {
@@ -50,7 +60,8 @@ describe('problems of every operation', () => {
       (await world.organization()).call(method, fill(path), body, headers);
 
     test(`${method} ${path} refuses what is no JSON object`, async () => {
-      for (const body of ['{', '', '{"a":1}}', '\u0000', 'undefined']) expectProblem(await send(body), 400, 'malformed_json');
+      for (const body of ['{', '', '{"a":1}}', '\u0000', 'undefined'])
+        expectProblem(await send(body), 400, 'malformed_json');
       expectProblem(await send(undefined), 400, 'malformed_json');
       for (const body of ['[]', '"x"', '1', 'null', 'true']) expectProblem(await send(body), 422, 'validation_failed');
       expectProblem(await send(new Uint8Array([0x22, 0xff, 0xfe, 0x22])), 400, 'malformed_json');
@@ -60,8 +71,16 @@ describe('problems of every operation', () => {
 
     test(`${method} ${path} refuses other media types and encodings`, async () => {
       expectProblem(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
-      expectProblem(await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type');
-      expectProblem(await send('{}', { 'content-type': 'application/json; charset=latin1' }), 415, 'unsupported_media_type');
+      expectProblem(
+        await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }),
+        415,
+        'unsupported_media_type',
+      );
+      expectProblem(
+        await send('{}', { 'content-type': 'application/json; charset=latin1' }),
+        415,
+        'unsupported_media_type',
+      );
       expectProblem(await send('{}', { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type');
     });
 
@@ -72,7 +91,9 @@ describe('problems of every operation', () => {
     });
 
     test(`${method} ${path} names an unknown field and what was meant, whatever else is wrong`, async () => {
-      const answer = await send('{"externa_id":"x","__proto__":{"a":1},"constructor":1,"name":5,"metadata":{"__proto__":"x"}}');
+      const answer = await send(
+        '{"externa_id":"x","__proto__":{"a":1},"constructor":1,"name":5,"metadata":{"__proto__":"x"}}',
+      );
       expectProblem(answer, 422, 'validation_failed');
       const errors = Object.fromEntries(answer.body.errors.map((error: { pointer: string }) => [error.pointer, error]));
       expect(errors['/externa_id']).toMatchObject({ code: 'unknown_field', suggestion: 'externalId' });
@@ -99,12 +120,66 @@ describe('problems of every operation', () => {
 
 describe('hostile values in every field', () => {
   const values: unknown[] = [
-    null, '', ' ', 0, -1, 1e308, 1e-308, 12345678901234567890, true, [], {}, [[]], { a: {} }, 'x'.repeat(6000), '\u0000', '\ud800', 'a\u0007b',
-    '😀'.repeat(300), '%', "'; drop table customers; --", '1e3', 'NaN', '-0', '00012', '../../x', '\u202e', 'ﷺ'.repeat(200), { $ne: 1 }, ['a', 5],
+    null,
+    '',
+    ' ',
+    0,
+    -1,
+    1e308,
+    1e-308,
+    12345678901234567890,
+    true,
+    [],
+    {},
+    [[]],
+    { a: {} },
+    'x'.repeat(6000),
+    '\u0000',
+    '\ud800',
+    'a\u0007b',
+    '😀'.repeat(300),
+    '%',
+    "'; drop table customers; --",
+    '1e3',
+    'NaN',
+    '-0',
+    '00012',
+    '../../x',
+    '\u202e',
+    'ﷺ'.repeat(200),
+    { $ne: 1 },
+    ['a', 5],
   ];
   const fields: Record<string, string[]> = {
-    '/v1/customers': ['type', 'name', 'firstName', 'email', 'phone', 'address', 'website', 'notes', 'tags', 'externalId', 'metadata', 'status', 'id'],
-    '/v1/items': ['type', 'name', 'sku', 'unitPrice', 'currency', 'unit', 'taxable', 'taxRate', 'category', 'imageUrl', 'metadata', 'status'],
+    '/v1/customers': [
+      'type',
+      'name',
+      'firstName',
+      'email',
+      'phone',
+      'address',
+      'website',
+      'notes',
+      'tags',
+      'externalId',
+      'metadata',
+      'status',
+      'id',
+    ],
+    '/v1/items': [
+      'type',
+      'name',
+      'sku',
+      'unitPrice',
+      'currency',
+      'unit',
+      'taxable',
+      'taxRate',
+      'category',
+      'imageUrl',
+      'metadata',
+      'status',
+    ],
   };
   for (const [path, names] of Object.entries(fields)) {
     for (const name of names) {
@@ -120,10 +195,42 @@ describe('hostile values in every field', () => {
   }
 
   test('every parameter of every list takes anything with a 200 or a 400', async () => {
-    const strange = ['', '%00', '%ff', '%', '%ud800', 'a&a', '-1', '1e9', '0x10', '99999999999999999999', "'", '%F0%9F%98%80', 'null', '[]', '2026-02-30', '2026-01-01T00:00:00+25:00', '0000-01-01', '9999-12-31T23:59:59-23:59', '+', '%2B', '%5C', 'x'.repeat(3000)];
+    const strange = [
+      '',
+      '%00',
+      '%ff',
+      '%',
+      '%ud800',
+      'a&a',
+      '-1',
+      '1e9',
+      '0x10',
+      '99999999999999999999',
+      "'",
+      '%F0%9F%98%80',
+      'null',
+      '[]',
+      '2026-02-30',
+      '2026-01-01T00:00:00+25:00',
+      '0000-01-01',
+      '9999-12-31T23:59:59-23:59',
+      '+',
+      '%2B',
+      '%5C',
+      'x'.repeat(3000),
+    ];
     const tenant = await world.organization();
     for (const { path, query } of operations.filter((route) => route.method === 'GET')) {
-      const names = [...Object.keys(Reflect.get(Object(query), 'shape') ?? {}), 'metadata[k]', 'metadata[]', 'metadata[%00]', 'metadata[__proto__]', '__proto__', 'constructor', 'q[]'];
+      const names = [
+        ...Object.keys(Reflect.get(Object(query), 'shape') ?? {}),
+        'metadata[k]',
+        'metadata[]',
+        'metadata[%00]',
+        'metadata[__proto__]',
+        '__proto__',
+        'constructor',
+        'q[]',
+      ];
       for (const name of names) {
         for (const value of strange) {
           const { status, body } = await tenant.call('GET', `${fill(path)}?${name}=${value}`);
@@ -143,7 +250,8 @@ describe('what stands outside the contract', () => {
       expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
       expect((await fetch(world.url + path)).status).toBe(401);
     }
-    for (const path of ['/', '/nope', '/V1/customers']) expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
+    for (const path of ['/', '/nope', '/V1/customers'])
+      expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
   });
 
   test('one trailing slash is tolerated, HEAD answers as GET without a body', async () => {
@@ -151,7 +259,11 @@ describe('what stands outside the contract', () => {
     expect((await tenant.call('GET', '/v1/customers/')).status).toBe(200);
     const head = await tenant.call('HEAD', '/v1/customers');
     const get = await tenant.call('GET', '/v1/customers');
-    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', get.headers.get('content-length')]);
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      get.headers.get('content-length'),
+    ]);
   });
 
   test('an id that cannot be decoded is an unknown one', async () => {
@@ -163,10 +275,25 @@ describe('what stands outside the contract', () => {
 
   const rude: [string, string, number, string][] = [
     ['a malformed request line', 'NONSENSE\r\n\r\n', 400, 'malformed_request'],
-    ['headers that are too large', `GET /v1/me HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
-    ['an address that is too long', `GET /v1/me?q=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
+    [
+      'headers that are too large',
+      `GET /v1/me HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'an address that is too long',
+      `GET /v1/me?q=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
     ['a missing Host', 'GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
-    ['two lengths', 'POST /v1/customers HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400, 'malformed_request'],
+    [
+      'two lengths',
+      'POST /v1/customers HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
   ];
   for (const [what, bytes, status, code] of rude) {
     test(`${what} is answered by a JSON problem`, async () => {

@@ -10,8 +10,18 @@ import type { Tenant } from '../world.ts';
 const world = useWorld();
 
 async function filled(tenant: Tenant): Promise<Record<string, string>> {
-  const customer = await tenant.call('POST', '/v1/customers', { name: 'Mine', externalId: 'x', email: 'a@example.com' });
-  const item = await tenant.call('POST', '/v1/items', { type: 'service', name: 'Mine', unitPrice: '1', sku: 'S', externalId: 'x' });
+  const customer = await tenant.call('POST', '/v1/customers', {
+    name: 'Mine',
+    externalId: 'x',
+    email: 'a@example.com',
+  });
+  const item = await tenant.call('POST', '/v1/items', {
+    type: 'service',
+    name: 'Mine',
+    unitPrice: '1',
+    sku: 'S',
+    externalId: 'x',
+  });
   const proposalId = await proposal(tenant, { customer: customer.body.id });
   return { customerId: customer.body.id, itemId: item.body.id, proposalId };
 }
@@ -29,7 +39,9 @@ describe('tenancy', () => {
       const unknown = `${foreign.slice(0, -4)}0000`;
       const body = route.method === 'PATCH' ? { notes: 'taken over' } : undefined;
       const answers = await Promise.all(
-        [foreign, unknown, 'nonsense', `${foreign.slice(0, 3)}_`].map((id) => ours.call(route.method, route.path.replace(`:${name}`, id), body)),
+        [foreign, unknown, 'nonsense', `${foreign.slice(0, 3)}_`].map((id) =>
+          ours.call(route.method, route.path.replace(`:${name}`, id), body),
+        ),
       );
       const [first, ...rest] = answers.map((answer) => withoutRequestId(answer.text));
       expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404, 404]);
@@ -39,7 +51,9 @@ describe('tenancy', () => {
     });
   }
 
-  for (const route of operationsOf(v1).filter(({ path, method }) => method === 'GET' && !path.includes(':') && !path.endsWith('/me'))) {
+  for (const route of operationsOf(v1).filter(
+    ({ path, method }) => method === 'GET' && !path.includes(':') && !path.endsWith('/me'),
+  )) {
     test(`GET ${route.path} lists the calling organization's records only`, async () => {
       const [ours, theirs] = [await world.organization(), await world.organization()];
       await filled(theirs);
