@@ -7,6 +7,7 @@ import type { PageShape } from './list.ts';
 import { operations } from './operations.ts';
 import type { BodyOf, CallOptions, Operations, QueryOf, SyncMethod, WithResponse } from './types.ts';
 
+/** How the API is reached: its address and the key, and what differs from the usual. */
 export type ClientOptions = Settings;
 
 // The interfaces below extend the contract's operations: a new one is there at once, and is named again for its words.

@@ -25,13 +25,20 @@ const details = {
   firstName: text(100, { description: 'Given name.', example: 'Maria' }),
   lastName: text(100, { description: 'Family name.', example: 'Anders' }),
   companyName: text(200, { description: 'Name of the company.', example: 'Alfreds Futterkiste' }),
-  email: fields.email({ description: 'One e-mail address, kept as typed; compared without regard to case.', example: 'maria@alfreds.example' }),
+  email: fields.email({
+    description: 'One e-mail address, kept as typed; compared without regard to case.',
+    example: 'maria@alfreds.example',
+  }),
   phone: fields.phone({ description: 'Phone number, kept as typed; found by its digits.', example: '030-0074321' }),
 };
 const moreDetails = {
   taxId: text(50, { description: 'Tax or VAT number.', example: 'DE123456789' }),
   website: fields.url(['http', 'https'], 500, { description: 'Web site.', example: 'https://alfreds.example' }),
-  notes: text(5000, { description: 'Internal notes; the customer never sees them.', example: 'Prefers delivery on Tuesdays.', multiline: true }),
+  notes: text(5000, {
+    description: 'Internal notes; the customer never sees them.',
+    example: 'Prefers delivery on Tuesdays.',
+    multiline: true,
+  }),
 };
 const times = {
   createdAt: fields.timestamp('When the record was created.'),
@@ -45,7 +52,9 @@ export const customer = z
     name,
     ...eachNullable(details),
     address: fields.address.nullable(),
-    shippingAddress: fields.address.nullable().meta({ description: 'Where to deliver; `null` where no part of it is known.' }),
+    shippingAddress: fields.address
+      .nullable()
+      .meta({ description: 'Where to deliver; `null` where no part of it is known.' }),
     ...eachNullable(moreDetails),
     tags: fields.tags,
     externalId: fields.externalId.nullable(),
@@ -72,7 +81,8 @@ export const customerCreateFields = {
 /** What can serve as a display name must be there: a record without one could not be told from others. */
 export function requireName<T extends z.ZodType>(schema: T): T {
   const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone'];
-  const isBlank = (value: unknown) => value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+  const isBlank = (value: unknown) =>
+    value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
   return schema.refine((body) => named.some((field) => !isBlank(Reflect.get(Object(body), field))), {
     path: ['name'],
     params: { code: 'required' },
@@ -107,16 +117,28 @@ export const customerUpdate = z
   .meta({
     id: 'CustomerUpdate',
     description: 'A JSON Merge Patch (RFC 7396): what is absent stays, `null` clears.',
-    examples: [{ phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } }],
+    examples: [
+      { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
+    ],
   });
 export type CustomerUpdate = z.output<typeof customerUpdate>;
 
 export const customerListQuery = z.strictObject({
   ...listQuery(sortsBy('name')),
-  email: textParameter(254, { description: 'Exactly this e-mail address, whatever its case.', examples: ['maria@alfreds.example'] }),
-  phone: phoneParameter({ description: 'Digits of the phone number: 7 or more match its end, fewer match it whole.', examples: ['0074321'] }),
+  email: textParameter(254, {
+    description: 'Exactly this e-mail address, whatever its case.',
+    examples: ['maria@alfreds.example'],
+  }),
+  phone: phoneParameter({
+    description: 'Digits of the phone number: 7 or more match its end, fewer match it whole.',
+    examples: ['0074321'],
+  }),
   tag: textParameter(50, { description: 'Has this tag, whatever its case.', examples: ['wholesale'] }),
-  status: choiceParameter([...customerStatuses, 'all'], { description: 'Only customers in this status.', default: 'all', examples: ['active'] }),
+  status: choiceParameter([...customerStatuses, 'all'], {
+    description: 'Only customers in this status.',
+    default: 'all',
+    examples: ['active'],
+  }),
 });
 export type CustomerListQuery = z.output<typeof customerListQuery>;
 
@@ -127,7 +149,8 @@ export const customers = initContract().router({
     method: 'GET',
     path: '/customers',
     summary: 'List customers',
-    description: 'A page of the organization’s customers, newest first unless sorted otherwise. `q` looks in name, firstName, lastName, companyName, email and phone.',
+    description:
+      'A page of the organization’s customers, newest first unless sorted otherwise. `q` looks in name, firstName, lastName, companyName, email and phone.',
     pathParams: z.object({}),
     query: customerListQuery,
     responses: { 200: page(customer, 'Customer') },
@@ -151,7 +174,10 @@ export const customers = initContract().router({
     description: 'Makes a customer; the answer is the stored record.',
     pathParams: z.object({}),
     headers: idempotent,
-    query: createQuery(['error', 'return', 'update'], 'Where another customer has this externalId: `error` answers 409, `return` 200 with that customer as it is, `update` 200 after merging the body into it. Needs an externalId in the body.'),
+    query: createQuery(
+      ['error', 'return', 'update'],
+      'Where another customer has this externalId: `error` answers 409, `return` 200 with that customer as it is, `update` 200 after merging the body into it. Needs an externalId in the body.',
+    ),
     body: customerCreate,
     responses: { 201: customer, 200: customer, ...problems(409, 413, 415, 422) },
     metadata: { operationId: 'createCustomer', tag: 'Customers' },

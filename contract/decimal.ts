@@ -47,7 +47,11 @@ function refuseDecimal(value: unknown, { min, max }: DecimalOptions): string | R
   }
   const match = decimalForm.exec(typed);
   if (!match) {
-    return failure('invalid_decimal', 'must be a decimal number such as "1250.00": digits and one dot, no separators, no exponent', value);
+    return failure(
+      'invalid_decimal',
+      'must be a decimal number such as "1250.00": digits and one dot, no separators, no exponent',
+      value,
+    );
   }
   const [, sign = '', whole = '', fraction = ''] = match;
   const kept = trimDecimal(`0.${fraction}`).slice(2);

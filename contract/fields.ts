@@ -28,7 +28,9 @@ export function id(kind: Kind, description = 'Unique id; it never changes.') {
 
 /** An id in a path: any text, because a malformed id is an unknown one (404), not a malformed request. */
 export function pathId(kind: Kind) {
-  return z.string().meta({ description: `Id of the ${kind}.`, examples: [`${prefixes[kind]}_01jzy3v1k8e2tb6qk3x5w9r7md`] });
+  return z
+    .string()
+    .meta({ description: `Id of the ${kind}.`, examples: [`${prefixes[kind]}_01jzy3v1k8e2tb6qk3x5w9r7md`] });
 }
 
 /** RFC 3339 in UTC with exactly three decimals. */
@@ -57,7 +59,8 @@ export function phoneDigits(value: string): string {
 
 export function phone(options: TextOptions) {
   return textThat(
-    (value) => (phoneDigits(value).length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value)),
+    (value) =>
+      phoneDigits(value).length >= 3 ? undefined : failure('too_short', 'must have at least 3 digits', value),
     40,
     options,
   );
@@ -136,7 +139,9 @@ export const tag = text(50, { description: 'A label.', example: 'wholesale' });
 export const maximumTags = 20;
 const tagsDescription = `Labels, in the order given; up to ${maximumTags}, unique whatever their case.`;
 
-export const tags = z.array(tag).meta({ description: tagsDescription, maxItems: maximumTags, examples: [['wholesale', 'net-30']] });
+export const tags = z
+  .array(tag)
+  .meta({ description: tagsDescription, maxItems: maximumTags, examples: [['wholesale', 'net-30']] });
 export const tagsInput = z
   .array(tag)
   .check((context) => {
@@ -148,7 +153,10 @@ export const tagsInput = z
     value.slice(0, maximumTags).forEach((item, index) => {
       const folded = typeof item === 'string' ? item.toLowerCase() : '';
       if (folded && seen.has(folded)) {
-        context.issues.push({ ...failure('duplicate_item', 'stands in the list twice (case does not count)', item), path: [index] });
+        context.issues.push({
+          ...failure('duplicate_item', 'stands in the list twice (case does not count)', item),
+          path: [index],
+        });
       }
       seen.add(folded);
     });
@@ -178,7 +186,8 @@ export function tooManyKeys(value: object) {
 }
 
 function metadataEntry(key: string, value: unknown) {
-  if (key.length > metadataLimits.key) return failure('too_long', `is a key of more than ${metadataLimits.key} characters`, key);
+  if (key.length > metadataLimits.key)
+    return failure('too_long', `is a key of more than ${metadataLimits.key} characters`, key);
   // `__proto__` would vanish from a plain object, so that it can never be stored.
   if (!metadataKey.test(key) || key === '__proto__') {
     return failure('invalid_characters', 'is not a key of 1..40 of A-Z a-z 0-9 _ . -', key);
@@ -233,7 +242,11 @@ export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = m
     if (problem) context.issues.push(problem);
     return Object.fromEntries(present);
   })
-  .meta({ ...metadataSchema, type: ['object', 'null'], description: `${metadataSchema.description} ${metadataScalars}` });
+  .meta({
+    ...metadataSchema,
+    type: ['object', 'null'],
+    description: `${metadataSchema.description} ${metadataScalars}`,
+  });
 
 /** A field that only the server sets: a PATCH may carry it while it equals what is stored. */
 export const readOnly = <T>(field: z.ZodType<T>) =>

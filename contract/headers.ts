@@ -27,7 +27,9 @@ const entityTags = (description: string) =>
     .check((context) => {
       const { value } = context;
       if (value.trim() === '*' || value.split(',').every((tag) => entityTag.test(tag.trim()))) return;
-      context.issues.push(failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value));
+      context.issues.push(
+        failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value),
+      );
     })
     .meta({ description, examples: ['"u8DcPTuRXjDBk2sB9WvU8B"'] });
 

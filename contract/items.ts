@@ -16,8 +16,15 @@ export const itemStatuses = ['active', 'archived'] as const;
 const type = oneOf(itemTypes, { description: 'What is sold.' });
 const name = text(200, { description: 'Name, as a proposal shows it.', example: 'Chai' });
 const details = {
-  description: text(5000, { description: 'What it is, for the customer.', example: 'Black tea with spices.', multiline: true }),
-  sku: text(100, { description: 'Stock keeping unit; unique in the organization, whatever its case.', example: 'NW-1' }),
+  description: text(5000, {
+    description: 'What it is, for the customer.',
+    example: 'Black tea with spices.',
+    multiline: true,
+  }),
+  sku: text(100, {
+    description: 'Stock keeping unit; unique in the organization, whatever its case.',
+    example: 'NW-1',
+  }),
 };
 const moreDetails = {
   category: text(100, { description: 'Category in the catalog.', example: 'Beverages' }),
@@ -32,7 +39,10 @@ export const item = z
     type,
     name,
     ...eachNullable(details),
-    unitPrice: decimal({ description: 'Price of one unit in `currency`, with at least the currency’s own decimals and up to 4.', example: '18.00' }),
+    unitPrice: decimal({
+      description: 'Price of one unit in `currency`, with at least the currency’s own decimals and up to 4.',
+      example: '18.00',
+    }),
     currency: fields.currency,
     unit: unit.nullable(),
     taxable,
@@ -52,7 +62,10 @@ export const itemCreateFields = {
   name,
   ...eachEmptyIsAbsent(details),
   unitPrice: decimalInput({ min: '0', max: '999999999.9999', description: 'Price of one unit.', example: '18.00' }),
-  currency: fields.currency.optional().meta({ ...fields.currency.meta(), description: 'ISO 4217 currency code, upper case. Default: the organization’s.' }),
+  currency: fields.currency.optional().meta({
+    ...fields.currency.meta(),
+    description: 'ISO 4217 currency code, upper case. Default: the organization’s.',
+  }),
   unit: emptyIsAbsent(unit),
   taxable: taxable.optional().meta({ ...taxable.meta(), default: true }),
   taxRate: emptyIsAbsent(decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' })),
@@ -61,7 +74,9 @@ export const itemCreateFields = {
   metadata: fields.metadataInput.optional(),
 };
 
-export const itemCreate = z.strictObject(itemCreateFields).meta({ id: 'ItemCreate', description: 'A new catalog item; it starts `active`.' });
+export const itemCreate = z
+  .strictObject(itemCreateFields)
+  .meta({ id: 'ItemCreate', description: 'A new catalog item; it starts `active`.' });
 export type ItemCreate = z.output<typeof itemCreate>;
 
 export const itemListQuery = z.strictObject({
@@ -69,7 +84,11 @@ export const itemListQuery = z.strictObject({
   type: choiceParameter(itemTypes, { description: 'Only items of this type.', examples: ['service'] }),
   sku: textParameter(100, { description: 'Exactly this SKU, whatever its case.', examples: ['NW-1'] }),
   category: textParameter(100, { description: 'Exactly this category.', examples: ['Beverages'] }),
-  status: choiceParameter([...itemStatuses, 'all'], { description: 'Only items in this status.', default: 'all', examples: ['active'] }),
+  status: choiceParameter([...itemStatuses, 'all'], {
+    description: 'Only items in this status.',
+    default: 'all',
+    examples: ['active'],
+  }),
 });
 export type ItemListQuery = z.output<typeof itemListQuery>;
 
@@ -102,7 +121,10 @@ export const items = initContract().router({
     description: 'Adds an item to the catalog; the answer is the stored record.',
     pathParams: z.object({}),
     headers: idempotent,
-    query: createQuery(['error', 'return'], 'Where another item has this externalId: `error` answers 409, `return` 200 with that item as it is. Needs an externalId in the body.'),
+    query: createQuery(
+      ['error', 'return'],
+      'Where another item has this externalId: `error` answers 409, `return` 200 with that item as it is. Needs an externalId in the body.',
+    ),
     body: itemCreate,
     responses: { 201: item, 200: item, ...problems(409, 413, 415, 422) },
     metadata: { operationId: 'createItem', tag: 'Items' },

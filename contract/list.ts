@@ -1,7 +1,14 @@
 /** The shape of every list: what can be asked of it, and the page that answers. */
 import { z } from 'zod';
 import { failure } from './text.ts';
-import { choiceParameter, instantParameter, integerParameter, metadataParameter, parameter, textParameter } from './parameters.ts';
+import {
+  choiceParameter,
+  instantParameter,
+  integerParameter,
+  metadataParameter,
+  parameter,
+  textParameter,
+} from './parameters.ts';
 
 export const pageSize = { min: 1, max: 100, default: 25 } as const;
 
@@ -10,7 +17,9 @@ export const noParameters = z.strictObject({});
 
 /** The query of a create: what to do where the externalId is taken. */
 export function createQuery<const Choice extends string>(choices: readonly Choice[], description: string) {
-  return z.strictObject({ onConflict: choiceParameter(choices, { description, default: 'error', examples: ['return'] }) });
+  return z.strictObject({
+    onConflict: choiceParameter(choices, { description, default: 'error', examples: ['return'] }),
+  });
 }
 
 const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
@@ -27,8 +36,10 @@ const cursor = parameter<string>(
     examples: ['eyJzIjoiLWNyZWF0ZWRBdCJ9'],
   },
 );
-const since = (field: string) => instantParameter({ description: `Only records whose \`${field}\` is this time or later.` });
-const before = (field: string) => instantParameter({ description: `Only records whose \`${field}\` is before this time.` });
+const since = (field: string) =>
+  instantParameter({ description: `Only records whose \`${field}\` is this time or later.` });
+const before = (field: string) =>
+  instantParameter({ description: `Only records whose \`${field}\` is before this time.` });
 
 /** The part of every list's query that no resource changes, with its own orders. */
 export function listQuery<const Sort extends string>(sorts: readonly Sort[]) {
@@ -60,7 +71,11 @@ export const sortsBy = <const Field extends string>(field: Field) =>
 
 const pagination = z
   .object({
-    limit: z.int().min(pageSize.min).max(pageSize.max).meta({ description: 'The page size that was used.', examples: [25] }),
+    limit: z
+      .int()
+      .min(pageSize.min)
+      .max(pageSize.max)
+      .meta({ description: 'The page size that was used.', examples: [25] }),
     hasMore: z.boolean().meta({ description: 'Whether another page follows.', examples: [true] }),
     nextCursor: z
       .string()
@@ -79,7 +94,10 @@ const pagination = z
 export function page<T extends z.ZodType>(record: T, name: string) {
   return z
     .object({
-      data: z.array(record).max(pageSize.max).meta({ description: 'The records of this page, in the order asked for.' }),
+      data: z
+        .array(record)
+        .max(pageSize.max)
+        .meta({ description: 'The records of this page, in the order asked for.' }),
       pagination,
       syncedThrough: z
         .string()

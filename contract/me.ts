@@ -10,7 +10,9 @@ export const rateLimit = { limit: 100, windowSeconds: 60 } as const;
 
 export const me = z
   .object({
-    label: z.string().meta({ description: 'One line that names this connection.', examples: ['Northwind Traders (Zapier)'] }),
+    label: z
+      .string()
+      .meta({ description: 'One line that names this connection.', examples: ['Northwind Traders (Zapier)'] }),
     plan: z.enum(plans).meta({ description: 'The organization’s plan.', examples: ['team'] }),
     organization: z
       .object({
@@ -25,7 +27,9 @@ export const me = z
       .object({
         id: fields.id('key'),
         name: z.string().meta({ description: 'Name given to the key.', examples: ['Zapier'] }),
-        maskedKey: z.string().meta({ description: 'First and last characters of the key.', examples: ['ak_live_1a2b…9f0e'] }),
+        maskedKey: z
+          .string()
+          .meta({ description: 'First and last characters of the key.', examples: ['ak_live_1a2b…9f0e'] }),
         createdAt: fields.timestamp('When the key was created.'),
         lastUsedAt: fields.timestamp('When it was last used, to the minute.').nullable(),
       })
@@ -34,8 +38,12 @@ export const me = z
       .object({
         limit: z.int().meta({ description: 'Requests that the window admits.', examples: [rateLimit.limit] }),
         remaining: z.int().meta({ description: 'Requests still free in the window.', examples: [99] }),
-        windowSeconds: z.int().meta({ description: 'Length of the sliding window in seconds.', examples: [rateLimit.windowSeconds] }),
-        resetSeconds: z.int().meta({ description: 'Seconds until the oldest counted request leaves the window.', examples: [60] }),
+        windowSeconds: z
+          .int()
+          .meta({ description: 'Length of the sliding window in seconds.', examples: [rateLimit.windowSeconds] }),
+        resetSeconds: z
+          .int()
+          .meta({ description: 'Seconds until the oldest counted request leaves the window.', examples: [60] }),
       })
       .meta({ description: 'The rate limit of this key.' }),
   })
@@ -47,7 +55,8 @@ export const meOperations = initContract().router({
     method: 'GET',
     path: '/me',
     summary: 'Get the calling organization and key',
-    description: 'Tests a connection: which organization a key belongs to, its plan, and how much of the rate limit is left.',
+    description:
+      'Tests a connection: which organization a key belongs to, its plan, and how much of the rate limit is left.',
     pathParams: z.object({}),
     query: noParameters,
     responses: { 200: me },

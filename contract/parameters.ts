@@ -10,7 +10,9 @@ type Schema = { description: string } & Record<string, unknown>;
 export function parameter<Output, Input = Output>(parse: (value: string) => Output | Failure, schema: Schema) {
   return parsed<Output, Input>((value) => {
     if (Array.isArray(value)) return failure('too_many_items', 'must be given once', value);
-    return typeof value === 'string' ? parseText(value, parse) : failure('invalid_type', 'must be a single value', value);
+    return typeof value === 'string'
+      ? parseText(value, parse)
+      : failure('invalid_type', 'must be a single value', value);
   }, schema).optional();
 }
 
@@ -25,8 +27,7 @@ function parseText<Output>(value: string, parse: (value: string) => Output | Fai
 
 export function textParameter(max: number, schema: Schema) {
   return parameter<string>(
-    (value) =>
-      codePoints(value) > max ? failure('too_long', `must have at most ${max} characters`, value) : value,
+    (value) => (codePoints(value) > max ? failure('too_long', `must have at most ${max} characters`, value) : value),
     { type: 'string', minLength: 1, maxLength: max, ...schema },
   );
 }
@@ -36,7 +37,9 @@ export function phoneParameter(schema: Schema) {
   return parameter<string>(
     (value) => {
       if (codePoints(value) > 40) return failure('too_long', 'must have at most 40 characters', value);
-      return /[0-9]/.test(value.normalize('NFKC')) ? value : failure('too_short', 'must have at least one digit', value);
+      return /[0-9]/.test(value.normalize('NFKC'))
+        ? value
+        : failure('too_short', 'must have at least one digit', value);
     },
     { type: 'string', minLength: 1, maxLength: 40, ...schema },
   );
@@ -68,15 +71,18 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
 
 /** Several of a closed set: a comma list, the parameter repeated, or both; the result is in the set's own order. */
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
-  return parsed<T[], T | readonly T[]>((value) => {
-    const given = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(','));
-    const wanted = new Set(given.map(normalise));
-    for (const name of wanted) {
-      if (name === '') return failure('too_short', 'must not be empty; leave the parameter out instead', value);
-      if (!values.some((choice) => choice === name)) return notOneOf(values, name);
-    }
-    return values.filter((choice) => wanted.has(choice));
-  }, { type: 'array', items: { type: 'string', enum: values }, ...schema }).optional();
+  return parsed<T[], T | readonly T[]>(
+    (value) => {
+      const given = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(','));
+      const wanted = new Set(given.map(normalise));
+      for (const name of wanted) {
+        if (name === '') return failure('too_short', 'must not be empty; leave the parameter out instead', value);
+        if (!values.some((choice) => choice === name)) return notOneOf(values, name);
+      }
+      return values.filter((choice) => wanted.has(choice));
+    },
+    { type: 'array', items: { type: 'string', enum: values }, ...schema },
+  ).optional();
 }
 
 const instantForm =
@@ -89,10 +95,15 @@ const instantForm =
 export function parseInstant(value: string): string | undefined {
   const match = instantForm.exec(value);
   if (!match) return undefined;
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', sign, zoneHour, zoneMinute] = match;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', sign, zoneHour, zoneMinute] =
+    match;
   const wall = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`);
   // Date.parse rolls 30 February over to March: what does not print as it was typed does not exist.
-  if (Number.isNaN(wall) || new Date(wall).toISOString().slice(0, 19) !== `${year}-${month}-${day}T${hour}:${minute}:${second}`) return undefined;
+  if (
+    Number.isNaN(wall) ||
+    new Date(wall).toISOString().slice(0, 19) !== `${year}-${month}-${day}T${hour}:${minute}:${second}`
+  )
+    return undefined;
   if (Number(zoneHour ?? 0) > 23 || Number(zoneMinute ?? 0) > 59) return undefined;
   const offset = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
@@ -104,7 +115,11 @@ export function instantParameter(schema: Schema) {
   return parameter<string>(
     (value) =>
       parseInstant(value) ??
-      failure('invalid_type', 'must be an existing time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01', value),
+      failure(
+        'invalid_type',
+        'must be an existing time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
+        value,
+      ),
     {
       type: 'string',
       format: 'date-time',
@@ -118,25 +133,29 @@ export function instantParameter(schema: Schema) {
 const metadataFilters = 5;
 
 /** `metadata[key]=value`, up to 5 of them, ANDed; the server's query parser hands them over as one object. */
-export const metadataParameter = parsed<Record<string, string>>((value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return failure('invalid_type', 'must name a key: metadata[key]=value', value);
-  }
-  const entries = Object.entries(value);
-  if (entries.length > metadataFilters) return failure('too_many_items', `allows at most ${metadataFilters} keys`, value);
-  const filters = new Map<string, string>();
-  for (const [key, filter] of entries) {
-    if (!/^[A-Za-z0-9_.-]{1,40}$/.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
-    if (Array.isArray(filter)) return failure('too_many_items', `must be given once for ${key}`, filter);
-    const result = parseText(String(filter), (text) => text);
-    if (typeof result !== 'string') return result;
-    filters.set(key, result);
-  }
-  return Object.fromEntries(filters);
-}, {
-  type: 'object',
-  additionalProperties: { type: 'string', maxLength: 500 },
-  maxProperties: metadataFilters,
-  description: `Exact values of metadata keys, as \`metadata[key]=value\`; up to ${metadataFilters}, all of which must match.`,
-  examples: [{ segment: 'retail' }],
-}).optional();
+export const metadataParameter = parsed<Record<string, string>>(
+  (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return failure('invalid_type', 'must name a key: metadata[key]=value', value);
+    }
+    const entries = Object.entries(value);
+    if (entries.length > metadataFilters)
+      return failure('too_many_items', `allows at most ${metadataFilters} keys`, value);
+    const filters = new Map<string, string>();
+    for (const [key, filter] of entries) {
+      if (!/^[A-Za-z0-9_.-]{1,40}$/.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
+      if (Array.isArray(filter)) return failure('too_many_items', `must be given once for ${key}`, filter);
+      const result = parseText(String(filter), (text) => text);
+      if (typeof result !== 'string') return result;
+      filters.set(key, result);
+    }
+    return Object.fromEntries(filters);
+  },
+  {
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: 500 },
+    maxProperties: metadataFilters,
+    description: `Exact values of metadata keys, as \`metadata[key]=value\`; up to ${metadataFilters}, all of which must match.`,
+    examples: [{ segment: 'retail' }],
+  },
+).optional();

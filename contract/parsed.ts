@@ -5,7 +5,9 @@ import { failure } from './text.ts';
 type Failure = ReturnType<typeof failure>;
 
 function isFailure(result: unknown): result is Failure {
-  return typeof result === 'object' && result !== null && 'code' in result && result.code === 'custom' && 'params' in result;
+  return (
+    typeof result === 'object' && result !== null && 'code' in result && result.code === 'custom' && 'params' in result
+  );
 }
 
 /**
@@ -32,7 +34,12 @@ export function parsed<Output, Input = Output>(
  */
 export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
   const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
-  return z.preprocess<unknown, z.ZodOptional<z.ZodNullable<T>>, z.input<T> | null | undefined>(given, schema.nullable().optional()).optional();
+  return z
+    .preprocess<unknown, z.ZodOptional<z.ZodNullable<T>>, z.input<T> | null | undefined>(
+      given,
+      schema.nullable().optional(),
+    )
+    .optional();
 }
 
 /** The same field in a PATCH: absent keeps, null clears, and `""` is refused by the field itself. */

@@ -34,6 +34,7 @@ export const problemCodes = {
   unavailable: { status: 503, title: 'Service unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
+/** What kind of problem it is: the part of an answer that a program decides by. */
 export type ProblemCode = keyof typeof problemCodes;
 
 /** What can be wrong with one field of a body. */
@@ -57,24 +58,30 @@ export const fieldCodes = [
   'duplicate_item',
 ] as const;
 
+/** What is wrong with one field or parameter. */
 export type FieldCode = (typeof fieldCodes)[number];
 
 export const maximumErrors = 50;
 
 export const problemError = z
   .object({
-    in: z.enum(['body', 'query', 'path', 'header']).meta({ description: 'Where the value came in.', examples: ['body'] }),
-    field: z.string().meta({ description: 'The field, parameter or header, with dots.', examples: ['address.country'] }),
+    in: z
+      .enum(['body', 'query', 'path', 'header'])
+      .meta({ description: 'Where the value came in.', examples: ['body'] }),
+    field: z
+      .string()
+      .meta({ description: 'The field, parameter or header, with dots.', examples: ['address.country'] }),
     pointer: z
       .string()
       .nullable()
-      .meta({ description: 'JSON Pointer (RFC 6901) into the body; `null` elsewhere.', examples: ['/address/country'] }),
-    code: z
-      .string()
       .meta({
-        description: `What is wrong, for programs: in a body one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; elsewhere the problem's own code.`,
-        examples: ['invalid_country'],
+        description: 'JSON Pointer (RFC 6901) into the body; `null` elsewhere.',
+        examples: ['/address/country'],
       }),
+    code: z.string().meta({
+      description: `What is wrong, for programs: in a body one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; elsewhere the problem's own code.`,
+      examples: ['invalid_country'],
+    }),
     message: z.string().meta({
       description: 'What is wrong, for people; it continues the name of the field.',
       examples: ['must be an ISO 3166-1 alpha-2 code such as DE'],
@@ -88,20 +95,25 @@ export const problemError = z
 
 export const problem = z
   .object({
-    type: z
-      .string()
-      .meta({ description: 'A URI reference that identifies the kind of problem.', examples: ['/docs/errors#validation_failed'] }),
+    type: z.string().meta({
+      description: 'A URI reference that identifies the kind of problem.',
+      examples: ['/docs/errors#validation_failed'],
+    }),
     title: z.string().meta({ description: 'The kind of problem, for people.', examples: ['Validation failed'] }),
-    status: z.int().min(400).max(599).meta({ description: 'The HTTP status.', examples: [422] }),
-    detail: z
-      .string()
-      .meta({ description: 'What happened here, and what to do.', examples: ['address.country must be an ISO 3166-1 alpha-2 code such as DE.'] }),
-    code: z
-      .string()
-      .meta({ description: 'The kind of problem, for programs.', examples: ['validation_failed'] }),
-    requestId: z
-      .string()
-      .meta({ description: 'The value of `X-Request-Id`, to quote to support.', examples: ['req_01jzy3v1k8e2tb6qk3x5w9r7md'] }),
+    status: z
+      .int()
+      .min(400)
+      .max(599)
+      .meta({ description: 'The HTTP status.', examples: [422] }),
+    detail: z.string().meta({
+      description: 'What happened here, and what to do.',
+      examples: ['address.country must be an ISO 3166-1 alpha-2 code such as DE.'],
+    }),
+    code: z.string().meta({ description: 'The kind of problem, for programs.', examples: ['validation_failed'] }),
+    requestId: z.string().meta({
+      description: 'The value of `X-Request-Id`, to quote to support.',
+      examples: ['req_01jzy3v1k8e2tb6qk3x5w9r7md'],
+    }),
     errors: z
       .array(problemError)
       .max(maximumErrors)
@@ -123,11 +135,17 @@ export const problem = z
     existingId: z
       .string()
       .optional()
-      .meta({ description: 'With `external_id_taken` and `sku_taken`: the record that has it.', examples: ['cus_01jzy3v1k8e2tb6qk3x5w9r7md'] }),
+      .meta({
+        description: 'With `external_id_taken` and `sku_taken`: the record that has it.',
+        examples: ['cus_01jzy3v1k8e2tb6qk3x5w9r7md'],
+      }),
     currentEtag: z
       .string()
       .optional()
-      .meta({ description: 'With `precondition_failed`: the ETag that the record has now.', examples: ['"4Ul0-WXqGAb1uwXr8bkrEQ"'] }),
+      .meta({
+        description: 'With `precondition_failed`: the ETag that the record has now.',
+        examples: ['"4Ul0-WXqGAb1uwXr8bkrEQ"'],
+      }),
   })
   .meta({ id: 'Problem', description: 'A failure, as RFC 9457 `application/problem+json`.' });
 

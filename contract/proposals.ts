@@ -11,6 +11,7 @@ import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
+/** Where a proposal stands. */
 export type ProposalStatus = (typeof proposalStatuses)[number];
 export const maximumLines = 500;
 
@@ -18,16 +19,31 @@ export const maximumLines = 500;
 export const proposalTexts = {
   number: text(50, { description: 'Number that people use; unique in the organization.', example: 'P-1042' }),
   title: text(200, { description: 'What is offered.', example: 'Spring assortment' }),
-  notes: text(5000, { description: 'Text that the customer sees.', example: 'Delivery within two weeks.', multiline: true }),
+  notes: text(5000, {
+    description: 'Text that the customer sees.',
+    example: 'Delivery within two weeks.',
+    multiline: true,
+  }),
   terms: text(5000, { description: 'Terms that the customer sees.', example: 'Net 30 days.', multiline: true }),
-  declineReason: text(5000, { description: 'Why the customer declined.', example: 'Chose another supplier.', multiline: true }),
-  publicUrl: fields.url(['http', 'https'], 2000, { description: 'The customer’s link.', example: 'https://sign.example.com/p/1042' }),
+  declineReason: text(5000, {
+    description: 'Why the customer declined.',
+    example: 'Chose another supplier.',
+    multiline: true,
+  }),
+  publicUrl: fields.url(['http', 'https'], 2000, {
+    description: 'The customer’s link.',
+    example: 'https://sign.example.com/p/1042',
+  }),
 };
-export const status = oneOf(proposalStatuses, { description: 'Where the proposal stands. New values may be added.', example: 'accepted' });
+export const status = oneOf(proposalStatuses, {
+  description: 'Where the proposal stands. New values may be added.',
+  example: 'accepted',
+});
 
 const personName = text(200, { description: 'Name.', example: 'Paul Henriot' });
 const personEmail = fields.email({ description: 'E-mail address.', example: 'paul@example.com' });
-const person = (description: string) => z.object({ name: personName, email: personEmail.nullable() }).meta({ description });
+const person = (description: string) =>
+  z.object({ name: personName, email: personEmail.nullable() }).meta({ description });
 export const personFields = { name: personName, email: personEmail };
 
 export const lineTexts = {
@@ -37,12 +53,17 @@ export const lineTexts = {
   unit: text(30, { description: 'What one of it is.', example: 'kg' }),
 };
 
-const money = (what: string, example = '168.00') => decimal({ description: `${what}, in \`currency\`, with exactly its decimals.`, example });
+const money = (what: string, example = '168.00') =>
+  decimal({ description: `${what}, in \`currency\`, with exactly its decimals.`, example });
 
 export const lineItem = z
   .object({
     id: fields.id('line'),
-    position: z.int().min(1).max(maximumLines).meta({ description: 'Place in the proposal, from 1.', examples: [1] }),
+    position: z
+      .int()
+      .min(1)
+      .max(maximumLines)
+      .meta({ description: 'Place in the proposal, from 1.', examples: [1] }),
     itemId: fields.id('item', 'The catalog item; `null` where it is not from the catalog.').nullable(),
     type: oneOf(itemTypes, { description: 'What is sold.' }),
     name: lineTexts.name,
@@ -66,9 +87,18 @@ const customerSummary = z
   .object({
     id: fields.id('customer'),
     name: z.string().meta({ description: 'Display name.', examples: ['Vins et alcools Chevalier'] }),
-    companyName: z.string().nullable().meta({ description: 'Name of the company.', examples: ['Vins et alcools Chevalier'] }),
-    email: z.string().nullable().meta({ description: 'E-mail address.', examples: ['paul@example.com'] }),
-    phone: z.string().nullable().meta({ description: 'Phone number.', examples: ['26.47.15.10'] }),
+    companyName: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name of the company.', examples: ['Vins et alcools Chevalier'] }),
+    email: z
+      .string()
+      .nullable()
+      .meta({ description: 'E-mail address.', examples: ['paul@example.com'] }),
+    phone: z
+      .string()
+      .nullable()
+      .meta({ description: 'Phone number.', examples: ['26.47.15.10'] }),
   })
   .meta({ id: 'CustomerSummary', description: 'The customer as it is now.' });
 
@@ -93,7 +123,11 @@ const head = {
 };
 const lineItems = z.array(lineItem).max(maximumLines).meta({ description: 'The lines, by position.' });
 const tail = {
-  lineItemCount: z.int().min(0).max(maximumLines).meta({ description: 'How many lines there are.', examples: [1] }),
+  lineItemCount: z
+    .int()
+    .min(0)
+    .max(maximumLines)
+    .meta({ description: 'How many lines there are.', examples: [1] }),
   notes: proposalTexts.notes.nullable(),
   terms: proposalTexts.terms.nullable(),
   sentAt: happened('sent', '2026-03-01T10:00:00.000Z'),
@@ -118,20 +152,30 @@ export const proposal = z
   .meta({ id: 'Proposal', description: 'An offer to a customer, with its lines.' });
 export type Proposal = z.infer<typeof proposal>;
 
-export const listedProposal = z
-  .object({ ...head, lineItems: lineItems.optional(), ...tail })
-  .meta({ id: 'ListedProposal', description: 'An offer to a customer; its lines are there with `include=lineItems` only.' });
+export const listedProposal = z.object({ ...head, lineItems: lineItems.optional(), ...tail }).meta({
+  id: 'ListedProposal',
+  description: 'An offer to a customer; its lines are there with `include=lineItems` only.',
+});
 export type ListedProposal = z.infer<typeof listedProposal>;
 
 export const proposalListQuery = z.strictObject({
   ...listQuery(sortsBy('statusChangedAt')),
-  status: choicesParameter(proposalStatuses, { description: 'Only proposals in one of these statuses: a comma list, or repeated.', examples: [['sent', 'viewed']] }),
-  customerId: textParameter(100, { description: 'Only proposals to this customer.', examples: ['cus_01jzy3v1k8e2tb6qk3x5w9r7md'] }),
+  status: choicesParameter(proposalStatuses, {
+    description: 'Only proposals in one of these statuses: a comma list, or repeated.',
+    examples: [['sent', 'viewed']],
+  }),
+  customerId: textParameter(100, {
+    description: 'Only proposals to this customer.',
+    examples: ['cus_01jzy3v1k8e2tb6qk3x5w9r7md'],
+  }),
   number: textParameter(50, { description: 'Exactly this number.', examples: ['P-1042'] }),
   expiresBefore: instantParameter({ description: 'Only proposals whose `expiresAt` is before this time.' }),
   statusChangedSince: sinceParameter('statusChangedAt'),
   statusChangedBefore: beforeParameter('statusChangedAt'),
-  include: choicesParameter(['lineItems'], { description: 'What else each record holds: `lineItems`, its lines.', examples: [['lineItems']] }),
+  include: choicesParameter(['lineItems'], {
+    description: 'What else each record holds: `lineItems`, its lines.',
+    examples: [['lineItems']],
+  }),
 });
 export type ProposalListQuery = z.output<typeof proposalListQuery>;
 
@@ -140,7 +184,8 @@ export const proposals = initContract().router({
     method: 'GET',
     path: '/proposals',
     summary: 'List proposals',
-    description: 'A page of the organization’s proposals, newest first unless sorted otherwise. `q` looks in number, title and the customer’s name.',
+    description:
+      'A page of the organization’s proposals, newest first unless sorted otherwise. `q` looks in number, title and the customer’s name.',
     pathParams: z.object({}),
     query: proposalListQuery,
     responses: { 200: page(listedProposal, 'Proposal') },

@@ -35,7 +35,9 @@ export function text(max: number, { description, example, min = 1, multiline = f
     .check((context) => {
       const { value } = context;
       if (!value.isWellFormed() || forbidden.test(value)) {
-        context.issues.push(failure('invalid_characters', 'must not contain control characters or lone surrogates', value));
+        context.issues.push(
+          failure('invalid_characters', 'must not contain control characters or lone surrogates', value),
+        );
         return;
       }
       // A string has at least as many UTF-16 units as code points: most need no count.

@@ -13,6 +13,7 @@ import type { RateLimiter } from './access/rate-limit.ts';
 import { adapt } from './api/handlers.ts';
 import { v1Handlers } from './api/v1.ts';
 import type { Database } from './database/orm.ts';
+import { docs } from './docs/router.ts';
 import { freshId, publicId } from './entities/uuid.ts';
 import { readBody } from './http/body.ts';
 import { admit, callerOf, knownCaller } from './http/context.ts';
@@ -23,29 +24,52 @@ import { limitHeaders } from './http/rate-headers.ts';
 import { allowedMethods } from './http/routes.ts';
 import { attachRequest } from './invalid-request.ts';
 import { DeadlineError, Problem, sendProblem, toProblem } from './problems.ts';
+import { answerErrorPage } from './settings/error-page.ts';
+import { settingsRouter } from './settings/routes.ts';
 
 export type Parts = {
   database: Database;
   keys: KeyDirectory;
   limiter: RateLimiter;
   log: Log;
+  /** Signs what the settings pages hand out; see SettingsParts. */
+  secret: string;
+  /** Whether people reach the service over https. */
+  secure: boolean;
+  /** How many proxies of our own stand in front, each of which adds to X-Forwarded-For. */
+  trustedProxies: number;
   /** Address of the service as callers see it, without a slash at its end; known once it listens. */
   baseUrl: () => string;
 };
 
 export function createApp(parts: Parts): Express {
-  const { baseUrl } = parts;
+  const { baseUrl, log } = parts;
   const app = express();
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', parseQuery);
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .set('query parser', parseQuery)
+    .set('trust proxy', parts.trustedProxies);
 
   app.use(identify(parts), limitTime(parts));
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
   app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
+  app.use('/docs', docs(baseUrl));
+
+  app.use(
+    '/settings',
+    settingsRouter({
+      ...parts,
+      onError: (error) => log({ message: 'the sign-in library failed', error: describeError(error) }),
+    }),
+  );
 
   const allowed = allowedMethods(v1);
-  for (const [path, methods] of allowed) app.options(path, (_, response) => void response.set('Allow', methods).status(204).end());
+  for (const [path, methods] of allowed)
+    app.options(path, (_, response) => void response.set('Allow', methods).status(204).end());
   app.use('/v1', admitCaller(parts));
   createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, { callerOf, baseUrl }), app, endpointOptions);
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
@@ -67,10 +91,12 @@ const deadlineMs = 25_000;
 
 /** A database that hangs keeps a request waiting, not its caller. */
 function limitTime({ baseUrl }: Parts): RequestHandler {
-  return (_, response, next) => {
+  return (request, response, next) => {
     const timer = setTimeout(() => {
       if (response.headersSent) return;
-      sendProblem(response, toProblem(new DeadlineError(`No answer within ${deadlineMs} ms.`)), baseUrl());
+      const late = new DeadlineError(`No answer within ${deadlineMs} ms.`);
+      if (request.originalUrl.startsWith('/settings')) answerErrorPage(late, request, response, next);
+      else sendProblem(response, toProblem(late), baseUrl());
     }, deadlineMs);
     response.on('close', () => clearTimeout(timer));
     next();
@@ -82,24 +108,32 @@ function identify({ log }: Parts): RequestHandler {
   return (request, response, next) => {
     const requestId = freshId('request');
     const startedAt = performance.now();
+    // Inside a router of its own, such as the settings', it is shorter.
+    const { path } = request;
     response.locals.requestId = requestId;
-    response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache', 'X-Content-Type-Options': 'nosniff' });
+    response.set({
+      'X-Request-Id': requestId,
+      'Cache-Control': 'private, no-cache',
+      'X-Content-Type-Options': 'nosniff',
+    });
     response.on('close', () => {
       const caller = knownCaller(request);
       log({
         requestId,
         method: request.method,
-        path: request.path,
+        path,
         operation: operationOf(request),
         status: response.statusCode,
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
         keyId: caller && publicId('key', caller.key.id),
         organizationId: caller && publicId('organization', caller.organization.id),
+        memberId: response.locals.memberId && publicId('member', String(response.locals.memberId)),
         ...(response.writableFinished ? {} : { aborted: true }),
         ...(response.locals.failure ? { error: describeError(response.locals.failure) } : {}),
       });
     });
-    if (!request.headers.host && request.httpVersion === '1.1') throw new Problem('malformed_request', 'The Host header is missing.');
+    if (!request.headers.host && request.httpVersion === '1.1')
+      throw new Problem('malformed_request', 'The Host header is missing.');
     next();
   };
 }
@@ -124,9 +158,13 @@ function admitCaller({ keys, limiter, database }: Parts): RequestHandler {
     admit(request, createCaller(key, allowance, database));
     response.set(limitHeaders(allowance));
     if (!allowance.accepted) {
-      throw new Problem('rate_limited', 'This key has made 100 requests within 60 seconds; wait 60 seconds and go on.', {
-        headers: { 'Retry-After': '60' },
-      });
+      throw new Problem(
+        'rate_limited',
+        'This key has made 100 requests within 60 seconds; wait 60 seconds and go on.',
+        {
+          headers: { 'Retry-After': '60' },
+        },
+      );
     }
     if (key.organization.plan !== 'team') {
       throw new Problem('plan_required', 'API access needs the Team plan. The same key works again after the upgrade.');
@@ -136,14 +174,23 @@ function admitCaller({ keys, limiter, database }: Parts): RequestHandler {
 }
 
 /** The contract refused the request: the schemas go along, so that the answer can name what is valid. */
-function refuseInvalid(error: RequestValidationError, request: Request, _: Response, next: (error: unknown) => void): void {
+function refuseInvalid(
+  error: RequestValidationError,
+  request: Request,
+  _: Response,
+  next: (error: unknown) => void,
+): void {
   attachRequest(error, request);
   next(error);
 }
 
-const refuseMethod = (methods: string): RequestHandler => (request) => {
-  throw new Problem('method_not_allowed', `${request.method} is not possible here; ${methods} are.`, { headers: { Allow: methods } });
-};
+const refuseMethod =
+  (methods: string): RequestHandler =>
+  (request) => {
+    throw new Problem('method_not_allowed', `${request.method} is not possible here; ${methods} are.`, {
+      headers: { Allow: methods },
+    });
+  };
 
 function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
   return (error: unknown, _, response, next) => {

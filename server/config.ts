@@ -12,6 +12,9 @@ const schema = z.object({
     .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
     .optional(),
   DATA_DIR: z.string().min(1).optional(),
+  /** Signs the sessions of the settings pages; without it a random one that is kept in the database. */
+  AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  TRUSTED_PROXIES: z.coerce.number<string>('must be a number from 0 to 10').int().min(0).max(10).default(0),
 });
 
 export type Config = Readonly<z.output<typeof schema>>;

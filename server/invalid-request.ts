@@ -43,7 +43,10 @@ export function describeInvalidRequest(error: RequestValidationError): { code: P
 }
 
 /** The same of a record that came in another way than as a request, such as a row of an import. */
-export function describeInvalidBody(issues: readonly Issue[], request: Pick<Request, 'body' | 'bodySchema' | 'recordSchema'>): ProblemError[] {
+export function describeInvalidBody(
+  issues: readonly Issue[],
+  request: Pick<Request, 'body' | 'bodySchema' | 'recordSchema'>,
+): ProblemError[] {
   return issues.flatMap((issue) => describe(issue, 'body', request));
 }
 
@@ -53,7 +56,10 @@ const issuesOf = (error: unknown): readonly Issue[] =>
 function describe(issue: Issue, place: Place, request: Request): ProblemError[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(key, path, place, request));
-  const { code, message, suggestion } = explain(issue, issue.input ?? valueAt(place === 'body' ? request.body : request.query, path));
+  const { code, message, suggestion } = explain(
+    issue,
+    issue.input ?? valueAt(place === 'body' ? request.body : request.query, path),
+  );
   if (place === 'body') return [entry(place, path, code, message, suggestion)];
   return [entry(place, path, outsideBody(place, code, message), message, suggestion)];
 }
@@ -61,13 +67,16 @@ function describe(issue: Issue, place: Place, request: Request): ProblemError[] 
 /** Outside the body an entry has the code of its problem. */
 function outsideBody(place: Place, code: FieldCode, message: string): ProblemCode {
   if (place === 'header') return 'invalid_header';
-  return code === 'too_many_items' && message.startsWith('must be given once') ? 'duplicate_parameter' : 'invalid_parameter';
+  return code === 'too_many_items' && message.startsWith('must be given once')
+    ? 'duplicate_parameter'
+    : 'invalid_parameter';
 }
 
 function entry(place: Place, path: string[], code: string, message: string, suggestion?: string): ProblemError {
   const names = path.map(shown);
   const field = place === 'query' && names.length > 1 ? `${names[0]}[${names.slice(1).join('.')}]` : names.join('.');
-  const pointer = place === 'body' ? names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') : null;
+  const pointer =
+    place === 'body' ? names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') : null;
   return { in: place, field, pointer, code, message, ...(suggestion && { suggestion: shown(suggestion) }) };
 }
 
@@ -78,7 +87,13 @@ function unknownName(key: string, path: string[], place: Place, request: Request
   }
   const readOnly = path.length === 0 && namesAt(request.recordSchema, []).includes(key);
   if (readOnly) return entry(place, [key], 'read_only_field', 'is set by the server and cannot be given');
-  return entry(place, [...path, key], 'unknown_field', 'is not a field of this record', nearest(key, namesAt(request.bodySchema, path)));
+  return entry(
+    place,
+    [...path, key],
+    'unknown_field',
+    'is not a field of this record',
+    nearest(key, namesAt(request.bodySchema, path)),
+  );
 }
 
 type Explained = { code: FieldCode; message: string; suggestion?: string | undefined };
@@ -92,7 +107,11 @@ function explain(issue: Issue, input: unknown): Explained {
   if (issue.code === 'invalid_value') {
     const values = issue.values.map(String);
     const suggestion = typeof input === 'string' ? nearest(input, values) : undefined;
-    return { code: typeof input === 'string' ? 'invalid_enum' : 'invalid_type', message: `must be one of ${values.join(', ')}`, suggestion };
+    return {
+      code: typeof input === 'string' ? 'invalid_enum' : 'invalid_type',
+      message: `must be one of ${values.join(', ')}`,
+      suggestion,
+    };
   }
   if (issue.code === 'invalid_type') {
     const nullHint = input === null ? '; it cannot be null' : '';
@@ -104,7 +123,10 @@ function explain(issue: Issue, input: unknown): Explained {
 const article = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
 
 function valueAt(value: unknown, path: string[]): unknown {
-  return path.reduce<unknown>((found, name) => (typeof found === 'object' && found !== null ? Reflect.get(found, name) : undefined), value);
+  return path.reduce<unknown>(
+    (found, name) => (typeof found === 'object' && found !== null ? Reflect.get(found, name) : undefined),
+    value,
+  );
 }
 
 /** The names that a schema knows at a path, whatever it is wrapped in. */

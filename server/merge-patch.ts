@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { fieldProblem } from './problems.ts';
 
 type Json = unknown;
-const isObject = (value: Json): value is Record<string, Json> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Json): value is Record<string, Json> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** RFC 7396, section 2: objects merge member by member, null removes, anything else replaces. The target stays as it is. */
 export function mergePatch<T = Json>(target: T | null | undefined, patch: unknown): T {

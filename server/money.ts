@@ -29,20 +29,31 @@ export type LineAmounts = { quantity: string; unitPrice: string; discountAmount:
 export type LineTotals = Record<'subtotal' | 'discountAmount' | 'taxAmount' | 'total', string>;
 
 /** What a line costs, in its currency's minor unit, from decimal strings with up to 4 decimals. */
-export function lineTotals({ quantity, unitPrice, discountAmount, taxRate }: LineAmounts, currency: string): LineTotals {
+export function lineTotals(
+  { quantity, unitPrice, discountAmount, taxRate }: LineAmounts,
+  currency: string,
+): LineTotals {
   const digits = digitsOf(currency);
   const subtotal = roundOff(toScaled(quantity) * toScaled(unitPrice), 8 - digits);
   const discount = roundOff(toScaled(discountAmount), 4 - digits);
   // Minor units × a percentage with 4 decimals: 100 and the 4 decimals come off again.
   const tax = roundOff((subtotal - discount) * toScaled(taxRate ?? '0'), 6);
   const print = (minor: bigint) => fromScaled(minor, digits);
-  return { subtotal: print(subtotal), discountAmount: print(discount), taxAmount: print(tax), total: print(subtotal - discount + tax) };
+  return {
+    subtotal: print(subtotal),
+    discountAmount: print(discount),
+    taxAmount: print(tax),
+    total: print(subtotal - discount + tax),
+  };
 }
 
 export type ProposalTotals = Record<'subtotal' | 'discountTotal' | 'taxTotal' | 'total', string>;
 
 /** The sums over the lines that count: an optional line that is not selected does not. */
-export function proposalTotals(lines: readonly (LineTotals & { selected: boolean })[], currency: string): ProposalTotals {
+export function proposalTotals(
+  lines: readonly (LineTotals & { selected: boolean })[],
+  currency: string,
+): ProposalTotals {
   const counted = lines.filter((line) => line.selected);
   const sum = (field: keyof LineTotals) => counted.reduce((total, line) => total + toScaled(line[field]), 0n);
   const print = (scaled: bigint) => printTotal(fromScaled(scaled), currency);

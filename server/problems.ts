@@ -55,7 +55,8 @@ export function fieldProblem(field: string, code: string, message: string): Prob
 
 /** What the database or the network says when it is away, not when a statement is wrong. */
 const unavailable = /^(08|28|3D000|57P|53|25006|40001|40P01|57014|ECONN|ENOENT|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND)/;
-const lostConnection = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+const lostConnection =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
 /** An answer that did not come in time. */
 export class DeadlineError extends Error {}
@@ -90,14 +91,20 @@ export function toProblem(error: unknown): Problem {
     const detail = 'The service cannot reach its database at the moment; try again shortly.';
     return new Problem('unavailable', detail, { headers: { 'Retry-After': '5' }, cause: error });
   }
-  return new Problem('internal_error', 'Something went wrong on our side; the requestId tells us where.', { cause: error });
+  return new Problem('internal_error', 'Something went wrong on our side; the requestId tells us where.', {
+    cause: error,
+  });
 }
 
 function invalidRequest(error: RequestValidationError): Problem {
   const { code, errors } = describeInvalidRequest(error);
   const [first] = errors;
   const rest = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return new Problem(code, first ? `${first.field || 'The body'} ${first.message}${rest}.` : 'The request is not valid.', { errors });
+  return new Problem(
+    code,
+    first ? `${first.field || 'The body'} ${first.message}${rest}.` : 'The request is not valid.',
+    { errors },
+  );
 }
 
 export function sendProblem(response: Response, problem: Problem, publicUrl: string): void {

@@ -45,7 +45,16 @@ export type Serving = {
 const defaultTimeouts = { request: 30_000, headers: 15_000, keepAlive: 65_000, drain: 20_000, check: 5_000 };
 const maximumHeaderBytes = 16 * 1024;
 
-export async function serve({ database, log, host, port, publicUrl, clock = () => performance.now(), limiter, ...options }: ServeOptions): Promise<Serving> {
+export async function serve({
+  database,
+  log,
+  host,
+  port,
+  publicUrl,
+  clock = () => performance.now(),
+  limiter,
+  ...options
+}: ServeOptions): Promise<Serving> {
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const keys = new KeyDirectory(database.pool, clock);
   let url = publicUrl?.replace(/\/+$/, '') ?? '';
@@ -60,10 +69,19 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
     baseUrl: () => url,
   });
   const server = createServer(
-    { maxHeaderSize: maximumHeaderBytes, requestTimeout: timeouts.request, headersTimeout: timeouts.headers, keepAliveTimeout: timeouts.keepAlive, requireHostHeader: false, connectionsCheckingInterval: timeouts.check },
+    {
+      maxHeaderSize: maximumHeaderBytes,
+      requestTimeout: timeouts.request,
+      headersTimeout: timeouts.headers,
+      keepAliveTimeout: timeouts.keepAlive,
+      requireHostHeader: false,
+      connectionsCheckingInterval: timeouts.check,
+    },
     app,
   );
-  server.on('clientError', (error: Error & { code?: string }, socket) => refuseUnparsed(error, socket as Socket, url, log));
+  server.on('clientError', (error: Error & { code?: string }, socket) =>
+    refuseUnparsed(error, socket as Socket, url, log),
+  );
   // Node would answer these by itself, and not in JSON.
   server.on('checkExpectation', app);
   const inFlight = new Set<ServerResponse>();
@@ -75,7 +93,9 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
   });
   await listen(server, host, port);
   url ||= addressOf(server, host);
-  const stopExpiring = expireRegularly(database.pool, (error) => log({ message: 'expired rows were not removed', error: describeError(error) }));
+  const stopExpiring = expireRegularly(database.pool, (error) =>
+    log({ message: 'expired rows were not removed', error: describeError(error) }),
+  );
   return {
     url,
     keys,
@@ -89,8 +109,11 @@ export async function serve({ database, log, host, port, publicUrl, clock = () =
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) => {
-      const taken = error.code === 'EADDRINUSE' && `Port ${port} is already taken; choose another with PORT, for example PORT=${port + 1}.`;
-      const forbidden = error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with PORT.`;
+      const taken =
+        error.code === 'EADDRINUSE' &&
+        `Port ${port} is already taken; choose another with PORT, for example PORT=${port + 1}.`;
+      const forbidden =
+        error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with PORT.`;
       reject(new UsageError(taken || forbidden || `Cannot listen on ${host}:${port}: ${error.message}`));
     });
     server.listen(port, host, resolve);
@@ -118,14 +141,20 @@ function drain(server: Server, inFlight: Iterable<ServerResponse>, limitMs: numb
 }
 
 const unparsed: Record<string, [ProblemCode, string]> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', `The address and the headers are larger than ${maximumHeaderBytes / 1024} KiB.`],
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    `The address and the headers are larger than ${maximumHeaderBytes / 1024} KiB.`,
+  ],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
 
 /** What never became a request is answered in the same shape, straight onto the connection. */
 function refuseUnparsed(error: Error & { code?: string }, socket: Socket, publicUrl: string, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [code, detail] = unparsed[error.code ?? ''] ?? ['malformed_request' as const, 'This is not a valid HTTP/1.1 request.'];
+  const [code, detail] = unparsed[error.code ?? ''] ?? [
+    'malformed_request' as const,
+    'This is not a valid HTTP/1.1 request.',
+  ];
   const requestId = freshId('request');
   const problem = new Problem(code, detail);
   const body = JSON.stringify(problem.body(requestId, publicUrl));

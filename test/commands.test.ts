@@ -41,8 +41,13 @@ function collect(stream: NodeJS.ReadableStream): { text: string } {
   return collected;
 }
 
-async function serve(more: NodeJS.ProcessEnv = {}): Promise<{ child: ChildProcess; url: string; out: { text: string }; err: { text: string } }> {
-  const child = spawn(process.execPath, [main, 'serve'], { env: { ...environment, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+async function serve(
+  more: NodeJS.ProcessEnv = {},
+): Promise<{ child: ChildProcess; url: string; out: { text: string }; err: { text: string } }> {
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { ...environment, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   running.add(child);
   const [out, err] = [collect(child.stdout), collect(child.stderr)];
   while (!/Serving (http\S+)\/v1/.test(out.text)) {
@@ -83,12 +88,48 @@ describe('the commands', () => {
   });
 
   test('organizations, members and keys are made from a shell while the server runs, and when it does not', async () => {
-    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({ status: 0, err: '' });
-    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({ status: 1, err: 'error: the slug acme is taken\n' });
-    expect(await run('members', 'add', '--organization', 'acme', '--email', 'ann@acme.example', '--name', 'Ann', '--role', 'admin')).toMatchObject({ status: 0 });
-    expect(await run('members', 'add', '--organization', 'acme', '--email', 'bob@acme.example', '--name', 'Bob', '--role', 'member')).toMatchObject({ status: 0 });
+    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({
+      status: 0,
+      err: '',
+    });
+    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({
+      status: 1,
+      err: 'error: the slug acme is taken\n',
+    });
+    expect(
+      await run(
+        'members',
+        'add',
+        '--organization',
+        'acme',
+        '--email',
+        'ann@acme.example',
+        '--name',
+        'Ann',
+        '--role',
+        'admin',
+      ),
+    ).toMatchObject({ status: 0 });
+    expect(
+      await run(
+        'members',
+        'add',
+        '--organization',
+        'acme',
+        '--email',
+        'bob@acme.example',
+        '--name',
+        'Bob',
+        '--role',
+        'member',
+      ),
+    ).toMatchObject({ status: 0 });
     const create = ['keys', 'create', '--organization', 'acme', '--name', 'n', '--by'];
-    expect(await run(...create, 'ann@acme.example')).toMatchObject({ status: 1, out: '', err: expect.stringMatching(/^error: .*Team plan.*\n$/) });
+    expect(await run(...create, 'ann@acme.example')).toMatchObject({
+      status: 1,
+      out: '',
+      err: expect.stringMatching(/^error: .*Team plan.*\n$/),
+    });
     const { url, child, err } = await serve();
     const changed = await run('organizations', 'set-plan', 'acme', 'team', '--json');
     expect(JSON.parse(changed.out)).toMatchObject({ slug: 'acme', plan: 'team' });
@@ -99,12 +140,16 @@ describe('the commands', () => {
     expect((await call()).status).toBe(200);
     const [listed] = JSON.parse((await run('keys', 'list', '--organization', 'acme', '--json')).out);
     expect(listed).toMatchObject({ name: 'n', revokedAt: null });
-    expect((await run('keys', 'revoke', listed.id, '--organization', 'acme', '--by', 'ann@acme.example')).status).toBe(0);
+    expect((await run('keys', 'revoke', listed.id, '--organization', 'acme', '--by', 'ann@acme.example')).status).toBe(
+      0,
+    );
     // Its process took longer to end than the half second for which a key is trusted.
     expect((await call()).status).toBe(401);
     expect(err.text + child.exitCode).not.toContain(made.out.trim());
     await stop(child);
-    expect(JSON.parse((await run('organizations', 'list', '--json')).out).map(({ slug }: { slug: string }) => slug)).toContain('acme');
+    expect(
+      JSON.parse((await run('organizations', 'list', '--json')).out).map(({ slug }: { slug: string }) => slug),
+    ).toContain('acme');
   });
 
   test('a customer whose 201 arrived is there after kill -9', async () => {
@@ -123,7 +168,7 @@ describe('the commands', () => {
     const again = await serve();
     const fresh = await key('after');
     const stored = new Set<string>();
-    for (let next = `${again.url}/v1/customers?limit=100`; next; ) {
+    for (let next = `${again.url}/v1/customers?limit=100`; next;) {
       const page: any = await (await fetch(next, { headers: { authorization: `Bearer ${fresh}` } })).json();
       for (const { id } of page.data) stored.add(id);
       next = page.pagination.nextUrl ?? '';
@@ -139,15 +184,24 @@ describe('the commands', () => {
     const port = typeof address === 'object' && address ? address.port : 0;
     const before = environment;
     environment = { ...before, PORT: String(port) };
-    expect(await run('serve')).toMatchObject({ status: 1, err: expect.stringMatching(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`)) });
+    expect(await run('serve')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(new RegExp(`^error: Port ${port} is already taken[^\n]*\n$`)),
+    });
     environment = { ...before, PORT: 'http' };
     expect(await run('serve')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: PORT [^\n]*\n$/) });
     environment = { ...before, DATABASE_URL: `postgresql://nobody@127.0.0.1:${port + 1 > 65535 ? 1 : 9}/none` };
-    expect(await run('migrate')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: The database at DATABASE_URL[^\n]*\n$/) });
+    expect(await run('migrate')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/^error: The database at DATABASE_URL[^\n]*\n$/),
+    });
     environment = before;
     taken.close();
     expect(await run('nonsense')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: unknown command/) });
-    expect(await run('keys', 'list', '--organisation', 'acme')).toMatchObject({ status: 1, err: expect.stringMatching(/^error: /) });
+    expect(await run('keys', 'list', '--organisation', 'acme')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/^error: /),
+    });
   });
 
   test('every command has its page of help, and openapi needs no database', async () => {

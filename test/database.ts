@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { chromiumIsMissing, hasChromium } from './chromium.ts';
 import { migrate, openDatabase } from '../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../server/database/postgres.ts';
 
@@ -22,6 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { rows } = await database.pool.query<{ server_version: string }>('show server_version');
   process.stdout.write(`PostgreSQL ${rows[0]?.server_version}\n`);
   await database.orm.close();
+  if (!hasChromium) process.stdout.write(`${chromiumIsMissing}\n`);
   project.provide('databaseUrl', url);
   return close;
 }

@@ -19,8 +19,8 @@ const rooms = ['contract', 'server', 'client', 'test'];
 const files = rooms.flatMap(filesIn).filter(({ path }) => path !== 'test/house.test.ts');
 
 function filesIn(room: string): File[] {
-  const paths = readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\.[mc]?tsx?$/.test(path),
+  const paths = readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /\.[mc]?tsx?$/.test(path) && !path.includes('node_modules'),
   );
   return paths.map((path) => ({ path: posix.join(room, path), text: readFileSync(join(root, room, path), 'utf8') }));
 }

@@ -4,7 +4,12 @@ import { publicId, storedId, uuidv7 } from '../server/entities/uuid.ts';
 import { lineTotals, proposalTotals } from '../server/money.ts';
 import type { Tenant } from './world.ts';
 
-type Line = Partial<Pick<ProposalLine, 'name' | 'quantity' | 'unitPrice' | 'discountAmount' | 'taxRate' | 'optional' | 'selected' | 'itemId'>>;
+type Line = Partial<
+  Pick<
+    ProposalLine,
+    'name' | 'quantity' | 'unitPrice' | 'discountAmount' | 'taxRate' | 'optional' | 'selected' | 'itemId'
+  >
+>;
 type Wanted = Partial<Omit<Proposal, 'customerId'>> & { customer?: string; lines?: Line[] };
 
 /** Stores a proposal and returns its public id; `customer` is a public id. */
@@ -13,9 +18,23 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
   const id = uuidv7();
   const currency = wanted.currency ?? tenant.organization.currency;
   const amounts = lines.map((line) => {
-    const { quantity = '1', unitPrice = '100', discountAmount = '0', taxRate = null, optional = false, selected = true } = line;
+    const {
+      quantity = '1',
+      unitPrice = '100',
+      discountAmount = '0',
+      taxRate = null,
+      optional = false,
+      selected = true,
+    } = line;
     const given = { quantity, unitPrice, discountAmount, taxRate };
-    return { ...given, ...lineTotals(given, currency), optional, selected, name: line.name ?? 'Work', itemId: line.itemId ?? null };
+    return {
+      ...given,
+      ...lineTotals(given, currency),
+      optional,
+      selected,
+      name: line.name ?? 'Work',
+      itemId: line.itemId ?? null,
+    };
   });
   em.create(Proposal, {
     id,
@@ -29,7 +48,9 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
     ...proposalTotals(amounts, currency),
     ...wanted,
   });
-  amounts.forEach((line, index) => em.create(ProposalLine, { ...line, proposalId: id, position: index + 1, type: 'service' }));
+  amounts.forEach((line, index) =>
+    em.create(ProposalLine, { ...line, proposalId: id, position: index + 1, type: 'service' }),
+  );
   await em.flush();
   return publicId('proposal', id);
 }

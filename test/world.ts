@@ -1,5 +1,5 @@
 /** The world of a test: the real server on the real database, and as many organizations as it likes. */
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import { addMember } from '../server/commands/members.ts';
 import { createOrganization } from '../server/commands/organizations.ts';
 import { openDatabase } from '../server/database/orm.ts';
@@ -12,6 +12,7 @@ import { issueKey } from '../server/keys.ts';
 import { serve } from '../server/serve.ts';
 import type { ServeOptions, Serving } from '../server/serve.ts';
 import type { Plan } from '../contract/me.ts';
+import { takeBreaks } from './answers.ts';
 
 export type World = {
   database: Database;
@@ -44,8 +45,18 @@ export function useWorld(options: Partial<Omit<ServeOptions, 'database'>> = {}):
   const world: Partial<World> = { log, organization: (wanted) => newOrganization(ready(world), wanted) };
   beforeAll(async () => {
     world.database = await openDatabase({ url: inject('databaseUrl') });
-    world.serving = await serve({ database: world.database, log: (entry) => log.push(entry), host: '127.0.0.1', port: 0, ...options });
+    world.serving = await serve({
+      database: world.database,
+      log: (entry) => log.push(entry),
+      host: '127.0.0.1',
+      port: 0,
+      ...options,
+    });
     world.url = world.serving.url;
+  });
+  afterEach(() => {
+    const [first, ...more] = takeBreaks();
+    if (first) throw new Error(`Not as the OpenAPI document says: ${[first, ...more].join('\n')}`);
   });
   afterAll(async () => {
     await world.serving?.close();
@@ -60,10 +71,17 @@ function ready(world: Partial<World>): World {
   return world as World;
 }
 
-async function newOrganization(world: World, { plan = 'team', currency = 'USD', name = 'Acme' }: { plan?: Plan; currency?: string; name?: string } = {}): Promise<Tenant> {
+async function newOrganization(
+  world: World,
+  { plan = 'team', currency = 'USD', name = 'Acme' }: { plan?: Plan; currency?: string; name?: string } = {},
+): Promise<Tenant> {
   const slug = `t-${uuidv7().slice(-30)}`;
   const organization = await createOrganization(world.database, { name, slug, plan: 'team', currency });
-  const admin = await addMember(world.database, organization, { email: `${slug}@example.com`, name: 'Ann', role: 'admin' });
+  const admin = await addMember(world.database, organization, {
+    email: `${slug}@example.com`,
+    name: 'Ann',
+    role: 'admin',
+  });
   const em = () => {
     const fork = world.database.orm.em.fork();
     fork.setFilterParams(organizationFilter, { id: organization.id });
@@ -79,7 +97,15 @@ async function newOrganization(world: World, { plan = 'team', currency = 'USD', 
     });
     organization.plan = free.plan;
   }
-  const as = (raw: string): Tenant => ({ organization, admin, key: raw, em, anotherKey, as, call: caller(world.url, raw) });
+  const as = (raw: string): Tenant => ({
+    organization,
+    admin,
+    key: raw,
+    em,
+    anotherKey,
+    as,
+    call: caller(world.url, raw),
+  });
   return as(key);
 }
 
@@ -89,11 +115,19 @@ function caller(url: string, key: string): Tenant['call'] {
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
-      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: json ? JSON.stringify(body) : (body as string) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
 }
-

@@ -19,7 +19,10 @@ const expected = 'Send `Authorization: Bearer ak_live_…` with one of your orga
 function missing(headers: IncomingHttpHeaders, query: string): never {
   if (headers['x-api-key'] !== undefined) refuse('api_key_missing', `${expected}; the X-API-Key header is not read.`);
   if (/ak_live_|(^|[?&])(api_?key|access_token|token|key)=/i.test(query)) {
-    refuse('api_key_missing', `${expected}; a key in the address is not read, and should be revoked, because addresses are logged.`);
+    refuse(
+      'api_key_missing',
+      `${expected}; a key in the address is not read, and should be revoked, because addresses are logged.`,
+    );
   }
   refuse('api_key_missing', `${expected}.`);
 }
@@ -46,7 +49,11 @@ export async function authenticate(headers: IncomingHttpHeaders, query: string, 
   const [scheme = '', raw = '', ...rest] = authorization.split(/ +/);
   if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !form.test(raw)) malformed(authorization);
   const key = await keys.find(hashKey(raw));
-  if (!key) refuse('api_key_invalid', 'This API key does not exist. Check that it was copied whole, or create another in Settings, API Keys.');
+  if (!key)
+    refuse(
+      'api_key_invalid',
+      'This API key does not exist. Check that it was copied whole, or create another in Settings, API Keys.',
+    );
   if (key.revokedAt) refuse('api_key_revoked', 'This API key was revoked. Create another in Settings, API Keys.');
   return key;
 }

@@ -66,7 +66,10 @@ export class KeyDirectory {
 
   async #readEpoch(): Promise<void> {
     const startedAtMs = this.#clock();
-    const { rows } = await this.#pool.query<{ epoch: string }>({ name: 'access-epoch', text: 'select epoch from access_epoch' });
+    const { rows } = await this.#pool.query<{ epoch: string }>({
+      name: 'access-epoch',
+      text: 'select epoch from access_epoch',
+    });
     this.#trust(rows[0]?.epoch ?? '', startedAtMs);
   }
 

@@ -62,7 +62,11 @@ export function printTable(rows: readonly Record<string, string>[]): void {
   if (!first) return;
   const names = Object.keys(first);
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => (row[name] ?? '').length)));
-  const line = (cells: string[]) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd();
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
   const lines = [line(names), ...rows.map((row) => line(names.map((name) => row[name] ?? '')))];
   process.stdout.write(`${lines.join('\n')}\n`);
 }

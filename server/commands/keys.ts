@@ -29,7 +29,11 @@ running server within a second.
 };
 
 async function create(words: string[]): Promise<number> {
-  const { values } = readWords(words, { organization: { type: 'string' }, by: { type: 'string' }, name: { type: 'string' } });
+  const { values } = readWords(words, {
+    organization: { type: 'string' },
+    by: { type: 'string' },
+    name: { type: 'string' },
+  });
   const slug = required(values.organization, 'organization');
   const by = required(values.by, 'by');
   const name = required(values.name, 'name');
@@ -48,7 +52,10 @@ async function list(words: string[]): Promise<number> {
     const em = await scoped(database, slug);
     const rows = (await listKeys(em)).map(present);
     if (values.json) printJson(rows);
-    else printTable(rows.map((row) => ({ ...row, lastUsedAt: row.lastUsedAt ?? 'never', revokedAt: row.revokedAt ?? '' })));
+    else
+      printTable(
+        rows.map((row) => ({ ...row, lastUsedAt: row.lastUsedAt ?? 'never', revokedAt: row.revokedAt ?? '' })),
+      );
     return 0;
   });
 }

@@ -1,44 +1,101 @@
+import { text } from 'node:stream/consumers';
 import { email as emailSchema } from '../../contract/fields.ts';
-import { UsageError } from '../config.ts';
+import { readConfig, UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
+import { memberWithEmail } from '../database/sign-ins.ts';
 import { Member, roles } from '../entities/organization.ts';
 import type { Organization, Role } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { publicId } from '../entities/uuid.ts';
+import { linkHours, passwordFault, passwordPath, setPassword } from '../settings/sign-in.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
 
 export const membersCommand: Command = {
-  summary: 'add a member to an organization',
+  summary: 'add a member to an organization, and let a member in',
   help: `
-Usage: node server/main.ts members add --organization SLUG --email EMAIL --name NAME --role admin|member [--json]
+Usage: node server/main.ts members add --organization SLUG --email EMAIL --name NAME --role admin|member
+                                       [--password-stdin] [--json]
+       node server/main.ts members password EMAIL [--password-stdin] [--json]
 
 Admins can create, rename and revoke API keys; members can see them. An e-mail address belongs to one member only.
+Both print a link on which the member chooses a password for the settings pages, once and within ${linkHours} hours; with
+--password-stdin the password is the first line of standard input instead. A new password ends the member's sessions.
+The link begins with PUBLIC_URL, or with http://localhost and PORT.
 `,
   async run([verb, ...words]) {
-    if (verb !== 'add') throw new UsageError('members needs the word add');
-    const { values } = readWords(words, {
-      organization: { type: 'string' },
-      email: { type: 'string' },
-      name: { type: 'string' },
-      role: { type: 'string' },
-      json: { type: 'boolean' },
-    });
-    const slug = required(values.organization, 'organization');
-    const fields = {
-      email: checkEmail(required(values.email, 'email')),
-      name: checkName(required(values.name, 'name')),
-      role: checkRole(required(values.role, 'role')),
-    };
-    return withDatabase(async (database) => {
-      const member = await addMember(database, await organizationBySlug(database, slug), fields);
-      const row = { id: publicId('member', member.id), email: member.email, name: member.name, role: member.role };
-      if (values.json) printJson(row);
-      else printTable([row]);
-      return 0;
-    });
+    if (verb === 'add') return add(words);
+    if (verb === 'password') return password(words);
+    throw new UsageError('members needs one of add, password');
   },
 };
+
+const passwordOptions = { 'password-stdin': { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
+async function add(words: string[]): Promise<number> {
+  const { values } = readWords(words, {
+    organization: { type: 'string' },
+    email: { type: 'string' },
+    name: { type: 'string' },
+    role: { type: 'string' },
+    ...passwordOptions,
+  });
+  const slug = required(values.organization, 'organization');
+  const fields = {
+    email: checkEmail(required(values.email, 'email')),
+    name: checkName(required(values.name, 'name')),
+    role: checkRole(required(values.role, 'role')),
+  };
+  const typed = values['password-stdin'] ? await readPassword() : undefined;
+  return withDatabase(async (database) => {
+    const member = await addMember(database, await organizationBySlug(database, slug), fields);
+    print(member, await letIn(database, member, typed), values.json);
+    return 0;
+  });
+}
+
+async function password(words: string[]): Promise<number> {
+  const { values, positionals } = readWords(words, passwordOptions, ['EMAIL']);
+  const [email = ''] = positionals;
+  const typed = values['password-stdin'] ? await readPassword() : undefined;
+  return withDatabase(async (database) => {
+    const known = await memberWithEmail(database.pool, email);
+    if (!known) throw new UsageError(`${email} is not a member of any organization`);
+    const em = database.orm.em.fork();
+    em.setFilterParams(organizationFilter, { id: known.organizationId });
+    const member = await em.findOneOrFail(Member, { id: known.id });
+    print(member, await letIn(database, member, typed), values.json);
+    return 0;
+  });
+}
+
+/** The link to a page where a password is chosen; null where the password was given. */
+async function letIn(database: Opened, member: Member, typed: string | undefined): Promise<string | null> {
+  if (typed !== undefined) {
+    await setPassword(database, member, typed);
+    return null;
+  }
+  const { PUBLIC_URL, PORT } = readConfig();
+  return (PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`) + (await passwordPath(database, member));
+}
+
+function print({ id, email, name, role }: Member, passwordLink: string | null, json: boolean | undefined): void {
+  const row = { id: publicId('member', id), email, name, role };
+  if (json) return printJson({ ...row, passwordLink });
+  printTable([row]);
+  const line =
+    passwordLink === null
+      ? 'The password is set.'
+      : `Choose a password, once and within ${linkHours} hours:\n\n  ${passwordLink}\n`;
+  process.stdout.write(`\n${line}\n`);
+}
+
+async function readPassword(): Promise<string> {
+  const [line = ''] = (await text(process.stdin)).split(/\r?\n/, 1);
+  const fault = passwordFault(line);
+  if (fault) throw new UsageError(`the password on standard input ${fault}`);
+  return line;
+}
 
 /** A UsageError where the e-mail address belongs to a member already, whatever the organization. */
 export async function addMember(

@@ -102,7 +102,8 @@ function checkName(name: string): string {
 }
 
 function checkSlug(slug: string): string {
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/.test(slug)) throw new UsageError('--slug must be 1 to 50 of a-z, 0-9 and -');
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/.test(slug))
+    throw new UsageError('--slug must be 1 to 50 of a-z, 0-9 and -');
   return slug;
 }
 
@@ -113,6 +114,7 @@ function checkPlan(plan: string): Plan {
 }
 
 function checkCurrency(currency: string): string {
-  if (!currencySchema.safeParse(currency).success) throw new UsageError('--currency must be an ISO 4217 code such as USD');
+  if (!currencySchema.safeParse(currency).success)
+    throw new UsageError('--currency must be an ISO 4217 code such as USD');
   return currency;
 }

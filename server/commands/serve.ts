@@ -3,6 +3,7 @@ import { openConfiguredDatabase } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
 import { standardLog } from '../http/log.ts';
 import { serve } from '../serve.ts';
+import { setPassword } from '../settings/sign-in.ts';
 import { readWords } from './command.ts';
 import type { Command } from './command.ts';
 
@@ -21,6 +22,8 @@ Environment:
   PUBLIC_URL    address of the service as its callers see it (default: where it listens)
   DATABASE_URL  PostgreSQL 15 to 18, as postgresql://user:password@host:5432/name (default: an embedded one)
   DATA_DIR      folder of the embedded database (default: .data in the program's folder)
+  AUTH_SECRET   signs the sessions of the settings pages (default: a random one, kept in the database)
+  TRUSTED_PROXIES  number of own proxies in front that add to X-Forwarded-For, for sign-in limits (default 0)
 
 What people read goes to standard output; the log, one JSON object a line, goes to standard error.
 `,
@@ -31,10 +34,20 @@ What people read goes to standard output; the log, one JSON object a line, goes 
     const say = (line: string) => void process.stdout.write(`${line}\n`);
     const database = await openConfiguredDatabase(config, say);
     try {
-      const serving = await serve({ database, log: standardLog, host: config.HOST, port: config.PORT, publicUrl: config.PUBLIC_URL });
+      const serving = await serve({
+        database,
+        log: standardLog,
+        host: config.HOST,
+        port: config.PORT,
+        publicUrl: config.PUBLIC_URL,
+        authSecret: config.AUTH_SECRET,
+        trustedProxies: config.TRUSTED_PROXIES,
+      });
       try {
         if (database.url) say(`Database: ${database.url}`);
-        if (database.embedded || values.demo) await ensureDemo(database, serving.url, say);
+        if (database.embedded || values.demo) {
+          await ensureDemo(database, serving.url, say, (member, password) => setPassword(database, member, password));
+        }
         say(`Serving ${serving.url}/v1 (Ctrl-C stops)`);
         await stopped;
         say('Stopping: answering the requests in flight.');

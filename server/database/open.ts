@@ -34,6 +34,8 @@ export async function openConfiguredDatabase(config: Config, onProgress?: (line:
   } catch (error) {
     await embedded?.close();
     const reason = error instanceof Error ? error.message : String(error);
-    throw config.DATABASE_URL ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error }) : error;
+    throw config.DATABASE_URL
+      ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error })
+      : error;
   }
 }

@@ -40,7 +40,9 @@ export async function openDatabase(address: Address, { poolSize = 10 } = {}): Pr
   let pool: pg.Pool | undefined;
   const orm = await MikroORM.init({
     // A URL goes to pg whole, which also knows its sslmode and its socket folder.
-    ...('url' in address ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' } : { ...address, dbName: address.database }),
+    ...('url' in address
+      ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' }
+      : { ...address, dbName: address.database }),
     entities: [Organization, Member, ApiKey, AuditEvent, Customer, Item, Proposal, ProposalLine, IdempotencyKey],
     extensions: [Migrator],
     subscribers: [guard],

@@ -60,7 +60,10 @@ export async function findServer(cluster: string): Promise<Server | undefined> {
   const command =
     process.platform === 'linux'
       ? await fs.readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      : await run('ps', ['-ww', '-o', 'command=', '-p', pid]).then(({ stdout }) => stdout, () => '');
+      : await run('ps', ['-ww', '-o', 'command=', '-p', pid]).then(
+          ({ stdout }) => stdout,
+          () => '',
+        );
   const isOurs = command.replaceAll('\0', ' ').includes(`-D ${cluster} -k`);
   return isOurs ? { pid: Number(pid), socketFolder, status: status.trim() } : undefined;
 }
@@ -156,7 +159,10 @@ export function socketName({ cluster, account }: Place): string {
 
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^Command failed: .*\n/, '').trim().replaceAll(/\s*\n\s*/g, '; ');
+  return text
+    .replace(/^Command failed: .*\n/, '')
+    .trim()
+    .replaceAll(/\s*\n\s*/g, '; ');
 }
 
 /** For catch(): lets everything else rise. */

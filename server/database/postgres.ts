@@ -6,7 +6,19 @@ import * as fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { holdingLock, preparePlace } from './postgres-files.ts';
-import { createCluster, endOfLog, findServer, oneLine, PORT, socketName, START_TIMEOUT_MS, startServer, stopServer, unlessCode, USER } from './postgres-server.ts';
+import {
+  createCluster,
+  endOfLog,
+  findServer,
+  oneLine,
+  PORT,
+  socketName,
+  START_TIMEOUT_MS,
+  startServer,
+  stopServer,
+  unlessCode,
+  USER,
+} from './postgres-server.ts';
 import type { Opening } from './postgres-server.ts';
 
 export type EmbeddedPostgres = {

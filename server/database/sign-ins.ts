@@ -22,7 +22,10 @@ export async function readSecret(pool: pg.Pool): Promise<string> {
 }
 
 /** Whose e-mail address it is, in whichever organization: a person signs in before there is one. */
-export async function memberWithEmail(pool: pg.Pool, email: string): Promise<{ id: string; organizationId: string } | undefined> {
+export async function memberWithEmail(
+  pool: pg.Pool,
+  email: string,
+): Promise<{ id: string; organizationId: string } | undefined> {
   const text = 'select id, organization_id as "organizationId" from members where email_key = $1';
   const { rows } = await pool.query<{ id: string; organizationId: string }>(text, [email.toLowerCase()]);
   return rows[0];

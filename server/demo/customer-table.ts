@@ -4,7 +4,20 @@
  */
 import { readTable } from './table.ts';
 
-const columns = ['country', 'firstName', 'lastName', 'companyName', 'email', 'phone', 'line1', 'line2', 'city', 'region', 'postalCode', 'tags'] as const;
+const columns = [
+  'country',
+  'firstName',
+  'lastName',
+  'companyName',
+  'email',
+  'phone',
+  'line1',
+  'line2',
+  'city',
+  'region',
+  'postalCode',
+  'tags',
+] as const;
 
 export const customerTable = readTable(
   columns,

@@ -61,10 +61,19 @@ const addressOf = ({ line1, line2, city, region, postalCode }: Row) => ({ line1,
 /** Goods go to a door of their own in the same town. */
 function shippingAddress(row: Row): StoredAddress | null {
   const { city, region, postalCode, country } = row;
-  return storedAddress({ line1: row.line1, line2: country === 'JP' ? '搬入口' : 'Loading door, rear', city, region, postalCode, country });
+  return storedAddress({
+    line1: row.line1,
+    line2: country === 'JP' ? '搬入口' : 'Loading door, rear',
+    city,
+    region,
+    postalCode,
+    country,
+  });
 }
 
 function metadata(dice: Dice): Record<string, string> {
   const source = dice.pick(sources);
-  return dice.chance(40) ? { source, 'crm.owner': dice.pick(['mara', 'tomas']), visits: String(dice.between(1, 9)) } : { source };
+  return dice.chance(40)
+    ? { source, 'crm.owner': dice.pick(['mara', 'tomas']), visits: String(dice.between(1, 9)) }
+    : { source };
 }

@@ -1,4 +1,5 @@
 /** The organization that an empty database starts with, so that the first `curl` has something to show. */
+import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Opened } from '../database/open.ts';
 import { Customer } from '../entities/customer.ts';
@@ -24,13 +25,21 @@ const people = [
 /** She has left: her name is still on what she wrote. */
 const formerOwner = { name: 'Priya Raman', email: null };
 
+type Say = (line: string) => void;
+type SetPassword = (member: { name: string; email: string }, password: string) => Promise<void>;
+type SignIn = { email: string; role: string; password: string };
 type Made = { organization: string; customers: number; items: number; proposals: number };
 
 /**
  * Makes the demo organization in a database that has no organization, and prints its key. All of it is one transaction
  * that ends after the printing: a process that is killed before leaves an empty database, and the next one starts anew.
  */
-export async function ensureDemo({ orm }: Pick<Opened, 'orm'>, url: string, say: (line: string) => void): Promise<void> {
+export async function ensureDemo(
+  { orm }: Pick<Opened, 'orm'>,
+  url: string,
+  say: Say,
+  setPassword: SetPassword,
+): Promise<void> {
   const em = orm.em.fork();
   const id = uuidv7();
   em.setFilterParams(organizationFilter, { id });
@@ -40,14 +49,25 @@ export async function ensureDemo({ orm }: Pick<Opened, 'orm'>, url: string, say:
     if ((await inner.count(Organization)) > 0) return;
     const { made, admin } = await fill(inner, id, Date.now());
     const { raw } = await issueKey(inner, admin, 'Demo');
-    for (const line of announcement(made, raw, url)) say(line);
+    const signIns = people.map((person) => ({ ...person, password: randomBytes(12).toString('base64url') }));
+    // On connections of their own, of which there are enough while nothing is served yet. A password without its member
+    // opens nothing, and the next start sets another.
+    for (const { password, ...person } of signIns) await setPassword(person, password);
+    for (const line of announcement(made, raw, url, signIns)) say(line);
   });
 }
 
 /** Stores the whole demo, owners before what they own. */
 async function fill(em: EntityManager, id: string, nowMs: number): Promise<{ made: Made; admin: Member }> {
   const createdAt = timestamp(morning(nowMs, 660, diceOf(seeds.organization)));
-  const { name } = em.create(Organization, { id, name: 'Larkmoor Studio', slug: 'demo', plan: 'team', currency: 'USD', createdAt });
+  const { name } = em.create(Organization, {
+    id,
+    name: 'Larkmoor Studio',
+    slug: 'demo',
+    plan: 'team',
+    currency: 'USD',
+    createdAt,
+  });
   await em.flush();
   const [admin] = people.map((person) => em.create(Member, { ...person, emailKey: person.email, createdAt }));
   if (!admin) throw new Error('The demo has no admin.');
@@ -65,10 +85,18 @@ async function fill(em: EntityManager, id: string, nowMs: number): Promise<{ mad
   await em.flush();
   // The key is issued next, and would look through all of this for changes.
   em.clear();
-  return { made: { organization: name, customers: customers.length, items: items.length, proposals: proposals.length }, admin };
+  return {
+    made: { organization: name, customers: customers.length, items: items.length, proposals: proposals.length },
+    admin,
+  };
 }
 
-function announcement({ organization, customers, items, proposals }: Made, key: string, url: string): string[] {
+function announcement(
+  { organization, customers, items, proposals }: Made,
+  key: string,
+  url: string,
+  signIns: SignIn[],
+): string[] {
   return [
     '',
     `Made a demo organization, ${organization}: ${customers} customers, ${items} items, ${proposals} proposals.`,
@@ -81,8 +109,10 @@ function announcement({ organization, customers, items, proposals }: Made, key: 
     '',
     `    curl -H "Authorization: Bearer ${key}" "${url}/v1/customers?limit=5"`,
     '',
-    `  More: ${url}/v1/proposals?status=accepted`,
-    `        ${url}/openapi.json`,
+    `  Documentation: ${url}/docs`,
+    '',
+    `  Its settings, where keys are made: ${url}/settings`,
+    ...signIns.map(({ email, role, password }) => `    ${email}  ${password}  (${role})`),
     '',
   ];
 }

@@ -24,7 +24,8 @@ export function diceOf(seed: number) {
     /** `form` with a digit for each `#`. */
     digits: (form: string): string => form.replaceAll('#', () => String(between(0, 9))),
     /** An address's unguessable part, were it a real one. */
-    token: (length: number): string => Array.from({ length }, () => pick([...'abcdefghjkmnpqrstvwxyz23456789'])).join(''),
+    token: (length: number): string =>
+      Array.from({ length }, () => pick([...'abcdefghjkmnpqrstvwxyz23456789'])).join(''),
   };
 }
 

@@ -19,15 +19,39 @@ export const plan = [
 const days = { sent: 1, viewed: 2, decided: 9 };
 
 type Times = Pick<Proposal, (typeof eventTimes)[number] | 'expiresAt'>;
-const nothing: Times = { sentAt: null, viewedAt: null, acceptedAt: null, declinedAt: null, expiredAt: null, canceledAt: null, expiresAt: null };
+const nothing: Times = {
+  sentAt: null,
+  viewedAt: null,
+  acceptedAt: null,
+  declinedAt: null,
+  expiredAt: null,
+  canceledAt: null,
+  expiresAt: null,
+};
 
 /** How many percent of them were looked at before they came to this end. */
-const viewedBefore: Readonly<Record<ProposalStatus, number>> = { draft: 0, sent: 0, viewed: 100, accepted: 92, declined: 85, expired: 55, canceled: 50 };
+const viewedBefore: Readonly<Record<ProposalStatus, number>> = {
+  draft: 0,
+  sent: 0,
+  viewed: 100,
+  accepted: 92,
+  declined: 85,
+  expired: 55,
+  canceled: 50,
+};
 
 /** The times of its events, with the last one of them as the time of its status and of its last change. */
-export function historyOf(status: ProposalStatus, createdMs: number, dice: Dice): Times & Pick<Proposal, 'statusChangedAt' | 'updatedAt'> {
+export function historyOf(
+  status: ProposalStatus,
+  createdMs: number,
+  dice: Dice,
+): Times & Pick<Proposal, 'statusChangedAt' | 'updatedAt'> {
   if (status === 'draft') {
-    return { ...nothing, statusChangedAt: timestamp(createdMs), updatedAt: timestamp(dice.chance(40) ? createdMs : later(createdMs, 0, dice)) };
+    return {
+      ...nothing,
+      statusChangedAt: timestamp(createdMs),
+      updatedAt: timestamp(dice.chance(40) ? createdMs : later(createdMs, 0, dice)),
+    };
   }
   if (status === 'canceled' && dice.chance(45)) {
     const canceledAt = timestamp(later(createdMs, days.decided, dice));

@@ -1,7 +1,18 @@
 /** The demo's catalog: a studio that designs, builds and lights rooms. No tax rate means that it is not taxed. */
 import { readTable } from './table.ts';
 
-const columns = ['type', 'category', 'sku', 'name', 'unitPrice', 'currency', 'unit', 'taxRate', 'status', 'description'] as const;
+const columns = [
+  'type',
+  'category',
+  'sku',
+  'name',
+  'unitPrice',
+  'currency',
+  'unit',
+  'taxRate',
+  'status',
+  'description',
+] as const;
 
 export const itemTable = readTable(
   columns,

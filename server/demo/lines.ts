@@ -9,8 +9,18 @@ import { percentOf, priceIn } from './prices.ts';
 import type { Project } from './projects.ts';
 import { credits, extraWork } from './wording.ts';
 
-type Offer = { lead: string; project: Project; country: string; terms: Country; status: ProposalStatus; ageDays: number };
-type Inputs = Pick<ProposalLine, 'itemId' | 'type' | 'name' | 'description' | 'sku' | 'quantity' | 'unit' | 'unitPrice' | 'taxRate'>;
+type Offer = {
+  lead: string;
+  project: Project;
+  country: string;
+  terms: Country;
+  status: ProposalStatus;
+  ageDays: number;
+};
+type Inputs = Pick<
+  ProposalLine,
+  'itemId' | 'type' | 'name' | 'description' | 'sku' | 'quantity' | 'unit' | 'unitPrice' | 'taxRate'
+>;
 
 /** One to eight lines; the first item of the title's own is always there. */
 export function makeLines(offer: Offer, items: readonly DemoItem[], dice: Dice) {
@@ -29,8 +39,14 @@ export function makeLines(offer: Offer, items: readonly DemoItem[], dice: Dice) 
 }
 
 /** In the catalog's order, which is that of the work. */
-function chooseItems({ lead, project, terms, ageDays }: Offer, items: readonly DemoItem[], count: number, dice: Dice): DemoItem[] {
-  const local = (sku: string) => items.some((item) => item.currency === terms.currency && item.sku.startsWith(`${sku}-`));
+function chooseItems(
+  { lead, project, terms, ageDays }: Offer,
+  items: readonly DemoItem[],
+  count: number,
+  dice: Dice,
+): DemoItem[] {
+  const local = (sku: string) =>
+    items.some((item) => item.currency === terms.currency && item.sku.startsWith(`${sku}-`));
   const others = items.filter(
     ({ sku, currency, status }) =>
       sku !== lead &&
@@ -102,10 +118,28 @@ function quantity({ unit, unitPrice, currency }: DemoItem, dice: Dice): string {
 
 function extraLine(work: (typeof extraWork)[number], country: string, terms: Country): Inputs {
   const unitPrice = priceIn(terms.currency, work.unitPrice);
-  return { ...work, itemId: null, type: 'service', description: null, sku: null, unitPrice, taxRate: taxOn(false, country, terms) };
+  return {
+    ...work,
+    itemId: null,
+    type: 'service',
+    description: null,
+    sku: null,
+    unitPrice,
+    taxRate: taxOn(false, country, terms),
+  };
 }
 
 function creditLine({ name, unitPrice }: (typeof credits)[number], { currency }: Country): Inputs {
   const price = priceIn(currency, unitPrice);
-  return { itemId: null, type: 'service', name, description: null, sku: null, quantity: '1', unit: null, unitPrice: price, taxRate: null };
+  return {
+    itemId: null,
+    type: 'service',
+    name,
+    description: null,
+    sku: null,
+    quantity: '1',
+    unit: null,
+    unitPrice: price,
+    taxRate: null,
+  };
 }

@@ -22,7 +22,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Evening lighting for the terrace': 'LIG-PEND',
       'Second room: seating for twenty-four': 'JOI-BANQ',
     },
-    skus: beside('DES-LIGHT JOI-BANQ JOI-COUNTER JOI-SHELF LIG-PEND LIG-CABLE LIG-WASHI FIN-ACOU FIN-TILE-EU FUR-STOOL INS-CREW INS-ELEC'),
+    skus: beside(
+      'DES-LIGHT JOI-BANQ JOI-COUNTER JOI-SHELF LIG-PEND LIG-CABLE LIG-WASHI FIN-ACOU FIN-TILE-EU FUR-STOOL INS-CREW INS-ELEC',
+    ),
   },
   office: {
     titles: {
@@ -35,7 +37,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Focus booths along the north wall': 'JOI-DOOR',
       'Boardroom table and lighting': 'FUR-TABLE',
     },
-    skus: beside('DES-DRAW DES-PM JOI-COUNTER JOI-DOOR JOI-DESK-EU LIG-LINEAR LIG-CTRL FIN-ACOU FIN-LINO FUR-TABLE INS-CREW INS-NIGHT INS-ELEC'),
+    skus: beside(
+      'DES-DRAW DES-PM JOI-COUNTER JOI-DOOR JOI-DESK-EU LIG-LINEAR LIG-CTRL FIN-ACOU FIN-LINO FUR-TABLE INS-CREW INS-NIGHT INS-ELEC',
+    ),
   },
   healthcare: {
     titles: {
@@ -47,7 +51,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Storage wall behind reception': 'JOI-SHELF',
       'Floor and acoustics, first floor': 'FIN-CORK',
     },
-    skus: beside('DES-COLOR DES-LIGHT JOI-COUNTER JOI-SHELF JOI-DOOR LIG-LINEAR FIN-CORK FIN-ACOU FUR-LOUNGE INS-CREW INS-DELIV'),
+    skus: beside(
+      'DES-COLOR DES-LIGHT JOI-COUNTER JOI-SHELF JOI-DOOR LIG-LINEAR FIN-CORK FIN-ACOU FUR-LOUNGE INS-CREW INS-DELIV',
+    ),
   },
   retail: {
     titles: {
@@ -60,7 +66,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Track lighting for the whole shop': 'LIG-TRACK',
       'Move to the corner unit: first estimate': 'DES-RENDER',
     },
-    skus: beside('DES-RENDER JOI-SHELF JOI-COUNTER JOI-NOOK LIG-TRACK LIG-CTRL LIG-HALO FIN-LIME FIN-PAPER-UK FUR-STOOL INS-CREW INS-ELEC'),
+    skus: beside(
+      'DES-RENDER JOI-SHELF JOI-COUNTER JOI-NOOK LIG-TRACK LIG-CTRL LIG-HALO FIN-LIME FIN-PAPER-UK FUR-STOOL INS-CREW INS-ELEC',
+    ),
   },
   lodging: {
     titles: {
@@ -71,7 +79,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Reading lights for every bed': 'LIG-WALL',
       'Bar corner and evening seating': 'FUR-LOUNGE',
     },
-    skus: beside('DES-CONCEPT DES-COLOR JOI-WARD JOI-NOOK JOI-TATAMI LIG-WALL LIG-PEND LIG-WASHI FIN-CURT FIN-TILE-EU FIN-PAPER-UK FUR-LOUNGE INS-CREW INS-DELIV'),
+    skus: beside(
+      'DES-CONCEPT DES-COLOR JOI-WARD JOI-NOOK JOI-TATAMI LIG-WALL LIG-PEND LIG-WASHI FIN-CURT FIN-TILE-EU FIN-PAPER-UK FUR-LOUNGE INS-CREW INS-DELIV',
+    ),
   },
   culture: {
     titles: {
@@ -82,7 +92,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Ticket desk and cloakroom': 'JOI-SHELF',
       'Relighting of the permanent collection': 'LIG-TRACK',
     },
-    skus: beside('DES-LIGHT DES-DRAW JOI-SHELF JOI-NOOK JOI-DESK-EU LIG-TRACK LIG-CTRL LIG-HALO FIN-ACOU FIN-CORK INS-CREW INS-DELIV'),
+    skus: beside(
+      'DES-LIGHT DES-DRAW JOI-SHELF JOI-NOOK JOI-DESK-EU LIG-TRACK LIG-CTRL LIG-HALO FIN-ACOU FIN-CORK INS-CREW INS-DELIV',
+    ),
   },
   home: {
     titles: {
@@ -96,7 +108,9 @@ const projects: Readonly<Record<string, Project>> = {
       'Loft bedroom under the eaves': 'JOI-WARD',
       'Limewash and curtains, upstairs': 'FIN-LIME',
     },
-    skus: beside('DES-CONCEPT DES-COLOR JOI-KITCH JOI-WARD JOI-SHELF JOI-NOOK JOI-TATAMI LIG-PEND LIG-WALL LIG-WASHI FIN-LIME FIN-CURT FIN-PAPER-UK INS-CREW INS-ELEC'),
+    skus: beside(
+      'DES-CONCEPT DES-COLOR JOI-KITCH JOI-WARD JOI-SHELF JOI-NOOK JOI-TATAMI LIG-PEND LIG-WALL LIG-WASHI FIN-LIME FIN-CURT FIN-PAPER-UK INS-CREW INS-ELEC',
+    ),
   },
 };
 
@@ -105,7 +119,10 @@ export const smallProjects: readonly Project[] = [
   { titles: { 'Concept design and budget': 'DES-CONCEPT' }, skus: beside('DES-COLOR DES-RENDER') },
   { titles: { 'Care plan for the coming year': 'CAR-PLAN' }, skus: ['CAR-VISIT'] },
   { titles: { 'Drawings for the building permit': 'DES-DRAW' }, skus: beside('DES-RENDER DES-PM') },
-  { titles: { 'Repairs after the water damage': 'FIN-LIME' }, skus: beside('DES-PM FIN-CORK FIN-CURT INS-CREW INS-DELIV') },
+  {
+    titles: { 'Repairs after the water damage': 'FIN-LIME' },
+    skus: beside('DES-PM FIN-CORK FIN-CURT INS-CREW INS-DELIV'),
+  },
 ];
 
 export function projectOf(kind: string): Project {

@@ -30,10 +30,17 @@ function slots(nowMs: number, dice: Dice): Slot[] {
       return { status, ageDays, createdMs: morning(nowMs, ageDays, dice) };
     }),
   );
-  return drawn.toSorted((a, b) => a.createdMs - b.createdMs).map((slot, index) => ({ ...slot, number: `P-${1_001 + index}` }));
+  return drawn
+    .toSorted((a, b) => a.createdMs - b.createdMs)
+    .map((slot, index) => ({ ...slot, number: `P-${1_001 + index}` }));
 }
 
-function makeProposal({ status, ageDays, createdMs, number }: Slot, { customers, items, owners }: Stock, titles: Set<string>, dice: Dice) {
+function makeProposal(
+  { status, ageDays, createdMs, number }: Slot,
+  { customers, items, owners }: Stock,
+  titles: Set<string>,
+  dice: Dice,
+) {
   const customer = chooseCustomer(customers, ageDays, dice);
   const { country, kind } = customer;
   const terms = countryOf(country);
@@ -69,8 +76,12 @@ function makeProposal({ status, ageDays, createdMs, number }: Slot, { customers,
 
 /** Someone who was a customer by then; a repeat customer comes twice as often. */
 function chooseCustomer(customers: readonly DemoCustomer[], ageDays: number, dice: Dice): DemoCustomer {
-  const known = customers.filter((customer) => customer.ageDays > ageDays && (customer.record.status === 'active' || ageDays > 320));
-  return dice.pick(known.flatMap((customer) => (customer.record.tags.includes('repeat') ? [customer, customer] : [customer])));
+  const known = customers.filter(
+    (customer) => customer.ageDays > ageDays && (customer.record.status === 'active' || ageDays > 320),
+  );
+  return dice.pick(
+    known.flatMap((customer) => (customer.record.tags.includes('repeat') ? [customer, customer] : [customer])),
+  );
 }
 
 /** A customer gets a title once, if there are others; a title that somebody had says where it is for, too. */

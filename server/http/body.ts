@@ -32,10 +32,19 @@ function hasBody({ headers }: Request): boolean {
 }
 
 function requireMediaType({ headers }: Request, accepted: string[]): void {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';').map((part) => part.trim());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice(8).replaceAll('"', '');
+  const [type = '', ...parameters] = (headers['content-type'] ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
   if (!accepted.includes(type) || (charset !== undefined && !['utf-8', 'utf8'].includes(charset))) {
-    throw new Problem('unsupported_media_type', `Send the body as ${accepted.join(' or ')} in UTF-8, and name it in Content-Type.`);
+    throw new Problem(
+      'unsupported_media_type',
+      `Send the body as ${accepted.join(' or ')} in UTF-8, and name it in Content-Type.`,
+    );
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

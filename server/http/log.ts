@@ -12,7 +12,9 @@ export const standardLog: Log = (entry) => {
 /** An error for the log: its chain, and where it came from. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
-  const described = isSqlError(error) ? describeSqlError(error) : { name: error.name, message: error.message, stack: error.stack };
+  const described = isSqlError(error)
+    ? describeSqlError(error)
+    : { name: error.name, message: error.message, stack: error.stack };
   return { ...described, ...(error.cause ? { cause: describeError(error.cause) } : {}) };
 }
 
@@ -22,5 +24,13 @@ const isSqlError = (error: Error): boolean => /^[0-9A-Z]{5}$/.test(String(Reflec
 function describeSqlError(error: Error): Record<string, unknown> {
   const of = (name: string): unknown => Reflect.get(error, name);
   const at = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  return { name: error.name, sqlState: of('code'), constraint: of('constraint'), table: of('table'), column: of('column'), routine: of('routine'), stack: at.join('\n') };
+  return {
+    name: error.name,
+    sqlState: of('code'),
+    constraint: of('constraint'),
+    table: of('table'),
+    column: of('column'),
+    routine: of('routine'),
+    stack: at.join('\n'),
+  };
 }

@@ -38,4 +38,3 @@ function add(values: Map<string, unknown>, name: string, value: string): void {
   if (before === undefined) values.set(name, value);
   else values.set(name, Array.isArray(before) ? [...before, value] : [before, value]);
 }
-

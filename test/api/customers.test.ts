@@ -6,12 +6,25 @@ import type { Answer, Tenant } from '../world.ts';
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
 
-const errorsOf = ({ body }: Answer) => body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
+const errorsOf = ({ body }: Answer) =>
+  body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
 const create = (tenant: Tenant, body: unknown, path = '') => tenant.call('POST', `/v1/customers${path}`, body);
 
 const blank = {
-  firstName: null, lastName: null, companyName: null, email: null, phone: null, address: null, shippingAddress: null,
-  taxId: null, website: null, notes: null, tags: [], externalId: null, metadata: {}, status: 'active',
+  firstName: null,
+  lastName: null,
+  companyName: null,
+  email: null,
+  phone: null,
+  address: null,
+  shippingAddress: null,
+  taxId: null,
+  website: null,
+  notes: null,
+  tags: [],
+  externalId: null,
+  metadata: {},
+  status: 'active',
 };
 
 describe('POST /v1/customers', () => {
@@ -20,7 +33,13 @@ describe('POST /v1/customers', () => {
     const created = await create(tenant, { name: 'Åsa', email: 'Asa@Example.com', metadata: { z: 1, a: true } });
     expect(created.status).toBe(201);
     const { id, createdAt, updatedAt, ...rest } = created.body;
-    expect(rest).toEqual({ ...blank, type: 'person', name: 'Åsa', email: 'Asa@Example.com', metadata: { z: '1', a: 'true' } });
+    expect(rest).toEqual({
+      ...blank,
+      type: 'person',
+      name: 'Åsa',
+      email: 'Asa@Example.com',
+      metadata: { z: '1', a: 'true' },
+    });
     expect(id).toMatch(/^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(updatedAt).toBe(createdAt);
@@ -42,13 +61,23 @@ describe('POST /v1/customers', () => {
     expect(await made({ lastName: 'Lee' })).toEqual(['person', 'Lee']);
     expect(await made({ email: 'a@b.example', phone: '123' })).toEqual(['person', 'a@b.example']);
     expect(await made({ phone: '030-123' })).toEqual(['person', '030-123']);
-    expect(await made({ firstName: 'F'.repeat(100), lastName: 'L'.repeat(100) })).toEqual(['person', `${'F'.repeat(100)} ${'L'.repeat(99)}`]);
+    expect(await made({ firstName: 'F'.repeat(100), lastName: 'L'.repeat(100) })).toEqual([
+      'person',
+      `${'F'.repeat(100)} ${'L'.repeat(99)}`,
+    ]);
   });
 
   test('an empty string is a field that was not mapped; spaces are trimmed; text is composed', async () => {
     const tenant = await world.organization();
     const { body } = await create(tenant, {
-      name: '  Cafe\u0301  ', firstName: '', email: ' ', address: { line1: '', country: '' }, shippingAddress: '', tags: null, metadata: null, notes: ' a\r\nb\t ',
+      name: '  Cafe\u0301  ',
+      firstName: '',
+      email: ' ',
+      address: { line1: '', country: '' },
+      shippingAddress: '',
+      tags: null,
+      metadata: null,
+      notes: ' a\r\nb\t ',
     });
     expect(body).toMatchObject({ ...blank, name: 'Café', notes: 'a\nb' });
   });
@@ -56,16 +85,40 @@ describe('POST /v1/customers', () => {
   test('refuses what breaks a rule, all of it at once, each with its place and code', async () => {
     const tenant = await world.organization();
     const answer = await create(tenant, {
-      type: 'persn', firstName: 'x'.repeat(101), email: 'a@b', phone: '12', website: 'ftp://x', address: { country: 'UK', postalCode: 'x'.repeat(21), zip: '1' },
-      tags: ['a', 5], metadata: { 'a b': '1', c: 'x'.repeat(501), d: [] }, id: 'cus_x', createdAt: null, e_mail: 'x', status: 5,
+      type: 'persn',
+      firstName: 'x'.repeat(101),
+      email: 'a@b',
+      phone: '12',
+      website: 'ftp://x',
+      address: { country: 'UK', postalCode: 'x'.repeat(21), zip: '1' },
+      tags: ['a', 5],
+      metadata: { 'a b': '1', c: 'x'.repeat(501), d: [] },
+      id: 'cus_x',
+      createdAt: null,
+      e_mail: 'x',
+      status: 5,
     });
     expect(answer.status).toBe(422);
-    expect(errorsOf(answer).toSorted()).toEqual([
-      '/address/country invalid_country', '/address/postalCode too_long', '/address/zip unknown_field', '/createdAt read_only_field',
-      '/e_mail unknown_field', '/email invalid_email', '/firstName too_long', '/id read_only_field', '/metadata/a b invalid_characters',
-      '/metadata/c too_long', '/metadata/d invalid_type', '/phone too_short', '/status invalid_type', 
-      '/tags/1 invalid_type', '/type invalid_enum', '/website invalid_url',
-    ].toSorted());
+    expect(errorsOf(answer).toSorted()).toEqual(
+      [
+        '/address/country invalid_country',
+        '/address/postalCode too_long',
+        '/address/zip unknown_field',
+        '/createdAt read_only_field',
+        '/e_mail unknown_field',
+        '/email invalid_email',
+        '/firstName too_long',
+        '/id read_only_field',
+        '/metadata/a b invalid_characters',
+        '/metadata/c too_long',
+        '/metadata/d invalid_type',
+        '/phone too_short',
+        '/status invalid_type',
+        '/tags/1 invalid_type',
+        '/type invalid_enum',
+        '/website invalid_url',
+      ].toSorted(),
+    );
     const suggestions = Object.fromEntries(answer.body.errors.map((error: any) => [error.pointer, error.suggestion]));
     expect(suggestions).toMatchObject({ '/type': 'person', '/address/country': 'GB', '/e_mail': 'email' });
   });
@@ -73,13 +126,18 @@ describe('POST /v1/customers', () => {
   test('refuses a tag that stands there twice, and a 21st', async () => {
     const tenant = await world.organization();
     expect(errorsOf(await create(tenant, { name: 'x', tags: ['a', 'b', 'A'] }))).toEqual(['/tags/2 duplicate_item']);
-    expect(errorsOf(await create(tenant, { name: 'x', tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }))).toEqual(['/tags too_many_items']);
+    expect(
+      errorsOf(await create(tenant, { name: 'x', tags: Array.from({ length: 21 }, (_, index) => `t${index}`) })),
+    ).toEqual(['/tags too_many_items']);
   });
 
   test('needs something to be called by', async () => {
     const tenant = await world.organization();
-    for (const body of [{}, { notes: 'x' }, { email: '', firstName: null }]) expect(errorsOf(await create(tenant, body))).toEqual(['/name required']);
-    expect(errorsOf(await create(tenant, { taxId: 5 }))).toEqual(['/name required', '/taxId invalid_type'].toSorted().reverse());
+    for (const body of [{}, { notes: 'x' }, { email: '', firstName: null }])
+      expect(errorsOf(await create(tenant, body))).toEqual(['/name required']);
+    expect(errorsOf(await create(tenant, { taxId: 5 }))).toEqual(
+      ['/name required', '/taxId invalid_type'].toSorted().reverse(),
+    );
   });
 
   test('lengths count code points', async () => {
@@ -99,21 +157,46 @@ describe('POST /v1/customers', () => {
 
 describe('PATCH /v1/customers/{customerId}', () => {
   const made = async (tenant: Tenant, body: object = {}) =>
-    (await create(tenant, { name: 'N', address: { city: 'Berlin', country: 'DE' }, metadata: { a: '1', b: '2' }, tags: ['x'], notes: 'n', ...body })).body;
-  const patch = (tenant: Tenant, id: string, body: unknown, headers?: Record<string, string>) => tenant.call('PATCH', `/v1/customers/${id}`, body, headers);
+    (
+      await create(tenant, {
+        name: 'N',
+        address: { city: 'Berlin', country: 'DE' },
+        metadata: { a: '1', b: '2' },
+        tags: ['x'],
+        notes: 'n',
+        ...body,
+      })
+    ).body;
+  const patch = (tenant: Tenant, id: string, body: unknown, headers?: Record<string, string>) =>
+    tenant.call('PATCH', `/v1/customers/${id}`, body, headers);
 
   test('merges objects, clears with null, replaces arrays, and moves updatedAt', async () => {
     const tenant = await world.organization();
     const before = await made(tenant);
-    const answer = await patch(tenant, before.id, { address: { line1: 'Weg 1', city: null }, metadata: { a: null, c: 3 }, tags: ['y', 'z'], notes: null, firstName: 'F' });
+    const answer = await patch(tenant, before.id, {
+      address: { line1: 'Weg 1', city: null },
+      metadata: { a: null, c: 3 },
+      tags: ['y', 'z'],
+      notes: null,
+      firstName: 'F',
+    });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      ...before, notes: null, firstName: 'F', tags: ['y', 'z'], metadata: { b: '2', c: '3' }, updatedAt: answer.body.updatedAt,
+      ...before,
+      notes: null,
+      firstName: 'F',
+      tags: ['y', 'z'],
+      metadata: { b: '2', c: '3' },
+      updatedAt: answer.body.updatedAt,
       address: { line1: 'Weg 1', line2: null, city: null, region: null, postalCode: null, country: 'DE' },
     });
     expect(answer.body.updatedAt > before.updatedAt).toBe(true);
     expect((await tenant.call('GET', `/v1/customers/${before.id}`)).text).toBe(answer.text);
-    const cleared = await patch(tenant, before.id, { address: { line1: null, country: null }, metadata: null, tags: null });
+    const cleared = await patch(tenant, before.id, {
+      address: { line1: null, country: null },
+      metadata: null,
+      tags: null,
+    });
     expect(cleared.body).toMatchObject({ address: null, metadata: {}, tags: [] });
   });
 
@@ -121,7 +204,18 @@ describe('PATCH /v1/customers/{customerId}', () => {
     const tenant = await world.organization();
     const before = await made(tenant);
     const { etag } = Object.fromEntries((await tenant.call('GET', `/v1/customers/${before.id}`)).headers);
-    const nothings = [{}, { name: 'N' }, { name: ' N ' }, { address: {} }, { address: { country: 'de' } }, { metadata: { b: '2', a: '1' } }, { metadata: { q: null } }, { tags: ['x'] }, { email: null }, before];
+    const nothings = [
+      {},
+      { name: 'N' },
+      { name: ' N ' },
+      { address: {} },
+      { address: { country: 'de' } },
+      { metadata: { b: '2', a: '1' } },
+      { metadata: { q: null } },
+      { tags: ['x'] },
+      { email: null },
+      before,
+    ];
     for (const body of nothings) {
       const answer = await patch(tenant, before.id, body);
       expect([answer.status, answer.body, answer.headers.get('etag')]).toEqual([200, before, etag]);
@@ -132,7 +226,12 @@ describe('PATCH /v1/customers/{customerId}', () => {
     const tenant = await world.organization();
     const { id, notes } = await made(tenant);
     const answer = await patch(tenant, id, { notes: '', name: '', address: { city: '' }, externalId: ' ' });
-    expect(errorsOf(answer).toSorted()).toEqual(['/address/city too_short', '/externalId too_short', '/name too_short', '/notes too_short']);
+    expect(errorsOf(answer).toSorted()).toEqual([
+      '/address/city too_short',
+      '/externalId too_short',
+      '/name too_short',
+      '/notes too_short',
+    ]);
     expect((await tenant.call('GET', `/v1/customers/${id}`)).body.notes).toBe(notes);
   });
 
@@ -150,28 +249,46 @@ describe('PATCH /v1/customers/{customerId}', () => {
   test('two at once to different fields and to different metadata keys both stay', async () => {
     const tenant = await world.organization();
     const { id } = await made(tenant);
-    const bodies = [{ firstName: 'A' }, { lastName: 'B' }, { metadata: { m1: '1' } }, { metadata: { m2: '2' } }, { address: { line1: 'l' } }];
+    const bodies = [
+      { firstName: 'A' },
+      { lastName: 'B' },
+      { metadata: { m1: '1' } },
+      { metadata: { m2: '2' } },
+      { address: { line1: 'l' } },
+    ];
     const answers = await Promise.all(bodies.map((body) => patch(tenant, id, body)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     const { body } = await tenant.call('GET', `/v1/customers/${id}`);
-    expect(body).toMatchObject({ firstName: 'A', lastName: 'B', metadata: { a: '1', b: '2', m1: '1', m2: '2' }, address: { line1: 'l', city: 'Berlin' } });
+    expect(body).toMatchObject({
+      firstName: 'A',
+      lastName: 'B',
+      metadata: { a: '1', b: '2', m1: '1', m2: '2' },
+      address: { line1: 'l', city: 'Berlin' },
+    });
   });
 
   test('takes merge-patch+json, and refuses a 51st metadata key and a taken externalId', async () => {
     const tenant = await world.organization();
     const { id } = await made(tenant, { externalId: 'one' });
     const other = await made(tenant, { externalId: 'two' });
-    expect((await patch(tenant, id, { notes: 'm' }, { 'content-type': 'application/merge-patch+json' })).status).toBe(200);
+    expect((await patch(tenant, id, { notes: 'm' }, { 'content-type': 'application/merge-patch+json' })).status).toBe(
+      200,
+    );
     const many = Object.fromEntries(Array.from({ length: 49 }, (_, index) => [`k${index}`, 'v']));
     expect(errorsOf(await patch(tenant, id, { metadata: many }))).toEqual(['/metadata too_many_items']);
-    expect((await patch(tenant, id, { externalId: 'two' })).body).toMatchObject({ status: 409, code: 'external_id_taken', existingId: other.id });
+    expect((await patch(tenant, id, { externalId: 'two' })).body).toMatchObject({
+      status: 409,
+      code: 'external_id_taken',
+      existingId: other.id,
+    });
   });
 
   test('an archived customer is found as archived', async () => {
     const tenant = await world.organization();
     const { id } = await made(tenant);
     await patch(tenant, id, { status: 'archived' });
-    const found = async (status: string) => (await tenant.call('GET', `/v1/customers?status=${status}`)).body.data.length;
+    const found = async (status: string) =>
+      (await tenant.call('GET', `/v1/customers?status=${status}`)).body.data.length;
     expect([await found('archived'), await found('active'), await found('all')]).toEqual([1, 0, 1]);
   });
 });
@@ -185,8 +302,21 @@ describe('GET /v1/customers', () => {
 
   test('finds by e-mail, phone, tag, externalId, metadata and time', async () => {
     const tenant = await world.organization();
-    const ann = await create(tenant, { name: 'Ann', email: 'Ann@Example.com', phone: '+49 (30) 0074321', tags: ['VIP'], externalId: 'E1', metadata: { k: 'v', l: 'w' } });
-    await create(tenant, { name: 'Bob', email: 'bob@example.com', phone: '74321', tags: ['vip', 'x'], metadata: { k: 'v' } });
+    const ann = await create(tenant, {
+      name: 'Ann',
+      email: 'Ann@Example.com',
+      phone: '+49 (30) 0074321',
+      tags: ['VIP'],
+      externalId: 'E1',
+      metadata: { k: 'v', l: 'w' },
+    });
+    await create(tenant, {
+      name: 'Bob',
+      email: 'bob@example.com',
+      phone: '74321',
+      tags: ['vip', 'x'],
+      metadata: { k: 'v' },
+    });
     expect(await names(tenant, 'email=ann@example.COM')).toEqual(['Ann']);
     expect(await names(tenant, 'phone=0074321')).toEqual(['Ann']);
     expect(await names(tenant, 'phone=49300074321')).toEqual(['Ann']);
@@ -209,13 +339,30 @@ describe('GET /v1/customers', () => {
   test('searches words without regard to case and accents, and takes wildcards literally', async () => {
     const tenant = await world.organization();
     for (const body of [
-      { companyName: 'Berglunds snabbköp', firstName: 'Christina', phone: '0921-12 34 65' }, { name: 'Groß & Söhne' }, { name: '100% Öko_Laden' },
-      { name: '東京商店' }, { name: 'Emoji 🎉 Party', email: 'party@example.com' },
-    ]) await create(tenant, body);
+      { companyName: 'Berglunds snabbköp', firstName: 'Christina', phone: '0921-12 34 65' },
+      { name: 'Groß & Söhne' },
+      { name: '100% Öko_Laden' },
+      { name: '東京商店' },
+      { name: 'Emoji 🎉 Party', email: 'party@example.com' },
+    ])
+      await create(tenant, body);
     const finds: [string, string[]][] = [
-      ['berglunds snabbkop', ['Berglunds snabbköp']], ['SNABBKÖP christina', ['Berglunds snabbköp']], ['snabbko\u0308p', ['Berglunds snabbköp']],
-      ['gross', ['Groß & Söhne']], ['GROẞ sohne', ['Groß & Söhne']], ['100%', ['100% Öko_Laden']], ['o_l', ['100% Öko_Laden']], ['%', ['100% Öko_Laden']], ['_', ['100% Öko_Laden']],
-      ['東京', ['東京商店']], ['🎉', ['Emoji 🎉 Party']], ['party@example', ['Emoji 🎉 Party']], ['921-1234', ['Berglunds snabbköp']], ['berglunds 99', []], ['\\', []], ['\u0301', []],
+      ['berglunds snabbkop', ['Berglunds snabbköp']],
+      ['SNABBKÖP christina', ['Berglunds snabbköp']],
+      ['snabbko\u0308p', ['Berglunds snabbköp']],
+      ['gross', ['Groß & Söhne']],
+      ['GROẞ sohne', ['Groß & Söhne']],
+      ['100%', ['100% Öko_Laden']],
+      ['o_l', ['100% Öko_Laden']],
+      ['%', ['100% Öko_Laden']],
+      ['_', ['100% Öko_Laden']],
+      ['東京', ['東京商店']],
+      ['🎉', ['Emoji 🎉 Party']],
+      ['party@example', ['Emoji 🎉 Party']],
+      ['921-1234', ['Berglunds snabbköp']],
+      ['berglunds 99', []],
+      ['\\', []],
+      ['\u0301', []],
     ];
     for (const [q, expected] of finds) expect(await names(tenant, `q=${encodeURIComponent(q)}`), q).toEqual(expected);
   });
@@ -223,9 +370,17 @@ describe('GET /v1/customers', () => {
   test('sorts by name as people do, whatever the locale of the database', async () => {
     const tenant = await world.organization();
     for (const name of ['Zoë', 'ångström', 'Apfel', 'äpfel', 'berg', 'Émile']) await create(tenant, { name });
-    const sorted = async (sort: string) => (await tenant.call('GET', `/v1/customers?sort=${sort}`)).body.data.map(({ name }: any) => name);
+    const sorted = async (sort: string) =>
+      (await tenant.call('GET', `/v1/customers?sort=${sort}`)).body.data.map(({ name }: any) => name);
     const ascending = await sorted('name');
-    expect(ascending.map((name: string) => name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase())).toEqual(['angstrom', 'apfel', 'apfel', 'berg', 'emile', 'zoe']);
+    expect(ascending.map((name: string) => name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase())).toEqual([
+      'angstrom',
+      'apfel',
+      'apfel',
+      'berg',
+      'emile',
+      'zoe',
+    ]);
     expect(await sorted('-name')).toEqual(ascending.toReversed());
   });
 });

@@ -12,7 +12,13 @@ describe('GET /v1/proposals/{proposalId}', () => {
     const tenant = await world.organization();
     const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Åsa', email: 'a@example.com' });
     const id = await proposal(tenant, {
-      customer: customer.id, status: 'accepted', number: 'P-1', sentAt: at, acceptedAt: at, statusChangedAt: at, acceptedBy: { name: 'Åsa', email: null },
+      customer: customer.id,
+      status: 'accepted',
+      number: 'P-1',
+      sentAt: at,
+      acceptedAt: at,
+      statusChangedAt: at,
+      acceptedBy: { name: 'Åsa', email: null },
       lines: [
         { name: 'Desk', quantity: '3', unitPrice: '10.005', discountAmount: '0.01', taxRate: '8.25' },
         { name: 'Credit', quantity: '1.5', unitPrice: '-1.01' },
@@ -22,12 +28,35 @@ describe('GET /v1/proposals/{proposalId}', () => {
     const { status, body, headers } = await tenant.call('GET', `/v1/proposals/${id}`);
     expect(status).toBe(200);
     // 3 × 10.005 = 30.015 → 30.02; 1.5 × −1.01 = −1.515 → −1.52; (30.02 − 0.01) × 8.25 % = 2.475825 → 2.48
-    expect(body).toMatchObject({ subtotal: '28.50', discountTotal: '0.01', taxTotal: '2.48', total: '30.97', lineItemCount: 3 });
-    expect(body.lineItems.map((line: any) => [line.position, line.subtotal, line.discountAmount, line.taxAmount, line.total, line.selected])).toEqual([
-      [1, '30.02', '0.01', '2.48', '32.49', true], [2, '-1.52', '0.00', '0.00', '-1.52', true], [3, '99.00', '0.00', '0.00', '99.00', false],
+    expect(body).toMatchObject({
+      subtotal: '28.50',
+      discountTotal: '0.01',
+      taxTotal: '2.48',
+      total: '30.97',
+      lineItemCount: 3,
+    });
+    expect(
+      body.lineItems.map((line: any) => [
+        line.position,
+        line.subtotal,
+        line.discountAmount,
+        line.taxAmount,
+        line.total,
+        line.selected,
+      ]),
+    ).toEqual([
+      [1, '30.02', '0.01', '2.48', '32.49', true],
+      [2, '-1.52', '0.00', '0.00', '-1.52', true],
+      [3, '99.00', '0.00', '0.00', '99.00', false],
     ]);
     expect(body.lineItems[0]).toMatchObject({ quantity: '3', unitPrice: '10.005', taxRate: '8.25', itemId: null });
-    expect(body.customer).toEqual({ id: customer.id, name: 'Åsa', companyName: null, email: 'a@example.com', phone: null });
+    expect(body.customer).toEqual({
+      id: customer.id,
+      name: 'Åsa',
+      companyName: null,
+      email: 'a@example.com',
+      phone: null,
+    });
     const renamed = await tenant.call('PATCH', `/v1/customers/${customer.id}`, { name: 'Åsa B.' });
     expect(renamed.status).toBe(200);
     const after = await tenant.call('GET', `/v1/proposals/${id}`);
@@ -38,7 +67,8 @@ describe('GET /v1/proposals/{proposalId}', () => {
   test('prints money in the currency’s own digits', async () => {
     const tenant = await world.organization();
     const lines = [{ quantity: '2.5', unitPrice: '1000.5', taxRate: '10' }];
-    const totals = async (currency: string) => (await tenant.call('GET', `/v1/proposals/${await proposal(tenant, { currency, lines })}`)).body.total;
+    const totals = async (currency: string) =>
+      (await tenant.call('GET', `/v1/proposals/${await proposal(tenant, { currency, lines })}`)).body.total;
     expect([await totals('JPY'), await totals('KWD'), await totals('USD')]).toEqual(['2751', '2751.375', '2751.38']);
   });
 });
@@ -55,10 +85,19 @@ describe('GET /v1/proposals', () => {
 
   test('finds by status, customer, number, times and words, the customer’s name included', async () => {
     const tenant = await world.organization();
-    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Berglunds snabbköp', firstName: 'Nora' });
+    const { body: customer } = await tenant.call('POST', '/v1/customers', {
+      name: 'Berglunds snabbköp',
+      firstName: 'Nora',
+    });
     const numbers: Record<string, string> = {};
     for (const [index, status] of proposalStatuses.entries()) {
-      const wanted = { status, number: `P-${index}`, title: index === 0 ? 'Été' : 'Winter', customer: customer.id, statusChangedAt: `2026-02-0${index + 1}T00:00:00.000Z` };
+      const wanted = {
+        status,
+        number: `P-${index}`,
+        title: index === 0 ? 'Été' : 'Winter',
+        customer: customer.id,
+        statusChangedAt: `2026-02-0${index + 1}T00:00:00.000Z`,
+      };
       numbers[status] = wanted.number;
       await proposal(tenant, { ...wanted, sentAt: at, acceptedAt: at, expiresAt: index === 1 ? at : null });
     }

@@ -15,6 +15,7 @@ import type { Database } from '../../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
+import { setPassword } from '../../server/settings/sign-in.ts';
 import { lineTotals } from '../../server/money.ts';
 import { serve } from '../../server/serve.ts';
 import type { Serving } from '../../server/serve.ts';
@@ -44,7 +45,9 @@ afterAll(async () => {
 describe('what is printed', () => {
   test('names what was made, the key once by itself, and that it is not shown again', async () => {
     expect(demo.printed.join('\n')).toMatch(/61 customers, 44 items, 120 proposals[^]*shown only now/);
-    expect(demo.printed.map((line) => line.trim()).filter((line) => /^ak_live_[0-9a-f]{64}$/.test(line))).toEqual([printedKey()]);
+    expect(demo.printed.map((line) => line.trim()).filter((line) => /^ak_live_[0-9a-f]{64}$/.test(line))).toEqual([
+      printedKey(),
+    ]);
   });
 
   test('has a curl line that answers with records when it is pasted', async () => {
@@ -58,7 +61,7 @@ describe('what is printed', () => {
   test('has addresses that answer', async () => {
     const addresses = demo.printed.flatMap((line) => (line.includes('curl') ? [] : (line.match(/https?:\S+/g) ?? [])));
     expect(addresses).toHaveLength(2);
-    for (const address of addresses) expect((await get(address)).status).toBe(200);
+    for (const address of addresses) expect((await fetch(address)).status).toBe(200);
   });
 
   test('is in the database as a hash only', async () => {
@@ -85,7 +88,8 @@ describe('the records', () => {
     expect(distinct(customers.map(({ address }) => address?.country)).length).toBeGreaterThan(15);
     expect(customers.filter(({ status }) => status === 'archived')).toHaveLength(5);
     expect(distinct(customers.map(({ type }) => type))).toEqual(['company', 'person']);
-    for (const field of ['shippingAddress', 'taxId', 'website', 'notes', 'externalId'] as const) expect(customers.filter((one) => one[field] !== null).length, field).toBeGreaterThan(4);
+    for (const field of ['shippingAddress', 'taxId', 'website', 'notes', 'externalId'] as const)
+      expect(customers.filter((one) => one[field] !== null).length, field).toBeGreaterThan(4);
   });
 
   test('are proposals in every status and in four currencies, as the catalog', async () => {
@@ -118,9 +122,14 @@ describe('an existing organization', () => {
 describe('a first run', () => {
   test('that ends before the key is printed leaves nothing, and the next one starts anew', async () => {
     const database = await emptyDatabase();
-    const killed = ensureDemo(database, 'http://localhost:1', () => {
-      throw new Error('killed');
-    });
+    const killed = ensureDemo(
+      database,
+      'http://localhost:1',
+      () => {
+        throw new Error('killed');
+      },
+      (member, password) => setPassword(database, member, password),
+    );
     await expect(killed).rejects.toThrow('killed');
     for (const table of ['organizations', 'customers', 'api_keys']) expect(await countRows(database, table)).toBe(0);
     expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('ak_live_');
@@ -128,7 +137,10 @@ describe('a first run', () => {
 
   test('of two processes at once makes one demo', async () => {
     const database = await emptyDatabase();
-    const printed = await Promise.all([linesOf(database, 'http://localhost:1'), linesOf(database, 'http://localhost:1')]);
+    const printed = await Promise.all([
+      linesOf(database, 'http://localhost:1'),
+      linesOf(database, 'http://localhost:1'),
+    ]);
     expect(printed.filter((lines) => lines.length > 0)).toHaveLength(1);
     expect(await countRows(database, 'api_keys')).toBe(1);
   });
@@ -149,7 +161,12 @@ async function emptyDatabase(): Promise<Database> {
 
 async function linesOf(database: Database, url: string): Promise<string[]> {
   const lines: string[] = [];
-  await ensureDemo(database, url, (line) => lines.push(line));
+  await ensureDemo(
+    database,
+    url,
+    (line) => lines.push(line),
+    (member, password) => setPassword(database, member, password),
+  );
   return lines;
 }
 
@@ -184,15 +201,26 @@ async function all<T>(path: string, schema: z.ZodType<T>): Promise<T[]> {
   return records;
 }
 
-const distinct = <T,>(values: readonly T[]): T[] => [...new Set(values)].toSorted();
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)].toSorted();
 
-const totalsOf = ({ subtotal, discountTotal, taxTotal, total }: Proposal) => ({ subtotal, discountTotal, taxTotal, total });
+const totalsOf = ({ subtotal, discountTotal, taxTotal, total }: Proposal) => ({
+  subtotal,
+  discountTotal,
+  taxTotal,
+  total,
+});
 
 /** The sums of the selected lines, reckoned here in ten-thousandths and printed in the currency's own digits. */
 function recomputed({ lineItems, currency }: Proposal): ReturnType<typeof totalsOf> {
   const counted = lineItems.filter(({ selected }) => selected);
-  const sum = (field: 'subtotal' | 'discountAmount' | 'taxAmount') => counted.reduce((total, line) => total + toScaled(line[field]), 0n);
+  const sum = (field: 'subtotal' | 'discountAmount' | 'taxAmount') =>
+    counted.reduce((total, line) => total + toScaled(line[field]), 0n);
   const print = (scaled: bigint) => (Number(scaled) / 10_000).toFixed(currencyDigits.get(currency));
   const [subtotal, discount, tax] = [sum('subtotal'), sum('discountAmount'), sum('taxAmount')];
-  return { subtotal: print(subtotal), discountTotal: print(discount), taxTotal: print(tax), total: print(subtotal - discount + tax) };
+  return {
+    subtotal: print(subtotal),
+    discountTotal: print(discount),
+    taxTotal: print(tax),
+    total: print(subtotal - discount + tax),
+  };
 }

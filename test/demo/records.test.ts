@@ -5,7 +5,12 @@ import { diceOf } from '../../server/demo/dice.ts';
 import { makeItems } from '../../server/demo/items.ts';
 import { makeProposals } from '../../server/demo/proposals.ts';
 
-const moments = ['2026-01-01T00:00:00.000Z', '2026-02-28T23:59:59.999Z', '2028-02-29T12:00:00.000Z', '2026-11-20T06:30:00.000Z'];
+const moments = [
+  '2026-01-01T00:00:00.000Z',
+  '2026-02-28T23:59:59.999Z',
+  '2028-02-29T12:00:00.000Z',
+  '2026-11-20T06:30:00.000Z',
+];
 const month = 30 * 86_400_000;
 
 function demoAt(moment: string, seed = 58) {
@@ -23,7 +28,14 @@ describe.each(moments)('a demo made at %s', (moment) => {
   test('says of every proposal what happened in the order in which it happened', () => {
     for (const { number, status, createdAt, updatedAt, statusChangedAt, ...times } of records) {
       const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt } = times;
-      const happened = [createdAt, sentAt, viewedAt, acceptedAt ?? declinedAt ?? expiredAt ?? canceledAt, updatedAt, moment].filter((time) => time !== null);
+      const happened = [
+        createdAt,
+        sentAt,
+        viewedAt,
+        acceptedAt ?? declinedAt ?? expiredAt ?? canceledAt,
+        updatedAt,
+        moment,
+      ].filter((time) => time !== null);
       expect(happened, number).toEqual(happened.toSorted());
       expect(statusChangedAt, number).toBe(status === 'draft' ? createdAt : times[`${status}At`]);
       const ends = eventTimes.filter((name) => name !== 'sentAt' && name !== 'viewedAt' && times[name] !== null);
@@ -43,14 +55,20 @@ describe.each(moments)('a demo made at %s', (moment) => {
   });
 
   test('spreads them over eighteen months, after their customers and items, with growing numbers', () => {
-    const since = new Map([...customers.map(({ record }) => record), ...items].map(({ id, createdAt }) => [id, createdAt]));
+    const since = new Map(
+      [...customers.map(({ record }) => record), ...items].map(({ id, createdAt }) => [id, createdAt]),
+    );
     for (const { record, lines } of proposals) {
       for (const id of [record.customerId, ...lines.map(({ itemId }) => itemId)]) {
         if (id !== null) expect((since.get(id) ?? '9') <= record.createdAt, record.number).toBe(true);
       }
     }
-    expect(records.map(({ number }) => number)).toEqual(records.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1)).map(({ number }) => number));
-    const months = new Set(records.map(({ createdAt }) => Math.floor((Date.parse(moment) - Date.parse(createdAt)) / month)));
+    expect(records.map(({ number }) => number)).toEqual(
+      records.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1)).map(({ number }) => number),
+    );
+    const months = new Set(
+      records.map(({ createdAt }) => Math.floor((Date.parse(moment) - Date.parse(createdAt)) / month)),
+    );
     expect(months.size).toBeGreaterThan(14);
   });
 
@@ -66,7 +84,9 @@ describe.each(moments)('a demo made at %s', (moment) => {
       chosen: ({ optional, selected }) => optional && selected,
     };
     for (const [name, isOne] of Object.entries(sorts)) expect(lines.filter(isOne).length, name).toBeGreaterThan(4);
-    expect([...new Set(records.map(({ lineItemCount }) => lineItemCount))].toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect([...new Set(records.map(({ lineItemCount }) => lineItemCount))].toSorted()).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8,
+    ]);
   });
 
   test('changed no customer and no item before it was made, nor after now', () => {
@@ -77,9 +97,22 @@ describe.each(moments)('a demo made at %s', (moment) => {
 
   test('has the names and amounts of every other demo', () => {
     const facts = (made: ReturnType<typeof demoAt>) => [
-      made.customers.map(({ record: { name, phone, taxId, tags, notes, metadata } }) => ({ name, phone, taxId, tags, notes, metadata })),
+      made.customers.map(({ record: { name, phone, taxId, tags, notes, metadata } }) => ({
+        name,
+        phone,
+        taxId,
+        tags,
+        notes,
+        metadata,
+      })),
       made.items.map(({ name, sku, unitPrice, imageUrl }) => ({ name, sku, unitPrice, imageUrl })),
-      made.proposals.map(({ record: { number, title, status, total, publicUrl } }) => ({ number, title, status, total, publicUrl })),
+      made.proposals.map(({ record: { number, title, status, total, publicUrl } }) => ({
+        number,
+        title,
+        status,
+        total,
+        publicUrl,
+      })),
     ];
     expect(facts(demoAt('2027-07-04T08:15:00.000Z'))).toEqual(facts({ items, customers, proposals }));
     expect(facts(demoAt(moment, 2))).not.toEqual(facts({ items, customers, proposals }));

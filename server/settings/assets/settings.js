@@ -1,0 +1,52 @@
+/* Enhancements only: every page works without this file. */
+
+// A new key is the answer to a POST: reloading asks for the page instead of sending the form again.
+if (document.querySelector('[data-secret]')) {
+  history.replaceState(null, '', location.pathname);
+  // The browser may keep a page that was left, to bring it back whole; it keeps it without the key.
+  addEventListener('pagehide', () => {
+    for (const secret of document.querySelectorAll('[data-secret]')) secret.remove();
+  });
+}
+
+for (const form of document.querySelectorAll('form[method="post"]')) {
+  form.addEventListener('submit', () => {
+    const button = form.querySelector('button[type="submit"]');
+    // After the browser has taken the form, which a disabled button would have stopped.
+    setTimeout(() => {
+      button.disabled = true;
+    });
+  });
+}
+// Coming back, the form is as it was.
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('button[type="submit"]')) button.disabled = false;
+});
+
+const announcement = document.querySelector('#announcement');
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const source = document.getElementById(button.dataset.copy);
+  const label = [...button.childNodes];
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    const copied = await copy(source);
+    button.textContent = copied ? 'Copied' : 'Press Ctrl+C';
+    announcement.textContent = copied ? 'Copied to the clipboard.' : 'Selected: copy it with your keyboard.';
+    setTimeout(() => {
+      button.replaceChildren(...label);
+      announcement.textContent = '';
+    }, 2500);
+  });
+}
+
+async function copy(source) {
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    return true;
+  } catch {
+    // No clipboard without https, or none allowed: the text is selected, and the keyboard copies it.
+    getSelection().selectAllChildren(source);
+    return false;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Every answer of every server of a test run against the OpenAPI document: its status, its headers, its media type and
+ * its body. It looks on from inside the process, so that no test and no client has to go another way.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { mapSchema, mapValues } from '../contract/openapi-document.ts';
+import type { Document, Operation, Response, Schema } from '../contract/openapi-document.ts';
+import { openApiDocument } from '../contract/openapi.ts';
+
+export type SentAnswer = {
+  method: string;
+  path: string;
+  status: number;
+  headers: OutgoingHttpHeaders;
+  body: string;
+};
+
+/** What broke since it was last asked; it is asked after every test. */
+export const takeBreaks = (): string[] => broken.splice(0);
+const broken: string[] = [];
+
+subscribe('http.server.request.start', (message) => {
+  // Node documents what this channel tells.
+  const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+  const { method = '', url = '' } = request;
+  const path = url.split('?', 1)[0] ?? '';
+  if (!path.startsWith('/v1/')) return;
+  const { end } = response;
+  response.end = function ending(this: ServerResponse, ...given: unknown[]) {
+    const [chunk] = given;
+    const body = typeof chunk === 'string' || chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : '';
+    // Only our own application names its requests there: tests have servers of other people, too.
+    const isOurs = Reflect.get(Object(Reflect.get(response, 'locals')), 'requestId') !== undefined;
+    const { statusCode: status } = response;
+    if (isOurs) broken.push(...breaksOf({ method, path, status, headers: response.getHeaders(), body }));
+    return Reflect.apply(end, this, given);
+  };
+});
+
+/** One sentence for each thing in which an answer is not what the document says. */
+export function breaksOf(answer: SentAnswer): string[] {
+  const { method, path, status } = answer;
+  if (method === 'OPTIONS' && status < 400) return [];
+  const found = operationAt(method, path);
+  const at = `${method} ${path} ${status}`;
+  const operation = found?.operation;
+  // What is no operation is a problem all the same, and said of all of them in the document's description.
+  if (!operation) return problemBreaks(answer).map((text) => `${at}: ${text}`);
+  const response = operation.responses[status];
+  if (!response) return [`${at}: the document has no such status of ${operation.operationId}`];
+  const pointer = `#/paths/${escaped(found.template)}/${found.method}/responses/${status}`;
+  return [...headerBreaks(answer, response), ...contentBreaks(answer, response, pointer)].map((text) => `${at}: ${text}`);
+}
+
+let prepared: { document: Document; validator: Ajv2020 } | undefined;
+
+/** Made for the first answer: most processes of a run have some, none needs it before. */
+function prepare(): { document: Document; validator: Ajv2020 } {
+  if (prepared) return prepared;
+  const document = closed(openApiDocument('https://api.example.com'));
+  const validator = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(validator);
+  validator.addSchema({ ...document, $id: 'openapi' });
+  prepared = { document, validator };
+  return prepared;
+}
+
+/** Consumers accept fields that they do not know; an answer that has one without the document saying so is a mistake. */
+function closed(document: Document): Document {
+  const close = (schema: Schema) =>
+    mapSchema(schema, (part) =>
+      part.properties && part.additionalProperties === undefined ? { ...part, additionalProperties: false } : part,
+    );
+  const copy = structuredClone(document);
+  copy.components.schemas = mapValues(copy.components.schemas, close);
+  for (const methods of Object.values(copy.paths)) {
+    for (const { responses } of Object.values(methods)) {
+      for (const { content = {} } of Object.values(responses)) {
+        for (const media of Object.values(content)) media.schema = close(media.schema);
+      }
+    }
+  }
+  return copy;
+}
+
+type Found = { operation: Operation; template: string; method: string };
+
+function operationAt(method: string, path: string): Found | undefined {
+  // HEAD is answered as GET is, without the body.
+  const name = method === 'HEAD' ? 'get' : method.toLowerCase();
+  for (const [template, methods] of Object.entries(prepare().document.paths)) {
+    const form = new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+    const operation = methods[name];
+    if (operation && form.test(path)) return { operation, template, method: name };
+  }
+  return undefined;
+}
+
+const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
+
+const rateHeaders = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+/** Failures that can come before it is known who calls: a window is told where there is one. */
+const anonymous = new Set([400, 500, 503]);
+/** What the document says of itself: absent on the last page; absent unless it is a stored answer. */
+const occasional = new Set(['Link', 'Idempotency-Replayed']);
+
+function headerBreaks({ status, headers, body }: SentAnswer, response: Response): string[] {
+  const { document } = prepare();
+  return Object.keys(response.headers).flatMap((name) => {
+    const value = headers[name.toLowerCase()];
+    if (value === undefined) {
+      const isExcused =
+        occasional.has(name) ||
+        (anonymous.has(status) && rateHeaders.includes(name)) ||
+        (name === 'Retry-After' && status === 409 && !body.includes('idempotency_in_progress'));
+      return isExcused ? [] : [`the header ${name} is missing`];
+    }
+    const schema = document.components.headers[name]?.schema ?? {};
+    const read = schema.type === 'integer' ? Number(value) : value;
+    return complaints(`openapi#/components/headers/${name}/schema`, read).map((text) => `the header ${name} ${text}`);
+  });
+}
+
+function contentBreaks(answer: SentAnswer, response: Response, pointer: string): string[] {
+  const { method, headers, body } = answer;
+  const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? '';
+  if (!response.content) return body === '' ? [] : ['there is a body'];
+  const media = response.content[type];
+  if (!media) return [`the media type is ${type || 'none'}, not ${Object.keys(response.content).join(' or ')}`];
+  if (method === 'HEAD') return [];
+  const value: unknown = JSON.parse(body);
+  const code: unknown = Reflect.get(Object(value), 'code');
+  const codes = Object.keys(media.examples ?? {});
+  return [
+    ...complaints(`openapi${pointer}/content/${escaped(type)}/schema`, value),
+    ...(codes.length > 0 && !codes.includes(String(code)) ? [`the document has no code ${String(code)} there`] : []),
+  ];
+}
+
+function problemBreaks({ method, headers, body }: SentAnswer): string[] {
+  const type = String(headers['content-type'] ?? '').split(';', 1)[0];
+  return [
+    ...(headers['x-request-id'] === undefined ? ['the header X-Request-Id is missing'] : []),
+    ...(type === 'application/problem+json' ? [] : [`the media type is ${type || 'none'}`]),
+    ...(method === 'HEAD' ? [] : complaints('openapi#/components/schemas/Problem', JSON.parse(body))),
+  ];
+}
+
+/** What the schema at an address of the document has against a value. */
+function complaints(address: string, value: unknown): string[] {
+  const { validator } = prepare();
+  // Of a pointer with braces in it Ajv reads the escaped form.
+  const validate: ValidateFunction = validator.getSchema(address) ?? validator.compile({ $ref: encodeURI(address) });
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
+  );
+}

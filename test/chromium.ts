@@ -1,0 +1,22 @@
+/** The browser of the browser tests: Debian's Chromium, or the one that CHROMIUM names. */
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+
+const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = places.find((place) => place !== undefined && existsSync(place));
+
+export const chromiumIsMissing =
+  'There is no Chromium here: the browser tests are left out. `apt-get install chromium` brings it; CHROMIUM names another place.';
+
+if (!executablePath && process.env.REQUIRE_CHROMIUM) throw new Error(chromiumIsMissing);
+export const hasChromium = executablePath !== undefined;
+
+export function launchChromium(): Promise<Browser> {
+  const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map((what) => `--disable-${what}`);
+  return chromium.launch({
+    executablePath: executablePath ?? '',
+    headless: true,
+    args: ['--no-sandbox', '--no-first-run', ...quiet],
+  });
+}

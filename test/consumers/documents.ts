@@ -1,0 +1,10 @@
+/** The two documents as an outsider reads them: parsed JSON, a fresh copy each time. */
+import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+
+const baseUrl = 'https://api.northwind.example';
+
+export const documents = {
+  '3.1': () => structuredClone(openApiDocument(baseUrl)),
+  '3.0': () => structuredClone(openApi30Document(baseUrl)),
+};
+export const versions = ['3.1', '3.0'] as const;

@@ -1,0 +1,178 @@
+/** Clients that three generators make of the documents: they compile under strict, and list and create on the real server. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import { documents, versions } from './documents.ts';
+
+// npm keeps @hey-api/openapi-ts in the root, where TypeScript is 7, whose compiler it cannot use yet: it gets ours.
+registerHooks({
+  resolve: (specifier, context, next) =>
+    next(specifier, specifier === 'typescript' ? { ...context, parentURL: import.meta.url } : context),
+});
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+type Generator = {
+  /** Writes the generated code, made of the document at a path, into a folder. */
+  generate(document: string, folder: string): Promise<void>;
+  /** A program of that code: makes a customer, and gives its id and the names of all of them. */
+  program: string;
+};
+
+const generators: Record<string, Generator> = {
+  'openapi-typescript and openapi-fetch': {
+    async generate(document, folder) {
+      const { astToString, default: openapiTypescript } = await import('openapi-typescript');
+      const code = astToString(await openapiTypescript(pathToFileURL(document)));
+      await writeFile(join(folder, 'api.ts'), code);
+    },
+    program: `
+      import createClient from 'openapi-fetch';
+      import type { components, paths } from './api';
+      export async function use(baseUrl: string, key: string) {
+        const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${key}\` } });
+        const body: components['schemas']['CustomerCreate'] = { name: 'Ana', tags: ['vip'], address: { city: 'Lisboa' } };
+        const made = await client.POST('/v1/customers', { body, params: { query: { onConflict: 'error' } } });
+        if (made.error) throw new Error(made.error.detail);
+        const { data, error } = await client.GET('/v1/customers', { params: { query: { limit: 5, sort: '-name' } } });
+        if (error) throw new Error(error.detail);
+        const refused = await client.POST('/v1/customers', { body: { email: 'nobody' } });
+        const customers: components['schemas']['Customer'][] = data.data;
+        return { id: made.data.id, names: customers.map(({ name }) => name), refused: refused.error?.code };
+      }`,
+  },
+  '@hey-api/openapi-ts': {
+    async generate(document, folder) {
+      const { createClient } = await import('@hey-api/openapi-ts');
+      await createClient({
+        input: document,
+        output: { path: join(folder, 'api') },
+        logs: { level: 'silent' },
+        plugins: ['@hey-api/typescript', '@hey-api/client-fetch', '@hey-api/sdk'],
+      });
+    },
+    program: `
+      import { createCustomer, listCustomers } from './api';
+      import type { Customer } from './api';
+      import { createClient } from './api/client';
+      export async function use(baseUrl: string, key: string) {
+        const client = createClient({ baseUrl, auth: key });
+        const made = await createCustomer({ client, throwOnError: true, body: { name: 'Ana', tags: ['vip'], address: { city: 'Lisboa' } } });
+        const { data } = await listCustomers({ client, throwOnError: true, query: { limit: 5, sort: '-name' } });
+        const refused = await createCustomer({ client, body: { email: 'nobody' } });
+        const customers: Customer[] = data.data;
+        return { id: made.data.id, names: customers.map(({ name }) => name), refused: refused.error?.code };
+      }`,
+  },
+  oazapfts: {
+    async generate(document, folder) {
+      const { generateSource } = await import('oazapfts');
+      await writeFile(join(folder, 'api.ts'), await generateSource(document));
+    },
+    program: `
+      import { createCustomer, defaults, listCustomers } from './api';
+      import type { Customer } from './api';
+      export async function use(baseUrl: string, key: string) {
+        Object.assign(defaults, { baseUrl, headers: { authorization: \`Bearer \${key}\` } });
+        const made = await createCustomer({ name: 'Ana', tags: ['vip'], address: { city: 'Lisboa' } });
+        if (made.status !== 201) throw new Error(String(made.status));
+        const listed = await listCustomers({ limit: 5, sort: '-name' });
+        if (listed.status !== 200) throw new Error(String(listed.status));
+        const refused = await createCustomer({ email: 'nobody' });
+        const customers: Customer[] = listed.data.data;
+        return { id: made.data.id, names: customers.map(({ name }) => name), refused: refused.status === 422 ? refused.data.code : undefined };
+      }`,
+  },
+};
+
+const cases = Object.keys(generators).flatMap((name) => versions.map((version) => ({ name, version })));
+type Use = (baseUrl: string, key: string) => Promise<{ id: string; names: string[]; refused: string | undefined }>;
+
+const world = useWorld();
+let folder: string;
+const folderOf = (name: string, version: string) => join(folder, name.replaceAll(/\W+/g, '-'), version);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proposal-api-generators-'));
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const version of versions) {
+    await writeFile(join(folder, `${version}.json`), JSON.stringify(documents[version]()));
+    for (const [name, { generate, program }] of Object.entries(generators)) {
+      await mkdir(folderOf(name, version), { recursive: true });
+      await generate(join(folder, `${version}.json`), folderOf(name, version));
+      await writeFile(join(folderOf(name, version), 'program.ts'), program);
+    }
+  }
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What a bundler makes of a program and the generated code. */
+async function bundled(name: string, version: string): Promise<{ use: Use }> {
+  const entry = join(folderOf(name, version), 'program.ts');
+  const bundle = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' });
+  const file = join(dirname(entry), 'program.mjs');
+  await bundle.write({ file, codeSplitting: false });
+  await bundle.close();
+  return import(pathToFileURL(file).href);
+}
+
+const settings = {
+  compilerOptions: {
+    target: 'es2024',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    types: [],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    noEmit: true,
+  },
+};
+
+/** What the compiler says of the programs and the code that they use. */
+async function complaintsAbout(...include: string[]): Promise<string[]> {
+  const file = join(folder, `tsconfig.${include.length}.json`);
+  await writeFile(file, JSON.stringify({ ...settings, include: include.map((path) => `${path}/**/*.ts`) }));
+  const compiler = join(root, 'node_modules/.bin/tsc');
+  const output = await run(compiler, ['--pretty', 'false', '--project', file]).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+  return output.split('\n').filter((line) => line !== '');
+}
+
+describe('generated clients', () => {
+  test('compile under strict, all of them', async () => {
+    expect(await complaintsAbout(...cases.map(({ name, version }) => folderOf(name, version)))).toEqual([]);
+  });
+
+  test('do not compile where they are used wrongly', async () => {
+    const wrong = await mkdtemp(join(folder, 'wrong-'));
+    for (const [index, { name, version }] of cases.entries()) {
+      const from = folderOf(name, version);
+      const program = (generators[name]?.program ?? '').replaceAll("'./api", `'${from}/api`);
+      await writeFile(join(wrong, `${index}.ts`), program.replace("{ name: 'Ana'", "{ nmae: 'Ana'"));
+    }
+    const complaints = await complaintsAbout(wrong);
+    expect(complaints.filter((line) => line.includes("'nmae' does not exist"))).toHaveLength(cases.length);
+  });
+
+  test.each(cases)('of $name from OpenAPI $version create and list', async ({ name, version }) => {
+    const tenant = await world.organization();
+    await tenant.call('POST', '/v1/customers', { name: 'Berta' });
+    const { use } = await bundled(name, version);
+    const { id, names, refused } = await use(world.url, tenant.key);
+    expect({ names, refused }).toEqual({ names: ['Berta', 'Ana'], refused: 'validation_failed' });
+    const { body } = await tenant.call('GET', `/v1/customers/${id}`);
+    expect(body).toMatchObject({ name: 'Ana', tags: ['vip'], address: { city: 'Lisboa', country: null } });
+  });
+});

@@ -1,0 +1,122 @@
+/** Three validators that know nothing of each other read both documents, and two linters with their recommended and OWASP rules. */
+import { validate } from '@apidevtools/swagger-parser';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import spectralCore from '@stoplight/spectral-core';
+import type { RulesetDefinition } from '@stoplight/spectral-core';
+import owasp from '@stoplight/spectral-owasp-ruleset';
+import { oas } from '@stoplight/spectral-rulesets';
+import type { OpenAPI } from 'openapi-types';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { documents, versions } from './documents.ts';
+import { exceptions } from './lint-exceptions.ts';
+
+type Finding = { rule: string; at: string; message: string };
+type Parsed = ReturnType<(typeof documents)['3.1']>;
+
+async function redocly(document: Parsed): Promise<Finding[]> {
+  const config = await createConfig({ extends: ['recommended'] });
+  const source = JSON.stringify(document);
+  const problems = await lintFromString({ source, config, absoluteRef: '/openapi.json' });
+  return problems.map(({ ruleId, location, message }) => ({
+    rule: `redocly ${ruleId}`,
+    at: location[0]?.pointer ?? '#',
+    message,
+  }));
+}
+
+/** Its rulesets come from another version of its types. */
+const ruleset = (rules: object) => rules as RulesetDefinition;
+/** What knows no document but its own type of it. */
+const foreign = (document: Parsed) => document as unknown as OpenAPI.Document;
+
+async function spectral(document: Parsed): Promise<Finding[]> {
+  const linter = new spectralCore.Spectral();
+  linter.setRuleset({
+    extends: [
+      [ruleset(oas), 'recommended'],
+      [ruleset(owasp), 'all'],
+    ],
+  });
+  const results = await linter.run(document);
+  return results.map(({ code, path, message }) => ({ rule: String(code), at: `#/${path.join('/')}`, message }));
+}
+
+/** Reading a whole document takes seconds: each linter does it once for all tests. */
+const findingsOf = Object.fromEntries(
+  versions.map((version) => {
+    const read: { redocly?: Promise<Finding[]>; spectral?: Promise<Finding[]> } = {};
+    return [
+      version,
+      {
+        redocly: () => (read.redocly ??= redocly(documents[version]())),
+        spectral: () => (read.spectral ??= spectral(documents[version]())),
+      },
+    ];
+  }),
+) as Record<(typeof versions)[number], Record<'redocly' | 'spectral', () => Promise<Finding[]>>>;
+
+const isException = ({ rule, at }: Finding) =>
+  exceptions.some((exception) => exception.rules.includes(rule) && exception.at.test(at));
+
+describe.each(versions)('the OpenAPI %s document', (version) => {
+  test('is valid to @seriousme/openapi-schema-validator', async () => {
+    expect(await new Validator().validate(documents[version]())).toEqual({ valid: true });
+  });
+
+  test('is valid to @apidevtools/swagger-parser', async () => {
+    const dereferenced = await validate(foreign(documents[version]()));
+    expect(JSON.stringify(dereferenced)).not.toContain('"$ref"');
+  });
+
+  test('breaks no recommended rule of Redocly but those with a reason', async () => {
+    const findings = await findingsOf[version].redocly();
+    expect(findings.filter((finding) => !isException(finding))).toEqual([]);
+  });
+
+  test('breaks no recommended and no OWASP rule of Spectral but those with a reason', async () => {
+    const findings = await findingsOf[version].spectral();
+    expect(findings.filter((finding) => !isException(finding))).toEqual([]);
+  });
+});
+
+describe('a document with a mistake', () => {
+  let broken: Parsed;
+  beforeAll(() => {
+    broken = documents['3.1']();
+    const { get } = broken.paths['/v1/customers'] ?? {};
+    if (!get) throw new Error('There is no list of customers.');
+    Object.assign(get, { operationId: 'getCustomer', responses: { 200: { description: 7 } }, security: [] });
+  });
+
+  test('is refused by every validator', async () => {
+    expect(await new Validator().validate(structuredClone(broken))).toMatchObject({ valid: false });
+    await expect(validate(foreign(structuredClone(broken)))).rejects.toThrow('schema validation');
+  });
+
+  test('is reported by both linters', async () => {
+    const rules = (await Promise.all([redocly(structuredClone(broken)), spectral(structuredClone(broken))]))
+      .flat()
+      .filter((finding) => !isException(finding))
+      .map(({ rule }) => rule);
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        'redocly operation-operationId-unique',
+        'operation-operationId-unique',
+        'owasp:api2:2023-read-restricted',
+      ]),
+    );
+  });
+});
+
+test('every exception is still needed', async () => {
+  const findings = (
+    await Promise.all(versions.flatMap((version) => Object.values(findingsOf[version]).map((find) => find())))
+  ).flat();
+  const needless = exceptions.flatMap(({ rules, at, reason }) =>
+    rules
+      .filter((rule) => !findings.some((finding) => finding.rule === rule && at.test(finding.at)))
+      .map((rule) => `${rule}: ${reason}`),
+  );
+  expect(needless).toEqual([]);
+});

@@ -1,0 +1,183 @@
+/** The pages in a real browser: what a person sees and does there, and what the browser has to say about it. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { v1 } from '../../contract/v1.ts';
+import { operationAnchor } from '../../server/docs/reference.ts';
+import { operationsOf } from '../../server/http/routes.ts';
+import { hasChromium, launchChromium } from '../chromium.ts';
+import { useWorld } from '../world.ts';
+import { guidePaths } from './reading.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+const looks = [
+  { viewport: { width: 360, height: 800 }, colorScheme: 'light' },
+  { viewport: { width: 360, height: 800 }, colorScheme: 'dark' },
+  { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+] as const;
+
+describe.runIf(hasChromium)('in a browser', { timeout: 90_000 }, () => {
+  const world = useWorld();
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  /** A visit, and what the browser complained about or asked of others during it. */
+  async function visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<string[]> {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(20_000);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (!['data:', 'blob:'].includes(protocol) && origin !== world.url) complaints.push(`asked for ${request.url()}`);
+    });
+    try {
+      await look(page);
+    } finally {
+      await context.close();
+    }
+    return complaints;
+  }
+
+  /** What axe finds. */
+  async function violations(page: Page, exceptions: readonly string[] = []): Promise<string[]> {
+    await page.evaluate(axe);
+    const found: { id: string; html: string[] }[] = await page.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) })))`,
+    );
+    return found.filter(({ id }) => !exceptions.includes(id)).map(({ id, html }) => `${id}: ${html[0]}`);
+  }
+
+  const widthOf = (page: Page): Promise<number> => page.evaluate('document.documentElement.scrollWidth');
+
+  describe.each(looks)('$viewport.width pixels wide, $colorScheme', (look) => {
+    test('the guides fit, are accessible, and nothing is complained about', async () => {
+      const complaints = await visit({ ...look }, async (page) => {
+        for (const path of guidePaths) {
+          await page.goto(world.url + path);
+          expect(await widthOf(page), path).toBe(look.viewport.width);
+          expect(await violations(page), path).toEqual([]);
+        }
+      });
+      expect(complaints).toEqual([]);
+    });
+
+    test('the reference fits and is accessible, as far as it is ours', async () => {
+      const complaints = await visit({ ...look }, async (page) => {
+        await openReference(page);
+        expect(await widthOf(page)).toBe(look.viewport.width);
+        // The viewer's own: copy buttons of examples without a name, and two examples of one operation of the same name.
+        expect(await violations(page, ['button-name', 'landmark-unique'])).toEqual([]);
+      });
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  test('the guides are whole without JavaScript', async () => {
+    await visit({ javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${world.url}/docs`);
+      await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
+      await page.getByRole('heading', { name: 'rate_limited' }).waitFor();
+      expect(await page.getByRole('button').count()).toBe(0);
+    });
+  });
+
+  test('the keyboard comes to the content first, and to code that is wider than the screen', async () => {
+    await visit({ viewport: { width: 360, height: 800 } }, async (page) => {
+      await page.goto(`${world.url}/docs/first-call`);
+      await page.keyboard.press('Tab');
+      const focused = () => page.evaluate('document.activeElement.textContent');
+      expect(await focused()).toBe('Skip to the content');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('content');
+      await page.locator('pre').nth(1).focus();
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => page.evaluate('document.activeElement.scrollLeft')).toBeGreaterThan(0);
+    });
+  });
+
+  test('a piece of code is copied as it stands there', async () => {
+    await visit({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+      await page.goto(`${world.url}/docs`);
+      await page.getByRole('button', { name: 'Copy' }).first().click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+        `export API_KEY=ak_live_your_key\ncurl ${world.url}/v1/me -H "Authorization: Bearer $API_KEY"`,
+      );
+    });
+  });
+
+  test('the reference shows every operation where the guides link to it, in curl and with the client', async () => {
+    const complaints = await visit({}, async (page) => {
+      for (const route of operationsOf(v1)) {
+        await page.goto(world.url + operationAnchor(route));
+        const heading = operationIn(page, operationAnchor(route)).getByRole('heading', {
+          name: route.summary ?? '',
+          exact: true,
+        });
+        await heading.waitFor();
+        await expect.poll(() => heading.boundingBox().then((box) => box?.y), { timeout: 15_000 }).toBeLessThan(900);
+      }
+      await page.goto(`${world.url}/docs/reference#tag/customers/GET/v1/customers`);
+      const operation = operationIn(page, '#tag/customers/GET/v1/customers');
+      const sample = operation.locator('pre').first();
+      // Nothing that was not asked for: a filter that is sent by accident shows the wrong records.
+      await sample.getByText(`curl ${world.url}/v1/customers`).waitFor();
+      expect(await sample.innerText()).not.toContain('cursor');
+      await operation.getByRole('button', { name: 'Shell Curl' }).click();
+      await page.getByRole('option', { name: 'Client', exact: true }).click();
+      await sample.getByText('createClient').first().waitFor();
+    });
+    expect(complaints).toEqual([]);
+  });
+
+  test('a request is tried with one’s own key, which is kept nowhere', async () => {
+    const { key } = await world.organization({ name: 'Northwind Traders' });
+    const complaints = await visit({}, async (page) => {
+      await openReference(page);
+      await page.getByPlaceholder('Token').first().fill(key);
+      const operation = operationIn(page, '#tag/account/GET/v1/me');
+      await operation.getByRole('button', { name: /Test Request/ }).click();
+      const send = page.getByRole('button', { name: /^Send/ }).first();
+      const [answer] = await Promise.all([page.waitForResponse(`${world.url}/v1/me`), send.click()]);
+      expect([answer.status(), await answer.json()]).toMatchObject([200, { label: 'Northwind Traders (test)' }]);
+      await page.getByText('200 OK').waitFor();
+      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(key);
+    });
+    expect(complaints).toEqual([]);
+  });
+
+  test('the reference is searched', async () => {
+    const complaints = await visit({}, async (page) => {
+      await openReference(page);
+      await page
+        .getByRole('button', { name: /Search/ })
+        .first()
+        .click();
+      await page
+        .getByRole('dialog')
+        .getByRole('search')
+        .getByRole('textbox')
+        .or(page.getByRole('dialog').getByRole('combobox'))
+        .fill('onConflict');
+      await page.getByRole('dialog').getByText('Create an item').waitFor();
+    });
+    expect(complaints).toEqual([]);
+  });
+
+  async function openReference(page: Page): Promise<void> {
+    // An operation is there once it is looked at.
+    await page.goto(`${world.url}/docs/reference#tag/account/GET/v1/me`);
+    await operationIn(page, '#tag/account/GET/v1/me').getByRole('heading').first().waitFor();
+  }
+
+  /** The viewer puts its own name of the document before the place. */
+  const operationIn = (page: Page, anchor: string) => page.locator(`section[id$="/${anchor.replace(/^.*#/, '')}"]`);
+});

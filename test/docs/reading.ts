@@ -1,0 +1,44 @@
+/** The pages as a reader gets them: their links, their ids, and the code on them. */
+import { expect } from 'vitest';
+import { guides } from '../../server/docs/guides.ts';
+import type { World } from '../world.ts';
+
+export const guidePaths = guides.map(({ slug }) => (slug === '' ? '/docs' : `/docs/${slug}`));
+
+export type Page = { path: string; headers: Headers; html: string };
+
+export async function readPage(world: World, path: string): Promise<Page> {
+  const response = await fetch(world.url + path);
+  expect(response.status, path).toBe(200);
+  return { path, headers: response.headers, html: await response.text() };
+}
+
+export const readGuides = (world: World): Promise<Page[]> =>
+  Promise.all(guidePaths.map((path) => readPage(world, path)));
+
+const unescape = (text: string) =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+/** Everything that the page leads to or loads, as it stands there. */
+export const referencesOf = ({ html }: Page): string[] =>
+  [...html.matchAll(/\s(?:href|src|action|srcset|data)="([^"]*)"/g)].map(([, address = '']) => unescape(address));
+
+export const idsOf = ({ html }: Page): string[] => [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id = '']) => id);
+
+export type Snippet = { language: string; label: string; status: number | undefined; text: string };
+
+const figure =
+  /<figure\s+class="code"\s+data-language="(\w+)"\s+(?:data-status="(\d+)")?\s*>\s*<figcaption>(.*?)<\/figcaption>\s*<pre[^>]*><code>([\s\S]*?)<\/code>/g;
+
+export const snippetsOf = ({ html }: Page): Snippet[] =>
+  [...html.matchAll(figure)].map(([, language = '', status, label = '', text = '']) => ({
+    language,
+    label,
+    status: status === undefined ? undefined : Number(status),
+    text: unescape(text),
+  }));

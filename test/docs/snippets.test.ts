@@ -1,0 +1,209 @@
+/** Every piece of code on the pages is carried out, so that none can rot. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { clientPrograms } from '../../server/docs/reference.ts';
+import { useWorld } from '../world.ts';
+import { guidePaths, readGuides, readPage, snippetsOf } from './reading.ts';
+import type { Snippet } from './reading.ts';
+import { compile, newReader } from './running.ts';
+import type { Reader } from './running.ts';
+
+const AsyncFunction: new (...source: string[]) => (...given: unknown[]) => Promise<any> = Object.getPrototypeOf(
+  async () => undefined,
+).constructor;
+
+// A program is a process of its own, and a machine can be busy.
+describe('the snippets', { timeout: 90_000 }, () => {
+  const world = useWorld();
+  let reader: Reader;
+  beforeEach(async () => {
+    reader = await newReader(world);
+  });
+  afterEach(() => reader.leave());
+
+  const onPage = async (path: string) => snippetsOf(await readPage(world, path));
+  const labelled = async (path: string, label: string) =>
+    (await onPage(path)).filter((snippet) => snippet.label === label);
+
+  test('are of kinds that are looked at here', async () => {
+    const all = (await readGuides(world)).flatMap(snippetsOf);
+    expect(new Set(all.map(({ language }) => language))).toEqual(new Set(['bash', 'js', 'ts', 'json', 'http', 'text']));
+    expect(all.filter(({ language }) => language === 'bash').length).toBeGreaterThan(15);
+    expect(all.filter(({ language }) => language === 'ts').length).toBeGreaterThan(7);
+  });
+
+  test.each(guidePaths)('for the shell run in their order: %s', async (path) => {
+    for (const { text, status } of (await onPage(path)).filter(({ language }) => language === 'bash')) {
+      const { statuses, output } = await reader.shell(text);
+      const told = `${text}\n${output}`;
+      expect(statuses.length > 0 || !text.includes('curl'), told).toBe(true);
+      if (status !== undefined) expect(statuses.pop(), told).toBe(status);
+      expect(
+        statuses.filter((one) => one < 200 || one > 299),
+        told,
+      ).toEqual([]);
+    }
+  });
+
+  test.each(guidePaths)('in TypeScript run in their order: %s', async (path) => {
+    const programs = (await onPage(path)).filter(({ language }) => language === 'ts');
+    for (const { label, text } of programs) expect(await reader.program(label, text), label).toBeTypeOf('string');
+  });
+
+  test('of the reference run, one for each operation', async () => {
+    for (const [operation, text] of clientPrograms(world.url)) await reader.program(`${operation}.ts`, text);
+    const { body } = await reader.tenant.call('GET', '/v1/customers?q=alfreds');
+    expect(body.data).toMatchObject([{ name: 'Alfreds Futterkiste', email: 'maria@alfreds.example' }]);
+  });
+
+  test('in TypeScript compile', async () => {
+    const onPages = (await readGuides(world)).flatMap(snippetsOf).filter(({ language }) => language === 'ts');
+    const programs = [...onPages.map(({ text }) => text), ...clientPrograms(world.url).values()];
+    expect(await compile(reader.folder, programs.map(reader.own))).toBe('');
+    expect(
+      await compile(reader.folder, [reader.own(programs[0] ?? '').replace('client.me.', 'client.you.')]),
+    ).toContain('TS2339');
+  });
+
+  test('in JSON are JSON', async () => {
+    const all = (await readGuides(world)).flatMap(snippetsOf).filter(({ language }) => language === 'json');
+    for (const { text } of all) expect(() => JSON.parse(text), text).not.toThrow();
+  });
+
+  test('show an error as the server answers it', async () => {
+    const [request, answer] = await onPage('/docs/errors');
+    const { output } = await reader.shell(request?.text ?? '');
+    const { requestId } = JSON.parse(output);
+    expect(JSON.parse(output)).toEqual({ ...JSON.parse(answer?.text ?? ''), requestId });
+  });
+
+  test('show rate headers as the server sends them to a fresh key', async () => {
+    const [, shown] = await onPage('/docs/rate-limit');
+    const fresh = reader.tenant.as(await reader.tenant.anotherKey());
+    const { headers } = await fresh.call('GET', '/v1/me');
+    for (const line of shown?.text.split('\n') ?? []) {
+      const [name = '', value] = line.split(': ');
+      expect(headers.get(name), name).toBe(value);
+    }
+  });
+
+  test('the sync script copies everything, then what changed and nothing else', async () => {
+    const [{ text } = missing] = await labelled('/docs/pagination-and-sync', 'sync.mjs');
+    const change = (name: string) => reader.tenant.call('POST', '/v1/customers', { name });
+    for (let count = 0; count < 3; count += 1) await change(`Customer ${count}`);
+    const small = text.replace('limit=100', 'limit=2');
+    expect(await reader.program('sync.mjs', small)).toMatch(/^4 changes, 4 records, through \d{4}-/);
+    await change('Hungry Coyote');
+    const output = await reader.program('sync.mjs', small);
+    // What was written within the last milliseconds may come once more.
+    expect(output).toMatch(/^[1-5] changes, 5 records, through \d{4}-/);
+  });
+
+  test('the import brings in what its guide says, and says so', async () => {
+    const customers = (await onPage('/docs/import')).find(({ text }) => text.includes('import customers'));
+    const said = async () => (await reader.shell(customers?.text ?? '')).output;
+    expect(await said()).toBe('2 read: 2 created, 0 updated, 0 unchanged, 0 refused\n');
+    expect(await said()).toBe('2 read: 0 created, 0 updated, 2 unchanged, 0 refused\n');
+  });
+
+  describe('for no-code tools', () => {
+    const automation = (label: string) => labelled('/docs/automation', label);
+
+    test('work in Zapier: new, updated, search, create', async () => {
+      const bundle = {
+        authData: { apiKey: reader.tenant.key },
+        inputData: { externalId: 'crm-1', name: 'Ernst Handel', email: 'ernst@handel.example' } as object,
+      };
+      const [created, updated, search, create] = (await automation('Code in Zapier')).map(
+        ({ text }) =>
+          () =>
+            new AsyncFunction('z', 'bundle', text)({ request: zapierRequest }, bundle),
+      );
+      expect(await search?.()).toEqual([]);
+      const customer = await create?.();
+      expect(customer).toMatchObject(bundle.inputData);
+      expect(await search?.()).toEqual([customer]);
+      bundle.inputData = { externalId: 'crm-1', phone: '7675-3425' };
+      const changed = await create?.();
+      expect(changed).toEqual({ ...customer, phone: '7675-3425', updatedAt: changed.updatedAt });
+      expect((await created?.())?.[0]).toEqual(changed);
+      expect((await updated?.())?.[0]).toEqual({
+        ...changed,
+        customerId: changed.id,
+        id: `${changed.id} ${changed.updatedAt}`,
+      });
+    });
+
+    test('work in n8n: each run hands on what changed since the last', async () => {
+      const [first, last] = await automation('Code node of n8n');
+      const url = (await automation('Text')).find(({ text }) => text.includes('$json'));
+      const memory: Record<string, unknown> = {};
+      const asked: unknown[] = [];
+      const runWorkflow = async () => {
+        const [start] = await new AsyncFunction('$getWorkflowStaticData', first?.text ?? '')(() => memory);
+        asked.push(start.json.updatedSince);
+        let next: string | null = (url?.text ?? '')
+          .replace('{{ $json.updatedSince }}', start.json.updatedSince)
+          .replace('limit=100', 'limit=2');
+        const pages: { json: any }[] = [];
+        while (next) {
+          const { body } = await reader.tenant.call('GET', next.replace(world.url, ''));
+          pages.push({ json: body });
+          next = body.pagination.nextUrl;
+        }
+        const changes = () => ({ all: () => pages });
+        expect(await new AsyncFunction('$', '$getWorkflowStaticData', last?.text ?? '')(changes, () => memory)).toEqual(
+          [],
+        );
+        return pages.flatMap(({ json }) => json.data.map(({ name }: { name: string }) => name));
+      };
+      for (const name of ['Ann', 'Bob']) await reader.tenant.call('POST', '/v1/customers', { name });
+      expect(await runWorkflow()).toEqual(['Vins et alcools Chevalier', 'Ann', 'Bob']);
+      await reader.tenant.call('POST', '/v1/customers', { name: 'Cid' });
+      const mark = memory.syncedThrough;
+      // What was written within the last milliseconds may come once more.
+      expect((await runWorkflow()).at(-1)).toBe('Cid');
+      expect(asked).toEqual(['1970-01-01', mark]);
+    });
+
+    test('work without a loop, as in Make: the address of the next request is all that is stored', async () => {
+      const [start] = await automation('Text');
+      const seen: string[] = [];
+      let stored = (start?.text ?? '').replace('limit=100', 'limit=2');
+      const first = stored;
+      const runScenario = async () => {
+        const { status, body } = await reader.tenant.call('GET', stored.replace(world.url, ''));
+        expect(status).toBe(200);
+        for (const { name } of body.data) seen.push(name);
+        stored = body.pagination.hasMore ? body.pagination.nextUrl : `${first}&updatedSince=${body.syncedThrough}`;
+      };
+      for (const name of ['Ann', 'Bob', 'Cid']) await reader.tenant.call('POST', '/v1/customers', { name });
+      for (let runs = 0; runs < 4; runs += 1) await runScenario();
+      expect([...new Set(seen)]).toEqual(['Vins et alcools Chevalier', 'Ann', 'Bob', 'Cid']);
+      await reader.tenant.call('POST', '/v1/customers', { name: 'Dan' });
+      for (let runs = 0; runs < 4; runs += 1) await runScenario();
+      expect(seen).toContain('Dan');
+    });
+  });
+});
+
+const missing: Snippet = { language: '', label: '', status: undefined, text: '' };
+
+/** What Zapier's `z.request` does with these options. */
+async function zapierRequest(options: {
+  url: string;
+  method?: string;
+  params: object;
+  headers: Record<string, string>;
+  body?: object;
+}) {
+  const query = new URLSearchParams(
+    Object.entries(options.params).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const response = await fetch(`${options.url}?${query.toString()}`, {
+    method: options.method ?? 'GET',
+    headers: { ...options.headers, 'content-type': 'application/json' },
+    ...(options.body && { body: JSON.stringify(options.body) }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return { data: await response.json() };
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { passwordPath } from '../../server/settings/sign-in.ts';
+import { hasChromium } from '../chromium.ts';
+import { useWorld } from '../world.ts';
+import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { keyNames, password, someone } from './visiting.ts';
+
+const world = useWorld();
+const screen = useBrowser();
+const rawKey = /ak_live_[0-9a-f]{64}/;
+
+const create = async (page: Page, name: string) => {
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.locator('#raw-key').waitFor();
+  return (await page.locator('#raw-key').textContent()) ?? '';
+};
+const me = async (key: string) => fetch(`${world.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
+
+describe.runIf(hasChromium)('in a browser', { timeout: 60_000 }, () => {
+  test('an admin signs in, creates a key, copies it, uses it, sees its use, revokes it, and it is refused', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
+    const page = await screen.open();
+    await signInWith(page, world.url, admin);
+
+    const raw = await create(page, 'Zapier');
+    expect(raw).toMatch(rawKey);
+    expect(await page.locator('#fresh:focus').textContent()).toBe('Copy your new key “Zapier” now');
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByText('Copied to the clipboard.').waitFor();
+    expect(await clipboard(page)).toBe(raw);
+    await page.getByRole('button', { name: 'Copy from a shell' }).click();
+    await expect
+      .poll(() => clipboard(page))
+      .toBe(`curl -H "Authorization: Bearer ${raw}" \\\n  "${world.url}/v1/customers"`);
+    expect(await page.locator('#client').textContent()).toContain(`apiKey: '${raw}'`);
+
+    expect(page.url()).toBe(`${world.url}/settings/api-keys`);
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state])',
+    );
+    expect(kept + JSON.stringify(await page.context().cookies())).not.toContain(raw.slice(12));
+    await page.reload();
+    expect(await page.content()).not.toMatch(rawKey);
+    expect(await keyNames(world, tenant)).toEqual(['test', 'Zapier']);
+
+    const row = page.getByRole('row', { name: 'Zapier' });
+    expect(await row.textContent()).toContain('Never');
+    expect((await me(raw)).status).toBe(200);
+    await expect.poll(async () => (await page.reload()) && row.textContent()).toContain('just now');
+
+    await row.getByRole('link', { name: 'Revoke Zapier' }).click();
+    await page.getByRole('heading', { name: 'Revoke “Zapier”?' }).waitFor();
+    expect(await page.getByRole('main').textContent()).toContain('last used just now');
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('“Zapier” is revoked').waitFor();
+    expect((await me(raw)).status).toBe(401);
+    const revoked = page.getByRole('table', { name: 'Revoked keys' }).getByRole('row', { name: 'Zapier' });
+    expect(await revoked.textContent()).toMatch(/Revoked\s+just now by Mara Ellison/);
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  test('a key that was shown is not brought back by going back', async () => {
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
+    await create(page, 'Once');
+    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('button', { name: 'Create key' }).waitFor();
+    await page.goBack();
+    expect(await page.content()).not.toMatch(rawKey);
+
+    await page.goto(`${world.url}/settings/api-keys`);
+    await create(page, 'Twice');
+    // What a page is told before the browser puts it aside whole.
+    await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
+    expect(await page.content()).not.toMatch(rawKey);
+  });
+
+  test('a form that two tabs send makes one key', async () => {
+    const tenant = await world.organization();
+    const first = await screen.open();
+    await signInWith(first, world.url, await someone(world, tenant, 'admin'));
+    const second = await first.context().newPage();
+    await second.goto(first.url());
+    // The same sheet in both, as a duplicated tab has it.
+    const sheet = await first.locator('form.line input[name=form]').getAttribute('value');
+    await second
+      .locator('form.line input[name=form]')
+      .evaluate((input, value) => input.setAttribute('value', value ?? ''), sheet);
+    await create(first, 'Twice');
+    await second.getByLabel('Name').fill('Twice');
+    await second.getByRole('button', { name: 'Create key' }).click();
+    await second.getByText('No second key was made.').waitFor();
+    expect(await keyNames(world, tenant)).toEqual(['test', 'Twice']);
+  });
+
+  test('a member sees the keys and can do nothing with them', async () => {
+    const tenant = await world.organization();
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant));
+    await page.getByText('Only admins of the organization').waitFor();
+    expect(await page.getByRole('table', { name: 'Keys' }).getByRole('link').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0);
+    await expectSound(page);
+  });
+
+  test('an admin on the Free plan sees what Team gives', async () => {
+    const tenant = await world.organization({ plan: 'free' });
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    await page.getByRole('heading', { name: 'API keys need the Team plan' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0);
+    await expectSound(page);
+  });
+
+  test('everything works without JavaScript', async () => {
+    const tenant = await world.organization();
+    const page = await screen.open({ javaScriptEnabled: false });
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    const raw = await create(page, 'Plain');
+    expect((await me(raw)).status).toBe(200);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: 'Rename Plain' }).click();
+    await page.getByLabel('Name').fill('Plainer');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByText('The key is now called “Plainer”.').waitFor();
+    await page.getByRole('link', { name: 'Revoke Plainer' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('“Plainer” is revoked').waitFor();
+    expect((await me(raw)).status).toBe(401);
+  });
+
+  test('the keyboard is enough', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin');
+    const page = await screen.open();
+    await page.goto(`${world.url}/settings/sign-in`);
+    await page.locator('#email:focus').waitFor();
+    await page.keyboard.type(admin.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Create key' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.locator('#main:focus').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('By hand');
+    await page.keyboard.press('Enter');
+    await page.locator('#fresh:focus').waitFor();
+    await page.getByRole('button', { name: 'Copy the key' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Copied to the clipboard.').waitFor();
+    expect(await clipboard(page)).toMatch(rawKey);
+  });
+
+  test('a link leads to a password, and on to the keys', async () => {
+    const { admin } = await world.organization();
+    const page = await screen.open();
+    await page.goto(world.url + (await passwordPath(world.database, admin)));
+    await expectSound(page);
+    await page.getByLabel('New password').fill(password);
+    await page.getByRole('button', { name: 'Set password and sign in' }).click();
+    await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+    await page.goto(`${world.url}/settings/password?token=spent`);
+    await expectSound(page);
+  });
+
+  test('every page is accessible and fits, on a telephone and on a desk, in the light and in the dark', async () => {
+    const tenant = await world.organization({
+      name: `An organization with a name like ${'those-of-law-firms-'.repeat(4)}`,
+    });
+    const admin = await someone(world, tenant, 'admin', 'Maximiliane-Theodora Featherstonehaugh-Cholmondeley');
+    const page = await screen.open();
+    await page.goto(`${world.url}/settings/sign-in`);
+    await expectSound(page);
+    await page.getByLabel('E-mail').fill(admin.email);
+    await page.getByLabel('Password').fill('not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await expectSound(page);
+    await signInWith(page, world.url, admin);
+    await create(page, `${'x'.repeat(70)} <b>&`);
+    await expectSound(page);
+    await page.goto(`${world.url}/settings/api-keys`);
+    await page.getByRole('link', { name: 'Rename test' }).click();
+    await expectSound(page);
+    await page.getByLabel('Name').evaluate((input) => input.removeAttribute('required'));
+    await page.getByLabel('Name').fill(' ');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('alert').waitFor();
+    await expectSound(page);
+    await page.goto(`${world.url}/settings/api-keys`);
+    await page.getByRole('link', { name: 'Revoke test' }).click();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('“test” is revoked').waitFor();
+    await expectSound(page);
+    await page.goto(`${world.url}/settings/nowhere`);
+    await expectSound(page);
+  });
+
+  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+});

@@ -1,0 +1,89 @@
+/** A real browser for the settings pages: Debian's Chromium, watched for errors and for what it cannot reach. */
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { Member } from '../../server/entities/organization.ts';
+import { hasChromium, launchChromium } from '../chromium.ts';
+import { password } from './visiting.ts';
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+export const sizes = [
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+];
+
+export type Screen = {
+  /** A page in a profile of its own: nobody is signed in, nothing is cached. */
+  open(options?: BrowserContextOptions): Promise<Page>;
+  /** What the consoles of all its pages complained about. */
+  complaints: string[];
+};
+
+/** Call at the top of a file; the browser is there in its tests. */
+export function useBrowser(): Screen {
+  const complaints: string[] = [];
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (hasChromium) browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  return {
+    complaints,
+    async open(options = {}) {
+      const context = await (browser as Browser).newContext({
+        ...options,
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
+      const page = await context.newPage();
+      page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
+      page.on('console', (message) => {
+        // That the page itself is an answer of 4xx is what some tests are about.
+        const isPage = message.location().url === page.url() && message.text().startsWith('Failed to load resource');
+        if (['error', 'warning'].includes(message.type()) && !isPage)
+          complaints.push(`${page.url()}: ${message.text()}`);
+      });
+      return page;
+    },
+  };
+}
+
+export async function signInWith(page: Page, url: string, member: Member): Promise<void> {
+  await page.goto(`${url}/settings`);
+  await page.getByLabel('E-mail').fill(member.email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+}
+
+/** In both sizes and both colour schemes: no violation of accessibility, nothing wider than the screen. */
+export async function expectSound(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  // The page's own policy runs no such script; the developer's tools are not bound by it.
+  const evaluate = async (expression: string) =>
+    (await devtools.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result
+      .value as unknown;
+  const name = page.url().replace(/^https?:\/\/[^/]+/, '');
+  for (const size of sizes) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Colours change gradually.
+      await evaluate('Promise.all(document.getAnimations().map((each) => each.finish()))');
+      await evaluate(axe);
+      const violations = await evaluate(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+      );
+      expect(violations, `${name} at ${size.width} px, ${colorScheme}`).toEqual([]);
+      const tooWide = await evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      expect(tooWide, `${name} at ${size.width} px scrolls sideways`).toBe(0);
+      const folder = process.env.SHOTS;
+      if (folder)
+        await page.screenshot({
+          path: `${folder}/${name.replaceAll(/\W+/g, '-').slice(1, 60)}-${size.width}-${colorScheme}.png`,
+          fullPage: true,
+        });
+    }
+  }
+  await devtools.detach();
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { html } from '../../server/settings/html.ts';
+import { ago, timeAgo } from '../../server/settings/moment.ts';
+
+/** By another name, because the formatter breaks the lines of html`…`. */
+const page = html;
+
+describe('html', () => {
+  test('prints every value as text, in an element and in an attribute', () => {
+    const name = `"><script>alert('&')</script>`;
+    const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;';
+    expect(page`<p title="${name}">${name}</p>`.html).toBe(`<p title="${escaped}">${escaped}</p>`);
+    expect(page`<ul>${[name, page`<b>${name}</b>`]}</ul>`.html).toBe(`<ul>${escaped}<b>${escaped}</b></ul>`);
+  });
+
+  test('prints nothing for what is not there', () => {
+    expect(page`<p>${undefined}${null}${false}${''}${0}</p>`.html).toBe('<p>0</p>');
+  });
+});
+
+describe('a moment', () => {
+  const nowMs = Date.parse('2026-03-12T12:00:00.000Z');
+  const moments: [string, string][] = [
+    ['2026-03-12T12:00:01.000Z', 'just now'],
+    ['2026-03-12T11:59:00.001Z', 'just now'],
+    ['2026-03-12T11:59:00.000Z', '1 minute ago'],
+    ['2026-03-12T11:57:00.000Z', '3 minutes ago'],
+    ['2026-03-12T11:00:00.000Z', '1 hour ago'],
+    ['2026-03-11T12:00:00.001Z', '23 hours ago'],
+    ['2026-03-09T12:00:00.000Z', '3 days ago'],
+    ['2026-02-10T12:00:00.001Z', '29 days ago'],
+    ['2026-02-10T12:00:00.000Z', '10 Feb 2026'],
+  ];
+  for (const [at, said] of moments) test(`${at} is ${said}`, () => expect(ago(at, nowMs)).toBe(said));
+
+  test('is exact beside what is said', () => {
+    const printed = timeAgo('2020-01-02T03:04:05.678Z').html;
+    expect(printed).toBe('<time datetime="2020-01-02T03:04:05.678Z" title="2020-01-02 03:04:05 UTC">2 Jan 2020</time>');
+  });
+});

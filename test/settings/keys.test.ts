@@ -1,0 +1,361 @@
+import { describe, expect, test } from 'vitest';
+import { Organization } from '../../server/entities/organization.ts';
+import type { Member } from '../../server/entities/organization.ts';
+import { publicId } from '../../server/entities/uuid.ts';
+import { maximumLiveKeys } from '../../server/keys.ts';
+import { attemptLimits } from '../../server/settings/limits.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { keyNames, otherSites, signIn, someone, trail, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const world = useWorld();
+const path = '/settings/api-keys';
+const rawKey = /ak_live_[0-9a-f]{64}/g;
+
+type Scene = { tenant: Tenant; admin: Member; visiting: Visit; keyPath: string };
+
+/** An organization whose admin is signed in; it has one key, called "test". */
+async function scene(options: Parameters<typeof world.organization>[0] = {}): Promise<Scene> {
+  const tenant = await world.organization(options);
+  const admin = await someone(world, tenant, 'admin', 'Ann Lee');
+  const { rows } = await world.database.pool.query<{ id: string }>(
+    'select id from api_keys where organization_id = $1',
+    [tenant.organization.id],
+  );
+  return {
+    tenant,
+    admin,
+    visiting: await signIn(world, admin),
+    keyPath: `${path}/${publicId('key', rows[0]?.id ?? '')}`,
+  };
+}
+
+const create = async (visiting: Visit, name: string, form?: string) =>
+  visiting.post(path, { name, form: form ?? (await visiting.sheet()) });
+
+describe('creating a key', () => {
+  test('shows it in that one answer, and it works at once', async () => {
+    const { tenant, visiting } = await scene();
+    const answer = await create(visiting, 'Zapier');
+    expect(answer.status).toBe(201);
+    const [raw = ''] = answer.text.match(rawKey) ?? [];
+    expect(new Set(answer.text.match(rawKey)).size).toBe(1);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect((await tenant.as(raw).call('GET', '/v1/me')).body.key.name).toBe('Zapier');
+    const after = await visiting.get(path);
+    expect(after.text).not.toMatch(rawKey);
+    expect(after.text).toContain(`${raw.slice(0, 12)}…${raw.slice(-4)}`);
+    expect(await trail(world, tenant)).toEqual(['key_created test', 'key_created Zapier']);
+  });
+
+  test('leaves the raw key nowhere: not in the database, not in the log', async () => {
+    const { visiting } = await scene();
+    const [raw = ''] = (await create(visiting, 'Secret')).text.match(rawKey) ?? [];
+    const tables = await world.database.pool.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'sign_in')`,
+    );
+    expect(tables.rows.length).toBeGreaterThan(10);
+    for (const { name } of tables.rows) {
+      const found = await world.database.pool.query(`select 1 from ${name} as t where t::text like '%' || $1 || '%'`, [
+        raw.slice(12, -4),
+      ]);
+      expect([name, found.rowCount]).toEqual([name, 0]);
+    }
+    expect(JSON.stringify(world.log)).not.toContain(raw.slice(12, -4));
+  });
+
+  test('makes one key of one form, however often and from however many tabs it is sent', async () => {
+    const { tenant, visiting } = await scene();
+    const form = await visiting.sheet();
+    const answers = await Promise.all([1, 2, 3].map(() => create(visiting, 'Once', form)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    const again = await create(visiting, 'Once', form);
+    expect(again.status).toBe(409);
+    expect(again.text).toContain('No second key was made.');
+    expect(again.text).not.toMatch(rawKey);
+    expect(await keyNames(world, tenant)).toEqual(['test', 'Once']);
+  });
+
+  test('keeps what was typed where the name cannot be', async () => {
+    const { tenant, visiting } = await scene();
+    for (const [name, sentence] of [
+      ['  ', 'A key needs a name.'],
+      [`<${'x'.repeat(80)}`, 'has at most 80 characters'],
+    ] as const) {
+      const answer = await create(visiting, name);
+      expect([answer.status, answer.text.includes(sentence)]).toEqual([422, true]);
+      expect(answer.text).toContain(`value="${name.replace('<', '&lt;')}"`);
+    }
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+
+  test('stops at 25 live keys, and says so', async () => {
+    const { tenant, visiting } = await scene();
+    for (let count = 1; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`k${count}`);
+    const page = await visiting.get(path);
+    expect(page.text).toContain('All 25 keys are in use.');
+    expect(page.text).not.toContain('Create key');
+    const answer = await create(visiting, 'One more');
+    expect([answer.status, answer.text.includes('revoke one first')]).toEqual([422, true]);
+  });
+});
+
+describe('a key in the list', () => {
+  test('says who made it, when, when it was last used, and what became of it', async () => {
+    const { tenant, visiting, keyPath } = await scene();
+    const before = (await visiting.get(path)).text;
+    expect(before).toMatch(/data-head="Created by">Ann</);
+    expect(before).toMatch(/data-head="Last used">Never</);
+    await tenant.call('GET', '/v1/me');
+    await expect
+      .poll(async () => (await visiting.get(path)).text)
+      .toMatch(/data-head="Last used"><time datetime="[^"]+" title="[^"]+ UTC">just now</);
+    const confirmation = await visiting.get(`${keyPath}/revoke`);
+    expect(confirmation.text).toMatch(/Revoke “test”\?/);
+    expect(confirmation.text).toMatch(/last used <strong><time [^>]+>just now/);
+  });
+
+  test('is renamed, and answers under its new name', async () => {
+    const { tenant, visiting, keyPath } = await scene();
+    await tenant.call('GET', '/v1/me');
+    const answer = await visiting.post(`${keyPath}/rename`, { name: 'Night & day', form: await visiting.sheet() });
+    expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(`${path}?renamed=key_`)]);
+    expect((await visiting.get(answer.location ?? '')).text).toContain('The key is now called “Night &amp; day”.');
+    expect((await tenant.call('GET', '/v1/me')).body.key.name).toBe('Night & day');
+    const refused = await visiting.post(`${keyPath}/rename`, { name: '', form: await visiting.sheet() });
+    expect([refused.status, refused.text.includes('A key needs a name.')]).toEqual([422, true]);
+  });
+
+  test('is revoked, and refused from the next request on', async () => {
+    const { tenant, visiting, keyPath } = await scene();
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    const answer = await visiting.post(`${keyPath}/revoke`, { form: await visiting.sheet() });
+    const refused = await tenant.call('GET', '/v1/me');
+    expect([refused.status, refused.body.code]).toEqual([401, 'api_key_revoked']);
+    const page = await visiting.get(answer.location ?? '');
+    expect(page.text).toContain('“test” is revoked');
+    expect(page.text).toMatch(/Revoked keys <span class="count">1</);
+    expect(page.text).toMatch(/<q>test<\/q>/);
+    expect((await visiting.get(`${keyPath}/revoke`)).location).toBe(path);
+    expect((await visiting.post(`${keyPath}/revoke`, { form: await visiting.sheet() })).status).toBe(303);
+    expect(await trail(world, tenant)).toEqual(['key_created test', 'key_revoked test']);
+  });
+
+  test('is text, whatever its name and its maker are called', async () => {
+    const tenant = await world.organization({ name: '<i>Acme</i> & "Sons"' });
+    const visiting = await signIn(world, await someone(world, tenant, 'admin', `<img src=x onerror=alert(1)>`));
+    const name = `<script>alert('&')</script>"`;
+    const made = await create(visiting, name);
+    const list = await visiting.get(path);
+    const keyPath = /href="([^"]+)\/revoke"/.exec(list.text)?.[1] ?? '';
+    const pages = [
+      made,
+      list,
+      await visiting.get(`${keyPath}/revoke`),
+      await visiting.get(`${keyPath}/rename`),
+      await create(visiting, `${name}${'x'.repeat(80)}`),
+    ];
+    for (const { text } of pages) {
+      expect(text).toContain('&lt;script&gt;');
+      expect(text).toContain('&lt;i&gt;Acme&lt;/i&gt; &amp; &quot;Sons&quot;');
+      expect(text).not.toMatch(/<img|<i>|<script>|onerror=alert\(1\)>/);
+    }
+  });
+});
+
+describe('whoever may not', () => {
+  test('a member sees the list without raw keys and without anything to do', async () => {
+    const { tenant } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    const { text } = await visiting.get(path);
+    expect(text).toContain('>test<');
+    expect(text).toContain('Only admins of the organization can create, rename and revoke keys.');
+    expect(text).not.toMatch(/Create key|\/rename|\/revoke|ak_live_[0-9a-f]{5}/);
+  });
+
+  test('a member’s forged forms change nothing and are on the trail', async () => {
+    const { tenant, keyPath } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    const form = await visiting.sheet();
+    expect((await create(visiting, 'Mine', form)).status).toBe(403);
+    expect((await visiting.post(`${keyPath}/rename`, { name: 'Mine', form })).status).toBe(403);
+    expect((await visiting.post(`${keyPath}/revoke`, { form })).status).toBe(403);
+    expect((await visiting.get(`${keyPath}/rename`)).status).toBe(403);
+    expect((await visiting.get(`${keyPath}/revoke`)).status).toBe(403);
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    const key = keyPath.split('/').at(-1);
+    expect(await trail(world, tenant)).toEqual([
+      'key_created test',
+      'key_refused role/create: Mine',
+      'key_refused role/rename: Mine',
+      `key_refused role/revoke: ${key}`,
+    ]);
+    expect((await visiting.get(path)).text).toMatch(/refused<\/span> to create a key <q>Mine<\/q>:\s+not an admin/);
+  });
+
+  test('an admin of another organization finds no such key, and it is on the trail', async () => {
+    const { tenant, keyPath } = await scene();
+    const stranger = await scene();
+    const form = await stranger.visiting.sheet();
+    for (const verb of ['rename', 'revoke']) {
+      expect((await stranger.visiting.get(`${keyPath}/${verb}`)).status).toBe(404);
+      expect((await stranger.visiting.post(`${keyPath}/${verb}`, { name: 'Mine', form })).status).toBe(404);
+    }
+    expect((await tenant.call('GET', '/v1/me')).body.key.name).toBe('test');
+    expect(await trail(world, stranger.tenant)).toEqual([
+      'key_created test',
+      'key_refused unknown/rename: Mine',
+      expect.stringContaining('key_refused unknown/revoke: key_'),
+    ]);
+    expect(await trail(world, tenant)).toEqual(['key_created test']);
+  });
+
+  test('somebody who is not signed in is sent to sign in, and nothing is made', async () => {
+    const { tenant, keyPath } = await scene();
+    for (const address of [path, `${keyPath}/rename`, `${keyPath}/revoke`]) {
+      expect((await visit(world.url).post(address, { name: 'Mine' })).location).toBe('/settings/sign-in');
+      expect((await visit(world.url).post(address, { name: 'Mine' }, {})).status).toBe(403);
+      expect(world.log.at(-1)).toMatchObject({ path: address, status: 403, method: 'POST' });
+    }
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+
+  test('a form from another site is refused, with the session’s cookie and with its sheet, and is on the trail', async () => {
+    const { tenant, visiting } = await scene();
+    const form = await visiting.sheet();
+    for (const headers of otherSites)
+      expect((await visiting.post(path, { name: 'Evil', form }, headers)).status).toBe(403);
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+    expect(await trail(world, tenant)).toEqual([
+      'key_created test',
+      ...otherSites.map(() => 'key_refused forged/create: '),
+    ]);
+    expect((await visiting.get(path)).text).toContain('the request did not come from this page');
+  });
+
+  test('a form without a sheet, or with one of another session, is refused', async () => {
+    const { tenant, admin, visiting } = await scene();
+    const other = await (await signIn(world, admin)).sheet();
+    const [number = ''] = other.split('.');
+    for (const form of ['', 'x', other, `${number}.`, `${number}.AAAA`])
+      expect((await create(visiting, 'Evil', form || ' ')).status).toBe(403);
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+
+  test('an admin on the Free plan sees what Team gives, and a forged form makes nothing', async () => {
+    const { tenant, visiting } = await scene({ plan: 'free' });
+    const { text } = await visiting.get(path);
+    expect(text).toContain('API keys need the Team plan');
+    expect(text).toContain('Needs Team');
+    expect(text).not.toMatch(/Create key|YOUR_API_KEY/);
+    const answer = await create(visiting, 'Cheap');
+    expect([answer.status, answer.text.includes('API keys need the Team plan.')]).toEqual([403, true]);
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+    expect(await trail(world, tenant)).toEqual(['key_created test', 'key_refused plan/create: Cheap']);
+  });
+
+  test('an admin who is one no more can do nothing more', async () => {
+    const { tenant, admin, visiting } = await scene();
+    const form = await visiting.sheet();
+    await world.database.pool.query(`update members set role = 'member' where id = $1`, [admin.id]);
+    expect((await create(visiting, 'Late', form)).status).toBe(403);
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+
+  test('sixty changes a minute are enough', async () => {
+    const { admin, tenant, visiting } = await scene();
+    const form = await visiting.sheet();
+    await create(visiting, 'First', form);
+    await world.database.pool.query('update sign_in.attempts set count = $1 where key = $2', [
+      attemptLimits.member.most,
+      `member ${admin.id}`,
+    ]);
+    const answer = await create(visiting, 'Second');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await keyNames(world, tenant)).toEqual(['test', 'First']);
+  });
+});
+
+describe('every page', () => {
+  test('loads nothing from elsewhere, runs no inline script, and is kept by nobody', async () => {
+    const { visiting, keyPath } = await scene();
+    const pages = [
+      await visit(world.url).get('/settings/sign-in'),
+      await visiting.get(path),
+      await visiting.get(`${keyPath}/revoke`),
+      await visiting.get('/settings/nowhere'),
+      await create(visiting, 'k'),
+    ];
+    for (const { headers, text } of pages) {
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(text).not.toMatch(/ style="| on[a-z]+="|<style|<script(?! src=")/);
+      for (const [, address] of text.matchAll(/(?:src|href|action)="([^"]*)"/g))
+        expect(address).toMatch(/^(\/|#main$)/);
+    }
+  });
+
+  test('has its stylesheets and its script, which may be kept for ever', async () => {
+    const { text } = await visit(world.url).get('/settings/sign-in');
+    const assets = [...text.matchAll(/"(\/settings\/assets\/[^"]+)"/g)].map(([, address = '']) => address);
+    expect(assets).toHaveLength(4);
+    for (const address of assets) {
+      const { status, headers } = await visit(world.url).get(address);
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+    }
+    expect((await visit(world.url).get('/settings/assets/..%2froutes.ts')).status).toBe(404);
+  });
+
+  test('that fails is a page as well', async () => {
+    const { tenant, visiting } = await scene();
+    const pages: [number, Promise<{ status: number; headers: Headers; text: string }>][] = [
+      [404, visiting.get('/settings/nowhere')],
+      [404, visiting.get(`${path}/key_nonsense/revoke`)],
+      [404, visiting.get('/settings/%ZZ')],
+      [404, visiting.post('/settings/nowhere', {})],
+      [404, visiting.get('/settings/sign-out')],
+      [400, visiting.get(`${path}?a=%ZZ`)],
+      [413, visiting.post(path, { name: 'x'.repeat(20_000) })],
+    ];
+    for (const [status, answer] of pages) {
+      const { headers, text, status: given } = await answer;
+      expect([given, headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+      expect(text).toContain(`Error ${status}`);
+    }
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+
+  test('that fails for a reason of our own says so without telling why, and the log tells', async () => {
+    const { admin, visiting } = await scene();
+    // What nobody foresaw.
+    await world.database.pool.query(`update api_keys set created_at = 'infinity' where organization_id = $1`, [
+      admin.organizationId,
+    ]);
+    const answer = await visiting.get(path);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8']);
+    expect(answer.text).toContain('Something went wrong on our side');
+    expect(answer.text).not.toMatch(/Invalid|Error:|at .*\.ts|select /);
+    expect(answer.text).toContain(answer.headers.get('x-request-id'));
+    expect(world.log.find(({ requestId }) => requestId === answer.headers.get('x-request-id'))).toMatchObject({
+      status: 500,
+      memberId: publicId('member', admin.id),
+      error: expect.anything(),
+    });
+  });
+});
+
+test('the plan of an organization is known to the page at once', async () => {
+  const { tenant, visiting } = await scene();
+  const em = world.database.orm.em.fork();
+  (await em.findOneOrFail(Organization, { id: tenant.organization.id })).plan = 'free';
+  await em.flush();
+  expect((await visiting.get(path)).text).toContain('API keys need the Team plan');
+});

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { addMember } from '../../server/commands/members.ts';
+import { attemptLimits } from '../../server/settings/limits.ts';
+import { createSignIns, passwordPath, sessionSeconds, setPassword } from '../../server/settings/sign-in.ts';
+import { useWorld } from '../world.ts';
+import type { World } from '../world.ts';
+import { otherSites, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const world = useWorld({ trustedProxies: 1 });
+const another = useWorld();
+let hosts = 0;
+/** An address that no other test attempts anything from. */
+const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${(hosts += 1)}` });
+const keys = '/settings/api-keys';
+
+async function age(member: { email: string }, column: 'createdAt' | 'expiresAt', seconds: number): Promise<void> {
+  await world.database.pool.query(
+    `update sign_in.session set "${column}" = "${column}" - $2 * interval '1 second' where "userId" = (select id from sign_in."user" where email = $1)`,
+    [member.email, seconds],
+  );
+}
+
+async function refused(
+  visiting: Visit,
+  of: World,
+  email: string,
+): Promise<{ status: number; text: string; headers: string[] }> {
+  const { status, text, headers } = await visiting.post('/settings/sign-in', { email, password: 'wrong wrong wrong' });
+  return { status, text: text.replace(email, 'EMAIL').replace(of.url, ''), headers: [...headers.keys()] };
+}
+
+describe('signing in', () => {
+  test('leads to the keys, with a cookie that only this site and no script sees', async () => {
+    const tenant = await world.organization();
+    const member = await someone(world, tenant);
+    const visiting = visit(world.url);
+    expect((await visiting.get('/settings')).location).toBe(keys);
+    expect((await visiting.get(keys)).location).toBe('/settings/sign-in');
+    const answer = await visiting.post('/settings/sign-in', { email: ` ${member.email.toUpperCase()} `, password });
+    expect([answer.status, answer.location]).toEqual([303, keys]);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^settings\.session_token=.+; Max-Age=7200; Path=\/settings; HttpOnly; SameSite=Lax$/),
+    ]);
+    expect((await visiting.get(keys)).text).toContain(member.email);
+    expect((await visiting.get('/settings/sign-in')).location).toBe(keys);
+  });
+
+  test('answers the same for a wrong password and for an address that nobody has', async () => {
+    const member = await someone(world, await world.organization());
+    const unset = await addMember(world.database, (await world.organization()).organization, {
+      email: unknownEmail(),
+      name: 'Cy',
+      role: 'admin',
+    });
+    const visiting = visit(world.url);
+    const known = await refused(visiting, world, member.email);
+    expect(known.status).toBe(422);
+    expect(known.text).toContain('do not belong together');
+    expect(await refused(visiting, world, unknownEmail())).toEqual(known);
+    expect(await refused(visiting, world, unset.email)).toEqual(known);
+    expect(await refused(visiting, world, 'not-an-address')).toEqual(known);
+    expect(visiting.cookie()).toBe('');
+  });
+
+  test('an account is tried ten times, and then not even with the right password', async () => {
+    const member = await someone(world, await world.organization());
+    for (const email of [member.email, unknownEmail()]) {
+      for (let count = 0; count < attemptLimits.account.most; count += 1) {
+        expect(
+          (await visit(world.url, elsewhere()).post('/settings/sign-in', { email, password: 'wrong wrong wrong' }))
+            .status,
+        ).toBe(422);
+      }
+      const answer = await visit(world.url, elsewhere()).post('/settings/sign-in', {
+        email: email.toUpperCase(),
+        password,
+      });
+      expect(answer.status).toBe(429);
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(800);
+      expect(answer.text).toContain('Too many attempts. Try again in 15 minutes.');
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+  });
+
+  test('an address tries fifty times, whatever the accounts; what was right does not count', async () => {
+    const member = await someone(world, await world.organization());
+    const here = { 'x-forwarded-for': '2001:db8:1:2::7' };
+    for (let count = 0; count < 3; count += 1)
+      expect((await visit(world.url, here).post('/settings/sign-in', { email: member.email, password })).status).toBe(
+        303,
+      );
+    await world.database.pool.query(
+      `update sign_in.attempts set count = count + $1 where key = 'address 2001:db8:1:2'`,
+      [attemptLimits.address.most - 1],
+    );
+    const wrong = { email: unknownEmail(), password: 'wrong wrong wrong' };
+    expect((await visit(world.url, here).post('/settings/sign-in', wrong)).status).toBe(422);
+    expect(
+      (await visit(world.url, { 'x-forwarded-for': '2001:db8:1:2:ffff::1' }).post('/settings/sign-in', wrong)).status,
+    ).toBe(429);
+    expect(
+      (await visit(world.url, { 'x-forwarded-for': '2001:db8:1:3::7' }).post('/settings/sign-in', wrong)).status,
+    ).toBe(422);
+  });
+
+  test('asks for what is missing', async () => {
+    const answer = await visit(world.url).post('/settings/sign-in', { email: '', password: '' });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('Type your e-mail address and your password.');
+  });
+
+  test('from another site is refused', async () => {
+    const member = await someone(world, await world.organization());
+    for (const headers of otherSites) {
+      const answer = await visit(world.url).post('/settings/sign-in', { email: member.email, password }, headers);
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
+    }
+    expect(
+      (await visit(world.url).post('/settings/sign-in', { email: member.email, password }, { origin: world.url }))
+        .status,
+    ).toBe(303);
+  });
+});
+
+describe('a session', () => {
+  test('ends with signing out, on the server too', async () => {
+    const member = await someone(world, await world.organization());
+    const visiting = await signIn(world, member);
+    const held = visiting.cookie();
+    expect((await visiting.post('/settings/sign-out', {})).status).toBe(403);
+    expect((await visiting.post('/settings/sign-out', { form: await visiting.sheet() })).location).toBe(
+      '/settings/sign-in?after=sign-out',
+    );
+    expect(visiting.cookie()).toBe('');
+    expect((await visit(world.url).get(keys, { cookie: held })).location).toBe('/settings/sign-in?after=the-end');
+    expect((await visiting.get('/settings/sign-in?after=sign-out')).text).toContain('You are signed out.');
+  });
+
+  test('ends two hours after its last request, and is renewed by one', async () => {
+    const member = await someone(world, await world.organization());
+    const visiting = await signIn(world, member);
+    await age(member, 'expiresAt', sessionSeconds.idle - 60);
+    const renewed = await visiting.get(keys);
+    expect(renewed.headers.getSetCookie()).toEqual([expect.stringContaining('Max-Age=7200')]);
+    await age(member, 'expiresAt', sessionSeconds.idle - 60);
+    expect((await visiting.get(keys)).status).toBe(200);
+    await age(member, 'expiresAt', sessionSeconds.idle + 1);
+    expect((await visiting.get(keys)).location).toBe('/settings/sign-in?after=the-end');
+  });
+
+  test('ends twelve hours after it began, whatever happens', async () => {
+    const member = await someone(world, await world.organization());
+    const visiting = await signIn(world, member);
+    await age(member, 'createdAt', sessionSeconds.whole - 60);
+    expect((await visiting.get(keys)).status).toBe(200);
+    await age(member, 'createdAt', 61);
+    expect((await visiting.get(keys)).location).toBe('/settings/sign-in?after=the-end');
+  });
+
+  test('outlives the process, and is worth nothing elsewhere once its password changes', async () => {
+    const member = await someone(world, await world.organization());
+    const visiting = await signIn(world, member);
+    expect((await visit(another.url).get(keys, { cookie: visiting.cookie() })).status).toBe(200);
+    await setPassword(world.database, member, 'another horse altogether');
+    expect((await visiting.get(keys)).status).toBe(303);
+  });
+
+  test('with a cookie that was made up is none', async () => {
+    const visiting = await signIn(world, await someone(world, await world.organization()));
+    const [token = ''] = visiting.cookie().split('.').slice(-1);
+    for (const cookie of [
+      visiting.cookie().replace(token, `${token.slice(0, 5)}x${token.slice(6)}`),
+      'settings.session_token=a.b',
+      'settings.session_token=',
+    ]) {
+      expect((await visit(world.url).get(keys, { cookie })).status).toBe(303);
+    }
+  });
+});
+
+test('a service that is reached over https has cookies for https only', async () => {
+  const member = await someone(world, await world.organization());
+  const { cookies } = await createSignIns({
+    database: world.database,
+    secret: 'not much of a secret, but long enough',
+    secure: true,
+  }).signIn(member.email, password);
+  expect(cookies).toEqual([
+    expect.stringMatching(/^__Secure-settings\.session_token=.*; HttpOnly; Secure; SameSite=Lax$/),
+  ]);
+});
+
+describe('a sign-in link', () => {
+  test('sets one password, signs in, and is spent', async () => {
+    const { admin } = await world.organization();
+    const path = await passwordPath(world.database, admin);
+    const [, token = ''] = /token=(.+)$/.exec(path) ?? [];
+    const visiting = visit(world.url);
+    const page = await visiting.get(path);
+    expect(page.text).toContain(admin.email);
+    const short = await visiting.post('/settings/password', { token, password: 'short' });
+    expect([short.status, short.text.includes('The password must have at least 12 characters.')]).toEqual([422, true]);
+    expect((await visiting.post('/settings/password', { token, password })).location).toBe(keys);
+    expect((await visiting.get(keys)).text).toContain(admin.email);
+    expect((await visit(world.url).get(path)).status).toBe(410);
+    expect(
+      (await visit(world.url).post('/settings/password', { token, password: 'another horse altogether' })).status,
+    ).toBe(410);
+    await signIn(world, admin);
+    expect(JSON.stringify(world.log)).not.toContain(token);
+    const stored = await world.database.pool.query(
+      `select 1 from sign_in.verification where identifier like '%' || $1 || '%'`,
+      [token],
+    );
+    expect(stored.rowCount).toBe(0);
+  });
+
+  test('is worth nothing after 72 hours, or made up', async () => {
+    const { admin } = await world.organization();
+    const path = await passwordPath(world.database, admin);
+    await world.database.pool.query(
+      `update sign_in.verification set "expiresAt" = "expiresAt" - interval '72 hours' where value = (select id::text from sign_in."user" where email = $1)`,
+      [admin.email],
+    );
+    for (const address of [path, '/settings/password', '/settings/password?token=x']) {
+      const { status, text } = await visit(world.url).get(address);
+      expect([status, text.includes('This link no longer works')]).toEqual([410, true]);
+    }
+  });
+});
+
+test('passwords and session tokens are in no log', async () => {
+  const visiting = await signIn(world, await someone(world, await world.organization()));
+  await visiting.get(keys);
+  const lines = JSON.stringify(world.log);
+  expect(lines).toContain('"path":"/settings/sign-in"');
+  expect(lines).toContain('"memberId":"mem_');
+  expect(lines).not.toContain(password);
+  expect(lines).not.toContain(/token=([^.]+)/.exec(visiting.cookie())?.[1]);
+});

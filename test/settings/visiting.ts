@@ -1,0 +1,106 @@
+/** The settings pages as a person sees them, without a browser: cookies are kept, forms are sent as they were printed. */
+import { addMember } from '../../server/commands/members.ts';
+import type { Member, Role } from '../../server/entities/organization.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
+import { setPassword } from '../../server/settings/sign-in.ts';
+import type { Tenant, World } from '../world.ts';
+
+export const password = 'correct horse battery';
+
+export type Reply = { status: number; headers: Headers; text: string; location: string | null };
+
+export type Visit = {
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  /** A form, sent from our own page unless the headers say otherwise. */
+  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
+  /** The Cookie header that goes with every request. */
+  cookie(): string;
+  /** A fresh sheet of the form for a new key; that of signing out where there is no such form. */
+  sheet(): Promise<string>;
+};
+
+/** Somebody with no session yet. */
+export function visit(url: string, constant: Record<string, string> = {}): Visit {
+  const jar = new Map<string, string>();
+  const cookie = () => [...jar].map((pair) => pair.join('=')).join('; ');
+
+  async function send(path: string, init: RequestInit, headers: Record<string, string>): Promise<Reply> {
+    const held = jar.size > 0 ? { cookie: cookie() } : {};
+    const response = await fetch(url + path, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...held, ...constant, ...headers },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '' || /max-age=0/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      location: response.headers.get('location'),
+    };
+  }
+
+  const visiting: Visit = {
+    get: (path, headers = {}) => send(path, {}, headers),
+    post: (path, fields, headers = { 'sec-fetch-site': 'same-origin' }) =>
+      send(path, { method: 'POST', body: new URLSearchParams(fields) }, headers),
+    cookie,
+    async sheet() {
+      const { text } = await visiting.get('/settings/api-keys');
+      const sheets = [...text.matchAll(/action="([^"]+)">\s*<input type="hidden" name="form" value="([^"]+)"/g)];
+      return (sheets.find(([, action]) => action === '/settings/api-keys') ?? sheets[0])?.[2] ?? '';
+    },
+  };
+  return visiting;
+}
+
+/** What a browser says of a form that another site sent, and what a program says that is no browser. */
+export const otherSites: Record<string, string>[] = [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  {},
+];
+
+export const unknownEmail = () => `nobody-${uuidv7()}@example.com`;
+
+/** A member of the organization who can sign in. */
+export async function someone(
+  world: World,
+  { organization }: Tenant,
+  role: Role = 'member',
+  name = 'Bo',
+): Promise<Member> {
+  const member = await addMember(world.database, organization, { email: unknownEmail(), name, role });
+  await setPassword(world.database, member, password);
+  return member;
+}
+
+export async function signIn(world: World, member: Member, url = world.url): Promise<Visit> {
+  const visiting = visit(url);
+  const { status, text } = await visiting.post('/settings/sign-in', { email: member.email, password });
+  if (status !== 303) throw new Error(`${member.email} could not sign in: ${status} ${text}`);
+  return visiting;
+}
+
+/** The trail of an organization, the latest last. */
+export async function trail(world: World, { organization }: Tenant): Promise<string[]> {
+  const { rows } = await world.database.pool.query<{ line: string }>(
+    `select action || ' ' || coalesce(detail, '') as line from audit_events where organization_id = $1 order by created_at, id`,
+    [organization.id],
+  );
+  return rows.map(({ line }) => line);
+}
+
+export async function keyNames(world: World, { organization }: Tenant): Promise<string[]> {
+  const { rows } = await world.database.pool.query<{ name: string }>(
+    'select name from api_keys where organization_id = $1 order by created_at, id',
+    [organization.id],
+  );
+  return rows.map(({ name }) => name);
+}
