@@ -24,7 +24,6 @@ const never = () => false;
 /** Which operations a code is possible in; those that are absent are possible in every one with their status. */
 const possible: Partial<Record<ProblemCode, (asked: Asked) => boolean>> = {
   malformed_json: inBody,
-  invalid_parameter: inQuery,
   duplicate_parameter: inQuery,
   invalid_cursor: inList,
   cursor_mismatch: inList,

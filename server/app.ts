@@ -21,7 +21,7 @@ import { describeError } from './http/log.ts';
 import type { Log } from './http/log.ts';
 import { parseQuery } from './http/query.ts';
 import { limitHeaders } from './http/rate-headers.ts';
-import { allowedMethods } from './http/routes.ts';
+import { allowedMethods, pathForm } from './http/routes.ts';
 import { attachRequest } from './invalid-request.ts';
 import { DeadlineError, Problem, sendProblem, toProblem } from './problems.ts';
 import { answerErrorPage } from './settings/error-page.ts';
@@ -68,8 +68,7 @@ export function createApp(parts: Parts): Express {
   );
 
   const allowed = allowedMethods(v1);
-  for (const [path, methods] of allowed)
-    app.options(path, (_, response) => void response.set('Allow', methods).status(204).end());
+  app.use(answerOptions(allowed));
   app.use('/v1', admitCaller(parts));
   createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, { callerOf, baseUrl }), app, endpointOptions);
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
@@ -182,6 +181,19 @@ function refuseInvalid(
 ): void {
   attachRequest(error, request);
   next(error);
+}
+
+/**
+ * OPTIONS needs no key. Not a route of the router's own, which would decode the path of every request before the key is
+ * looked at, and answer for a path that it cannot decode.
+ */
+function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
+  const forms = [...allowed].map(([path, methods]) => ({ methods, form: pathForm(path) }));
+  return (request, response, next) => {
+    const found = request.method === 'OPTIONS' && forms.find(({ form }) => form.test(request.path));
+    if (!found) return next();
+    response.set('Allow', found.methods).status(204).end();
+  };
 }
 
 const refuseMethod =

@@ -53,7 +53,9 @@ export function breaksOf(answer: SentAnswer): string[] {
   const response = operation.responses[status];
   if (!response) return [`${at}: the document has no such status of ${operation.operationId}`];
   const pointer = `#/paths/${escaped(found.template)}/${found.method}/responses/${status}`;
-  return [...headerBreaks(answer, response), ...contentBreaks(answer, response, pointer)].map((text) => `${at}: ${text}`);
+  return [...headerBreaks(answer, response), ...contentBreaks(answer, response, pointer)].map(
+    (text) => `${at}: ${text}`,
+  );
 }
 
 let prepared: { document: Document; validator: Ajv2020 } | undefined;
@@ -90,6 +92,8 @@ function closed(document: Document): Document {
 type Found = { operation: Operation; template: string; method: string };
 
 function operationAt(method: string, path: string): Found | undefined {
+  // The router gives up on what cannot be decoded before anybody asks for a key.
+  if (/%(?![\da-f]{2})/i.test(path)) return undefined;
   // HEAD is answered as GET is, without the body.
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   for (const [template, methods] of Object.entries(prepare().document.paths)) {
@@ -102,7 +106,13 @@ function operationAt(method: string, path: string): Found | undefined {
 
 const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
-const rateHeaders = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const rateHeaders = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
 /** Failures that can come before it is known who calls: a window is told where there is one. */
 const anonymous = new Set([400, 500, 503]);
 /** What the document says of itself: absent on the last page; absent unless it is a stored answer. */

@@ -15,3 +15,8 @@ export function allowedMethods(router: AppRouter): Map<string, string> {
   }
   return new Map([...methods].map(([path, all]) => [path, [...all, 'OPTIONS'].join(', ')]));
 }
+
+/** A contract's path as what matches it: a parameter is anything but a slash, and one slash may follow. */
+export function pathForm(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
+}

@@ -36,7 +36,7 @@ const generators: Record<string, Generator> = {
     },
     program: `
       import createClient from 'openapi-fetch';
-      import type { components, paths } from './api';
+      import type { components, paths } from './api.ts';
       export async function use(baseUrl: string, key: string) {
         const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${key}\` } });
         const body: components['schemas']['CustomerCreate'] = { name: 'Ana', tags: ['vip'], address: { city: 'Lisboa' } };
@@ -60,9 +60,9 @@ const generators: Record<string, Generator> = {
       });
     },
     program: `
-      import { createCustomer, listCustomers } from './api';
-      import type { Customer } from './api';
-      import { createClient } from './api/client';
+      import { createCustomer, listCustomers } from './api/index.ts';
+      import type { Customer } from './api/index.ts';
+      import { createClient } from './api/client/index.ts';
       export async function use(baseUrl: string, key: string) {
         const client = createClient({ baseUrl, auth: key });
         const made = await createCustomer({ client, throwOnError: true, body: { name: 'Ana', tags: ['vip'], address: { city: 'Lisboa' } } });
@@ -78,8 +78,8 @@ const generators: Record<string, Generator> = {
       await writeFile(join(folder, 'api.ts'), await generateSource(document));
     },
     program: `
-      import { createCustomer, defaults, listCustomers } from './api';
-      import type { Customer } from './api';
+      import { createCustomer, defaults, listCustomers } from './api.ts';
+      import type { Customer } from './api.ts';
       export async function use(baseUrl: string, key: string) {
         Object.assign(defaults, { baseUrl, headers: { authorization: \`Bearer \${key}\` } });
         const made = await createCustomer({ name: 'Ana', tags: ['vip'], address: { city: 'Lisboa' } });
@@ -130,6 +130,7 @@ const settings = {
     lib: ['es2024', 'dom', 'dom.iterable'],
     module: 'esnext',
     moduleResolution: 'bundler',
+    allowImportingTsExtensions: true,
     types: [],
     strict: true,
     noUncheckedIndexedAccess: true,

@@ -44,6 +44,10 @@ describe('authentication', () => {
     });
   }
 
+  test('a path that cannot be decoded needs a key like any other', async () => {
+    expect((await fetch(`${world.url}/v1/customers/%ZZ`)).status).toBe(401);
+  });
+
   test('a key in the address is not read, and the answer says so', async () => {
     const response = await fetch(`${world.url}/v1/me?api_key=${raw}`);
     expect(await response.json()).toMatchObject({ code: 'api_key_missing', detail: expect.stringMatching(/address/) });

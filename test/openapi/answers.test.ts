@@ -1,0 +1,98 @@
+/** The look at every answer of a run: mistakes are planted into answers of the real server, and each is found. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { breaksOf, takeBreaks } from '../answers.ts';
+import type { SentAnswer } from '../answers.ts';
+import { useWorld } from '../world.ts';
+
+const world = useWorld();
+type Answers = Record<'me' | 'made' | 'listed' | 'unchanged' | 'refused' | 'nowhere', SentAnswer>;
+let answers: Answers;
+
+beforeAll(async () => {
+  const tenant = await world.organization();
+  const ask = async (method: string, path: string, body?: unknown, headers = {}): Promise<SentAnswer> => {
+    const { status, text, headers: given } = await tenant.call(method, path, body, headers);
+    return { method, path: path.split('?', 1)[0] ?? '', status, headers: Object.fromEntries(given), body: text };
+  };
+  const made = await ask('POST', '/v1/customers', { name: 'Ann' });
+  await ask('POST', '/v1/customers', { name: 'Berta' });
+  const { id } = JSON.parse(made.body);
+  answers = {
+    made,
+    me: await ask('GET', '/v1/me'),
+    listed: await ask('GET', '/v1/customers?limit=1'),
+    unchanged: await ask('GET', `/v1/customers/${id}`, undefined, { 'if-none-match': String(made.headers.etag) }),
+    refused: await ask('POST', '/v1/customers', { email: 'nobody' }),
+    nowhere: await ask('GET', '/v1/nowhere'),
+  };
+});
+
+type Changed = (answer: SentAnswer, body: any) => void;
+/** An answer with a change of its body, its headers or its status. */
+function changed(name: keyof Answers, change: Changed): SentAnswer {
+  const answer = structuredClone(answers[name]);
+  const body = answer.body === '' ? undefined : JSON.parse(answer.body);
+  change(answer, body);
+  return { ...answer, body: body === undefined ? answer.body : JSON.stringify(body) };
+}
+
+const planted: [what: string, name: keyof Answers, change: Changed, sentence: RegExp][] = [
+  ['a field is missing', 'made', (_, body) => delete body.notes, /must have required property 'notes'/],
+  ['a field is new', 'made', (_, body) => (body.score = 7), /must NOT have additional properties.*"score"/],
+  ['a field in a list is new', 'listed', (_, body) => (body.data[0].score = 7), /\/data\/0 must NOT.*"score"/],
+  ['a field is of another type', 'made', (_, body) => (body.tags = 'vip'), /\/tags must be array/],
+  ['a field is null', 'made', (_, body) => (body.name = null), /\/name must be string/],
+  ['a value is none of the set', 'made', (_, body) => (body.status = 'gone'), /\/status must be equal to one of/],
+  ['a time is written otherwise', 'made', (_, body) => (body.createdAt = '2026-03-01'), /\/createdAt must match/],
+  [
+    'an id is of another kind',
+    'made',
+    (_, body) => (body.id = body.id.replace('cus', 'itm')),
+    /\/id must match pattern/,
+  ],
+  ['the status is another', 'made', (answer) => (answer.status = 202), /no such status of createCustomer/],
+  ['the media type is another', 'me', (answer) => (answer.headers['content-type'] = 'text/html'), /is text\/html/],
+  ['X-Request-Id is missing', 'me', (answer) => delete answer.headers['x-request-id'], /X-Request-Id is missing/],
+  ['RateLimit is missing', 'me', (answer) => delete answer.headers.ratelimit, /header RateLimit is missing/],
+  ['ETag is missing', 'made', (answer) => delete answer.headers.etag, /header ETag is missing/],
+  ['Location is missing', 'made', (answer) => delete answer.headers.location, /header Location is missing/],
+  [
+    'Location is no address',
+    'made',
+    (answer) => (answer.headers.location = 'here'),
+    /Location the body must match format/,
+  ],
+  ['a number is none', 'me', (answer) => (answer.headers['x-ratelimit-limit'] = 'many'), /X-RateLimit-Limit .*integer/],
+  ['304 has a body', 'unchanged', (answer) => (answer.body = '{}'), /there is a body/],
+  ['a failure is no problem', 'refused', (_, body) => delete body.detail, /required property 'detail'/],
+  ['a code is of another status', 'refused', (_, body) => (body.code = 'not_found'), /no code not_found there/],
+  ['an unknown address has no problem', 'nowhere', (_, body) => delete body.code, /required property 'code'/],
+];
+
+describe('an answer of the server', () => {
+  test('is what the document says, as it stands', () => {
+    for (const [name, answer] of Object.entries(answers)) expect(breaksOf(answer), name).toEqual([]);
+  });
+
+  test.each(planted)('is found out where %s', (_, name, change, sentence) => {
+    expect(breaksOf(changed(name, change)).join('\n')).toMatch(sentence);
+  });
+
+  test('is looked at on its way, whoever asked', async () => {
+    // As our application marks its answers, and with a field too many.
+    const server = createServer((_, response) => {
+      Reflect.set(response, 'locals', { requestId: 'req_1' });
+      const { status, headers, body } = changed('me', (__, me) => (me.surprise = true));
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    // The address of a TCP server is no string.
+    const { port } = server.address() as AddressInfo;
+    await (await fetch(`http://127.0.0.1:${port}/v1/me`)).text();
+    server.close();
+    expect(takeBreaks()).toEqual([expect.stringContaining('"surprise"')]);
+  });
+});
