@@ -92,8 +92,6 @@ function closed(document: Document): Document {
 type Found = { operation: Operation; template: string; method: string };
 
 function operationAt(method: string, path: string): Found | undefined {
-  // The router gives up on what cannot be decoded before anybody asks for a key.
-  if (/%(?![\da-f]{2})/i.test(path)) return undefined;
   // HEAD is answered as GET is, without the body.
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   for (const [template, methods] of Object.entries(prepare().document.paths)) {
@@ -137,10 +135,10 @@ function headerBreaks({ status, headers, body }: SentAnswer, response: Response)
 
 function contentBreaks(answer: SentAnswer, response: Response, pointer: string): string[] {
   const { method, headers, body } = answer;
-  const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? '';
+  const type = headers['content-type']?.split(';', 1)[0] ?? 'none';
   if (!response.content) return body === '' ? [] : ['there is a body'];
   const media = response.content[type];
-  if (!media) return [`the media type is ${type || 'none'}, not ${Object.keys(response.content).join(' or ')}`];
+  if (!media) return [`the media type is ${type}, not ${Object.keys(response.content).join(' or ')}`];
   if (method === 'HEAD') return [];
   const value: unknown = JSON.parse(body);
   const code: unknown = Reflect.get(Object(value), 'code');
@@ -152,10 +150,10 @@ function contentBreaks(answer: SentAnswer, response: Response, pointer: string):
 }
 
 function problemBreaks({ method, headers, body }: SentAnswer): string[] {
-  const type = String(headers['content-type'] ?? '').split(';', 1)[0];
+  const type = headers['content-type']?.split(';', 1)[0] ?? 'none';
   return [
     ...(headers['x-request-id'] === undefined ? ['the header X-Request-Id is missing'] : []),
-    ...(type === 'application/problem+json' ? [] : [`the media type is ${type || 'none'}`]),
+    ...(type === 'application/problem+json' ? [] : [`the media type is ${type}`]),
     ...(method === 'HEAD' ? [] : complaints('openapi#/components/schemas/Problem', JSON.parse(body))),
   ];
 }

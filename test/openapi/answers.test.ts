@@ -86,7 +86,10 @@ describe('an answer of the server', () => {
     const server = createServer((_, response) => {
       Reflect.set(response, 'locals', { requestId: 'req_1' });
       const { status, headers, body } = changed('me', (__, me) => (me.surprise = true));
-      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+      response.statusCode = status;
+      for (const name of Object.keys(headers)) response.setHeader(name, String(headers[name]));
+      response.setHeader('content-length', Buffer.byteLength(body));
+      response.end(body);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     // The address of a TCP server is no string.
