@@ -19,7 +19,7 @@ export function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string 
   </section>`;
 }
 
-const clientLines = (baseUrl: string, key: string): string => `import { createClient } from 'proposal-api';
+const clientLines = (baseUrl: string, key: string): string => `import { createClient } from 'proposal-api-client';
 
 const client = createClient({
   baseUrl: '${baseUrl}',

@@ -42,7 +42,7 @@ describe('the packages', () => {
   test('have types that every resolver of modules finds', async () => {
     for (const { tarball } of each()) {
       // Modules only: whoever calls `require` gets them from Node 20.19 on. It ends with 1 where it finds anything else.
-      const words = [tarball, '--profile', 'esm-only'];
+      const words = [tarball, '--profile', 'esm-only', '--format', 'ascii'];
       const { stdout } = await run(join(root, 'node_modules/.bin/attw'), words);
       expect(stdout.match(/^(?:node16 \(from ESM\)|bundler): 🟢/gm), tarball).toHaveLength(6);
     }
