@@ -9,5 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // A file waits for its processes and its browser most of the time: one worker would leave a core idle.
+    maxWorkers: 2,
   },
 });
