@@ -1,6 +1,6 @@
 /** The frame of every page: head, navigation, the page itself, and where to go next. */
 import type { Assets } from './assets.ts';
-import { html, Html } from './html.ts';
+import { html, Html } from '../http/html.ts';
 import { siteTitle } from './guides.ts';
 import type { Guide } from './guides.ts';
 
@@ -38,7 +38,7 @@ export function framePage(guide: Guide, content: string, { root, assets, guides 
           ${next ? html`<p class="next">Next: <a href="${addressOf(next.slug, root)}">${next.title}</a></p>` : ''}
         </main>
       </body>
-    </html> `.text;
+    </html> `.html;
 }
 
 export const addressOf = (slug: string, root: string): string => `${root}/docs${slug === '' ? '' : `/${slug}`}`;

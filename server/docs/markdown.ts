@@ -1,8 +1,8 @@
 /** A guide in Markdown → HTML: headings are links to themselves, code has a name, tables may be wider than the screen. */
 import { Marked } from 'marked';
 import type { Tokens } from 'marked';
-import { escapeHtml, html } from './html.ts';
-import type { Html } from './html.ts';
+import { escapeHtml, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
 
 /** What the guides call the service, so that they read well where they are written. */
 const exampleBaseUrl = 'https://api.example.com';
@@ -21,7 +21,7 @@ export function renderMarkdown(source: string, baseUrl: string): string {
         const id = slugOf(label);
         return `<h${depth} id="${id}"><a href="#${id}">${label}</a></h${depth}>\n`;
       },
-      code: ({ text, lang }: Tokens.Code) => renderCode(text, lang ?? '').text,
+      code: ({ text, lang }: Tokens.Code) => renderCode(text, lang ?? '').html,
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');

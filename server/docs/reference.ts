@@ -6,7 +6,7 @@ import { openApiDocument } from '../../contract/openapi.ts';
 import { v1 } from '../../contract/v1.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Assets } from './assets.ts';
-import { html } from './html.ts';
+import { html } from '../http/html.ts';
 import { siteTitle } from './guides.ts';
 
 export function referencePage(root: string, { reference, referenceStyle, scalar }: Assets): string {
@@ -35,7 +35,7 @@ export function referencePage(root: string, { reference, referenceStyle, scalar 
         <script src="${root}/docs/assets/${scalar.name}"></script>
         <script src="${root}/docs/assets/${reference.name}"></script>
       </body>
-    </html> `.text;
+    </html> `.html;
 }
 
 type Samples = { [Resource in keyof V1]: { [Name in keyof V1[Resource]]: string } };

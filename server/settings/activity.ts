@@ -2,8 +2,8 @@
 import type { AuditEvent } from '../entities/organization.ts';
 import { readRefusal } from '../keys.ts';
 import type { KeyRoom } from '../keys.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
 import { timeAgo } from './moment.ts';
 
 export function activity({ events, nameOf }: KeyRoom): Html | false {

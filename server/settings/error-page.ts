@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { KeyRefusal } from '../keys.ts';
 import { toProblem } from '../problems.ts';
-import { html } from './html.ts';
+import { html } from '../http/html.ts';
 import { sendPage } from './page.ts';
 
 const titles: Record<number, string> = {

@@ -1,6 +1,6 @@
 /** The first request, ready to be pasted: with the new key in it while that is shown, with a gap for it otherwise. */
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
 
 const gap = 'YOUR_API_KEY';
 

@@ -2,7 +2,7 @@
 import type { ApiKey } from '../entities/organization.ts';
 import { publicId } from '../entities/uuid.ts';
 import { maskedKey, maximumName } from '../keys.ts';
-import { html } from './html.ts';
+import { html } from '../http/html.ts';
 import { timeAgo } from './moment.ts';
 import { hiddenSheet, notice } from './page.ts';
 import type { Page, Signed } from './page.ts';

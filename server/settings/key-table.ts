@@ -3,8 +3,8 @@ import type { ApiKey, Member } from '../entities/organization.ts';
 import { publicId } from '../entities/uuid.ts';
 import { maskedKey } from '../keys.ts';
 import type { KeyRoom } from '../keys.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
 import { timeAgo, timeDay } from './moment.ts';
 
 type Table = { room: KeyRoom; keys: ApiKey[]; label: string; member: Member; onTeam: boolean };

@@ -1,6 +1,6 @@
 /** Moments as people say them: "3 minutes ago", "4 Mar 2026", and the exact one beside it. */
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
 
 const units = [
   [60, 'minute'],

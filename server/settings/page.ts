@@ -1,8 +1,8 @@
 /** The sheet that every page is printed on, and the headers it is sent with. */
 import type { Response } from 'express';
 import { assetPaths } from './assets.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
 import type { Visitor } from './sign-in.ts';
 
 /** Who is signed in, and the sheet that signs out. */

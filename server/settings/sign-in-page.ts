@@ -1,5 +1,5 @@
 /** The pages for those who are not signed in: sign in, and choose a password by a link. */
-import { html } from './html.ts';
+import { html } from '../http/html.ts';
 import { notice } from './page.ts';
 import type { Page } from './page.ts';
 import { linkHours, passwordLength } from './sign-in.ts';

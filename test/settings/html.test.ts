@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { html } from '../../server/settings/html.ts';
+import { html } from '../../server/http/html.ts';
 import { ago, timeAgo } from '../../server/settings/moment.ts';
 
 /** By another name, because the formatter breaks the lines of html`…`. */
