@@ -7,9 +7,9 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { mapSchema, mapValues } from '../contract/openapi-document.ts';
-import type { Document, Operation, Response, Schema } from '../contract/openapi-document.ts';
-import { openApiDocument } from '../contract/openapi.ts';
+import { mapSchema, mapValues } from '../contract/openapi/document.ts';
+import type { Document, Operation, Response, Schema } from '../contract/openapi/document.ts';
+import { openApiDocument } from '../contract/openapi/openapi.ts';
 
 export type SentAnswer = {
   method: string;

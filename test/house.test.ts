@@ -68,13 +68,15 @@ function word(pattern: RegExp, inRooms: string[], only: string[] = []): Law {
 
 /** The rooms of the server, from the ground up: each imports from floors below its own, never from its own or above. */
 const floors = [
-  ['entities/', 'config.ts', 'money.ts', 'invalid-request.ts'],
-  ['database/', 'problems.ts'],
-  ['access/', 'merge-patch.ts'],
-  ['http/', 'keys.ts'],
-  ['api/', 'import/', 'demo/', 'settings/', 'docs/'],
-  ['app.ts'],
-  ['serve.ts'],
+  ['entities/', 'config.ts'],
+  ['problems/'],
+  ['database/'],
+  ['records/'],
+  ['limits/'],
+  ['keys/', 'accounts/'],
+  ['api/', 'mcp/', 'web/', 'import/', 'export/'],
+  ['demo/'],
+  ['http/'],
   ['commands/'],
   ['main.ts'],
 ];
@@ -101,30 +103,18 @@ const downwards: Law = (file) => {
 /** Statements that no entity manager sees; the reason stands behind each place. */
 const rawSql = [
   'server/database/', // connections, locks, prepared statements, housekeeping
-  'server/api/read.ts', // every read of the API, with the organization as its $1
-  'server/access/key-directory.ts', // whose key it is has to be found before there is an organization
+  'server/records/read.ts', // every read of the API, with the organization as its $1
+  'server/keys/directory.ts', // whose key it is has to be found before there is an organization
+  'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before there is an organization
   'server/commands/members.ts', // an e-mail address is unique across organizations
   'server/import/statistics.ts', // ANALYZE
-  'server/app.ts', // /readyz
+  'server/http/app.ts', // /readyz
 ];
-/** Who binds an entity manager to an organization: an API key, a command, an import, the demo, a signed-in member. */
-const binders = [
-  'server/access/caller.ts',
-  'server/commands/',
-  'server/import/write-batch.ts',
-  'server/demo/demo.ts',
-  'server/settings/',
-];
+/** The one place that binds an entity manager to an organization. */
+const binders = ['server/database/tenant.ts'];
 /** The demo's lock must be taken in the transaction that fills it. */
 const executes = ['server/demo/demo.ts'];
-const expressRooms = [
-  'server/app.ts',
-  'server/problems.ts',
-  'server/http/',
-  'server/api/handlers.ts',
-  'server/settings/',
-  'server/docs/',
-];
+const expressRooms = ['server/http/', 'server/web/'];
 /** Of the environment: the configuration, and the switch for stacks of the outermost catch. */
 const environmentReaders = ['server/config.ts', 'server/main.ts'];
 
@@ -159,7 +149,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'client/a.ts': `import { v1 } from '../contract/v1.ts';`,
       'client/b.ts': `import type { Server } from 'node:http';`,
-      'client/c.ts': `import type { Caller } from '../server/access/caller.ts';`,
+      'client/c.ts': `import type { Caller } from '../server/keys/caller.ts';`,
       'client/d.ts': `const { initClient } = await import('@ts-rest/core');`,
     },
   },
@@ -175,10 +165,10 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/entities/a.ts': `import { openDatabase } from '../database/orm.ts';`,
       'server/api/a.ts': `import { importFile } from '../import/import-file.ts';`,
-      'server/access/a.ts': `import type { Parts } from '../app.ts';`,
-      'server/keys.ts': `import {\n  limitHeaders,\n} from './http/rate-headers.ts';`,
-      'server/problems.ts': `const { serve } = await import('./serve.ts');`,
-      'server/app.ts': `import { useWorld } from '../test/world.ts';`,
+      'server/keys/a.ts': `import type { Parts } from '../http/app.ts';`,
+      'server/keys/b.ts': `import {\n  limitHeaders,\n} from '../http/rate-headers.ts';`,
+      'server/problems/a.ts': `const { serve } = await import('../http/server.ts');`,
+      'server/app.ts': `import { useWorld } from './world.ts';`,
       'server/helpers/a.ts': '',
     },
   },
@@ -197,7 +187,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     ),
     broken: {
       'server/api/customers.ts': `import type { Request } from 'express';`,
-      'server/keys.ts': `import express from 'express';`,
+      'server/keys/keys.ts': `import express from 'express';`,
     },
   },
   'only database/ opens connections': {
@@ -205,14 +195,14 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/api/a.ts': 'const pool = new pg.Pool({ max: 1 });',
       'server/demo/a.ts': 'const client = new Client(url);',
-      'server/app.ts': 'const orm = await MikroORM.init({});',
+      'server/http/app.ts': 'const orm = await MikroORM.init({});',
     },
   },
   'raw SQL has its places': {
     law: word(/\.query\s*(?:<[^()]*>)?\(/, ['server/'], rawSql),
     broken: {
       'server/api/customers.ts': `await caller.query('select 1', []);`,
-      'server/keys.ts': `await pool.query<{ id: string }>('select id from api_keys');`,
+      'server/keys/keys.ts': `await pool.query<{ id: string }>('select id from api_keys');`,
     },
   },
   'nothing goes around the organization filter': {
@@ -233,13 +223,13 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     law: word(/\.execute\(/, ['server/'], executes),
     broken: { 'server/api/a.ts': `await em.execute('delete from customers');` },
   },
-  'an entity manager is bound to an organization in few places': {
+  'an entity manager is bound to an organization in one place': {
     law: word(/\bsetFilterParams\(/, ['server/'], binders),
     broken: { 'server/api/a.ts': 'em.setFilterParams(organizationFilter, { id: body.organizationId });' },
   },
   'the environment has one reader': {
     law: word(/\bprocess\.env\b/, product, environmentReaders),
-    broken: { 'server/serve.ts': 'const port = process.env.PORT;' },
+    broken: { 'server/http/server.ts': 'const port = process.env.PORT;' },
   },
   'nothing is any': {
     law: word(/(?::|\bas|<|,|=>|\|) *any\b(?! \w)/, product),
@@ -299,7 +289,13 @@ describe('the house', () => {
 
   test('the laws see every room, and what it imports', () => {
     const seen = files.map(({ path }) => path);
-    const landmarks = ['contract/v1.ts', 'server/main.ts', 'server/api/read.ts', 'client/index.ts', 'test/world.ts'];
+    const landmarks = [
+      'contract/v1.ts',
+      'server/main.ts',
+      'server/records/read.ts',
+      'client/index.ts',
+      'test/world.ts',
+    ];
     expect(landmarks.filter((path) => !seen.includes(path))).toEqual([]);
     const main = files.find(({ path }) => path === 'server/main.ts') ?? { path: '', text: '' };
     expect(importsOf(main)).toContainEqual({ from: 'server/commands/command.ts', typeOnly: true });

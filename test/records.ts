@@ -1,7 +1,7 @@
 /** Records that the API cannot make itself: proposals, stored as an organization's application stores them. */
 import { Proposal, ProposalLine } from '../server/entities/proposal.ts';
 import { publicId, storedId, uuidv7 } from '../server/entities/uuid.ts';
-import { lineTotals, proposalTotals } from '../server/money.ts';
+import { lineTotals, proposalTotals } from '../server/records/money.ts';
 import type { Tenant } from './world.ts';
 
 type Line = Partial<

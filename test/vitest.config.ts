@@ -6,8 +6,9 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/database.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These end a hang; they measure nothing.
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     // A file waits for its processes and its browser most of the time: one worker would leave a core idle.
     maxWorkers: 2,

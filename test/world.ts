@@ -4,13 +4,14 @@ import { addMember } from '../server/commands/members.ts';
 import { createOrganization } from '../server/commands/organizations.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import type { Database } from '../server/database/orm.ts';
+import { forOrganization } from '../server/database/tenant.ts';
+import type { ScopedEntityManager } from '../server/database/tenant.ts';
 import { Organization } from '../server/entities/organization.ts';
 import type { Member } from '../server/entities/organization.ts';
-import { organizationFilter } from '../server/entities/owned.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
-import { issueKey } from '../server/keys.ts';
-import { serve } from '../server/serve.ts';
-import type { ServeOptions, Serving } from '../server/serve.ts';
+import { issueKey } from '../server/keys/keys.ts';
+import { serve } from '../server/http/server.ts';
+import type { ServeOptions, Serving } from '../server/http/server.ts';
 import type { Plan } from '../contract/me.ts';
 import { takeBreaks } from './answers.ts';
 
@@ -36,7 +37,7 @@ export type Tenant = {
   anotherKey(name?: string): Promise<string>;
   /** The same organization called with another key. */
   as(key: string): Tenant;
-  em(): ReturnType<Database['orm']['em']['fork']>;
+  em(): ScopedEntityManager;
 };
 
 /** Call at the top of a describe or a file; the world is there in its tests. */
@@ -82,11 +83,7 @@ async function newOrganization(
     name: 'Ann',
     role: 'admin',
   });
-  const em = () => {
-    const fork = world.database.orm.em.fork();
-    fork.setFilterParams(organizationFilter, { id: organization.id });
-    return fork;
-  };
+  const { em } = forOrganization(world.database, organization.id);
   const anotherKey = async (keyName = 'test') => (await issueKey(em(), admin, keyName)).raw;
   const key = await anotherKey();
   if (plan !== 'team') {

@@ -1,6 +1,6 @@
 /** ETags: strong, over the body as it is sent; and the two conditions on them, as RFC 9110 (13.1) has them. */
 import { hash } from 'node:crypto';
-import { Problem } from '../problems.ts';
+import { Problem } from '../problems/problem.ts';
 
 export function etagOf(body: object): string {
   return `"${hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)}"`;

@@ -1,14 +1,14 @@
 /** A create that may be repeated: under an Idempotency-Key, and by externalId. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../keys/caller.ts';
 import type { Kind } from '../../contract/fields.ts';
 import { publicId } from '../entities/uuid.ts';
-import { Problem } from '../problems.ts';
+import { Problem } from '../problems/problem.ts';
 import { once } from './idempotency.ts';
 import type { Stored } from './idempotency.ts';
-import { equal, readPage } from './read.ts';
-import type { Condition, Source } from './read.ts';
+import { equal, readPage } from '../records/read.ts';
+import type { Condition, Source } from '../records/read.ts';
 
 type Unique = { externalId?: string | null | undefined; sku?: string | null | undefined };
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { Problem } from '../problems.ts';
+import { Problem } from '../problems/problem.ts';
 
 const content = z.strictObject({
   sort: z.string(),

@@ -11,17 +11,17 @@ import type { V1 } from '../../contract/v1.ts';
 import { Customer, defaultType, displayName, storedAddress } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
 import { publicId, storedId } from '../entities/uuid.ts';
-import { fieldProblem, Problem } from '../problems.ts';
+import { fieldProblem, Problem } from '../problems/problem.ts';
 import { requireMatch } from './conditional.ts';
 import { create, orTaken } from './create.ts';
 import type { Creation } from './create.ts';
-import { presentMetadata } from './metadata.ts';
-import type { Handlers } from './handlers.ts';
+import { presentMetadata } from '../records/metadata.ts';
+import type { Handlers } from './handler.ts';
 import { holdsWord, listPage, searchFor, when } from './list.ts';
 import type { ListOf } from './list.ts';
-import { assignChanged, mergePatch, requireUnchanged } from '../merge-patch.ts';
-import { columnsOf, equal, readOne } from './read.ts';
-import type { Condition, Source } from './read.ts';
+import { assignChanged, mergePatch, requireUnchanged } from '../records/merge-patch.ts';
+import { columnsOf, equal, readOne } from '../records/read.ts';
+import type { Condition, Source } from '../records/read.ts';
 
 export const customers: Handlers<V1['customers']> = {
   async list({ query, baseUrl }, caller) {

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../keys/caller.ts';
 import { IdempotencyKey } from '../entities/idempotency-key.ts';
-import { Problem } from '../problems.ts';
+import { Problem } from '../problems/problem.ts';
 
 export type Stored<Body> = { status: 200 | 201; body: Body; location?: string; replayed?: boolean };
 

@@ -3,16 +3,16 @@ import type { Item as ItemBody, ItemCreate, ItemListQuery } from '../../contract
 import type { V1 } from '../../contract/v1.ts';
 import { Item } from '../entities/item.ts';
 import { publicId, storedId } from '../entities/uuid.ts';
-import { printNumber, printPrice } from '../money.ts';
-import { Problem } from '../problems.ts';
+import { printNumber, printPrice } from '../records/money.ts';
+import { Problem } from '../problems/problem.ts';
 import { create } from './create.ts';
 import type { Creation } from './create.ts';
-import type { Handlers } from './handlers.ts';
+import type { Handlers } from './handler.ts';
 import { holdsWord, listPage, searchFor, when } from './list.ts';
 import type { ListOf } from './list.ts';
-import { presentMetadata } from './metadata.ts';
-import { columnsOf, equal, readOne } from './read.ts';
-import type { Source } from './read.ts';
+import { presentMetadata } from '../records/metadata.ts';
+import { columnsOf, equal, readOne } from '../records/read.ts';
+import type { Source } from '../records/read.ts';
 
 export const items: Handlers<V1['items']> = {
   async list({ query, baseUrl }, caller) {

@@ -1,10 +1,10 @@
 /** A list, from the parsed query to the page: what all three resources share. */
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../keys/caller.ts';
 import { pageSize } from '../../contract/list.ts';
 import { fold, phoneMark } from '../entities/fold.ts';
 import { readCursor, requireSame, writeCursor } from './cursor.ts';
-import { atLeast, below, contains, equal, nothing, readPage, readSyncBound } from './read.ts';
-import type { Condition, Source } from './read.ts';
+import { atLeast, below, contains, equal, nothing, readPage, readSyncBound } from '../records/read.ts';
+import type { Condition, Source } from '../records/read.ts';
 
 export type ListQuery = {
   limit?: number | undefined;

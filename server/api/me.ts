@@ -2,8 +2,8 @@
 import { rateLimit } from '../../contract/me.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { publicId } from '../entities/uuid.ts';
-import { maskedKey } from '../keys.ts';
-import type { Handlers } from './handlers.ts';
+import { maskedKey } from '../keys/keys.ts';
+import type { Handlers } from './handler.ts';
 
 export const me: Handlers<V1['me']> = {
   async get(_, { key, organization, allowance }) {

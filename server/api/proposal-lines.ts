@@ -2,7 +2,7 @@
 import type { LineItem } from '../../contract/proposals.ts';
 import type { ProposalLine } from '../entities/proposal.ts';
 import { publicId } from '../entities/uuid.ts';
-import { printNumber, printPrice, printTotal } from '../money.ts';
+import { printNumber, printPrice, printTotal } from '../records/money.ts';
 
 /** Numbers travel as text: JSON would make floats of them. */
 const fields = {

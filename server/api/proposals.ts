@@ -3,16 +3,16 @@ import type { ListedProposal, ProposalListQuery, Proposal as ProposalBody } from
 import type { V1 } from '../../contract/v1.ts';
 import { Proposal } from '../entities/proposal.ts';
 import { publicId, storedId } from '../entities/uuid.ts';
-import { printTotal } from '../money.ts';
-import { Problem } from '../problems.ts';
-import type { Handlers } from './handlers.ts';
+import { printTotal } from '../records/money.ts';
+import { Problem } from '../problems/problem.ts';
+import type { Handlers } from './handler.ts';
 import { holdsWord, listPage, searchFor, when } from './list.ts';
 import type { ListOf } from './list.ts';
-import { presentMetadata } from './metadata.ts';
+import { presentMetadata } from '../records/metadata.ts';
 import { lineColumn, presentLine } from './proposal-lines.ts';
 import type { LineRow } from './proposal-lines.ts';
-import { atLeast, below, columnsOf, equal, nothing, readOne } from './read.ts';
-import type { Condition, Source } from './read.ts';
+import { atLeast, below, columnsOf, equal, nothing, readOne } from '../records/read.ts';
+import type { Condition, Source } from '../records/read.ts';
 
 type Row = Omit<Proposal, 'transactionStart'> & {
   customerName: string | null;

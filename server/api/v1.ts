@@ -1,7 +1,7 @@
 /** Version 1: the handlers of every operation that the contract promises. */
 import type { V1 } from '../../contract/v1.ts';
 import { customers } from './customers.ts';
-import type { Handlers } from './handlers.ts';
+import type { Handlers } from './handler.ts';
 import { items } from './items.ts';
 import { me } from './me.ts';
 import { proposals } from './proposals.ts';

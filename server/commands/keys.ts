@@ -1,11 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
+import { forOrganization } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member } from '../entities/organization.ts';
 import type { ApiKey } from '../entities/organization.ts';
-import { organizationFilter } from '../entities/owned.ts';
 import { publicId, storedId } from '../entities/uuid.ts';
-import { issueKey, listKeys, maskedKey, revokeKey } from '../keys.ts';
+import { issueKey, listKeys, maskedKey, revokeKey } from '../keys/keys.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
 
@@ -76,14 +76,12 @@ async function revoke(words: string[]): Promise<number> {
   });
 }
 
-async function scoped(database: Opened, slug: string): Promise<EntityManager> {
+async function scoped(database: Opened, slug: string): Promise<ScopedEntityManager> {
   const organization = await organizationBySlug(database, slug);
-  const em = database.orm.em.fork();
-  em.setFilterParams(organizationFilter, { id: organization.id });
-  return em;
+  return forOrganization(database, organization.id).em();
 }
 
-async function memberByEmail(em: EntityManager, email: string): Promise<Member> {
+async function memberByEmail(em: ScopedEntityManager, email: string): Promise<Member> {
   const member = await em.findOne(Member, { emailKey: email.toLowerCase() });
   if (!member) throw new UsageError(`${email} is not a member of this organization`);
   return member;

@@ -2,12 +2,12 @@ import { text } from 'node:stream/consumers';
 import { email as emailSchema } from '../../contract/fields.ts';
 import { readConfig, UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
-import { memberWithEmail } from '../database/sign-ins.ts';
+import { forOrganization } from '../database/tenant.ts';
+import { memberWithEmail } from '../accounts/sign-in-tables.ts';
 import { Member, roles } from '../entities/organization.ts';
 import type { Organization, Role } from '../entities/organization.ts';
-import { organizationFilter } from '../entities/owned.ts';
 import { publicId } from '../entities/uuid.ts';
-import { linkHours, passwordFault, passwordPath, setPassword } from '../settings/sign-in.ts';
+import { linkHours, passwordFault, passwordPath, setPassword } from '../accounts/sign-in.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
 
@@ -61,8 +61,7 @@ async function password(words: string[]): Promise<number> {
   return withDatabase(async (database) => {
     const known = await memberWithEmail(database.pool, email);
     if (!known) throw new UsageError(`${email} is not a member of any organization`);
-    const em = database.orm.em.fork();
-    em.setFilterParams(organizationFilter, { id: known.organizationId });
+    const em = forOrganization(database, known.organizationId).em();
     const member = await em.findOneOrFail(Member, { id: known.id });
     print(member, await letIn(database, member, typed), values.json);
     return 0;
@@ -99,16 +98,15 @@ async function readPassword(): Promise<string> {
 
 /** A UsageError where the e-mail address belongs to a member already, whatever the organization. */
 export async function addMember(
-  { orm, pool }: Pick<Opened, 'orm' | 'pool'>,
+  database: Pick<Opened, 'orm' | 'pool'>,
   organization: Organization,
   fields: { email: string; name: string; role: Role },
 ): Promise<Member> {
   const emailKey = fields.email.toLowerCase();
   // Across organizations, which is why it is asked below the organization filter.
-  const { rows } = await pool.query('select 1 from members where email_key = $1', [emailKey]);
+  const { rows } = await database.pool.query('select 1 from members where email_key = $1', [emailKey]);
   if (rows.length > 0) throw new UsageError(`${fields.email} is a member already`);
-  const em = orm.em.fork();
-  em.setFilterParams(organizationFilter, { id: organization.id });
+  const em = forOrganization(database, organization.id).em();
   const member = em.create(Member, { ...fields, emailKey });
   await em.flush();
   return member;

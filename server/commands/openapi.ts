@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { openApiDocument } from '../../contract/openapi.ts';
+import { openApiDocument } from '../../contract/openapi/openapi.ts';
 import { readConfig, UsageError } from '../config.ts';
 import type { Command } from './command.ts';
 import { printJson, readWords } from './command.ts';

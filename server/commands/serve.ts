@@ -2,8 +2,8 @@ import { readConfig } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
 import { standardLog } from '../http/log.ts';
-import { serve } from '../serve.ts';
-import { setPassword } from '../settings/sign-in.ts';
+import { serve } from '../http/server.ts';
+import { setPassword } from '../accounts/sign-in.ts';
 import { readWords } from './command.ts';
 import type { Command } from './command.ts';
 

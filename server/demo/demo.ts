@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Opened } from '../database/open.ts';
+import { forOrganization } from '../database/tenant.ts';
 import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import { Member, Organization } from '../entities/organization.ts';
-import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { issueKey } from '../keys.ts';
+import { issueKey } from '../keys/keys.ts';
 import { makeCustomers } from './customers.ts';
 import { diceOf } from './dice.ts';
 import { makeItems } from './items.ts';
@@ -35,15 +35,13 @@ type Made = { organization: string; customers: number; items: number; proposals:
  * that ends after the printing: a process that is killed before leaves an empty database, and the next one starts anew.
  */
 export async function ensureDemo(
-  { orm }: Pick<Opened, 'orm'>,
+  database: Pick<Opened, 'orm' | 'pool'>,
   url: string,
   say: Say,
   setPassword: SetPassword,
 ): Promise<void> {
-  const em = orm.em.fork();
   const id = uuidv7();
-  em.setFilterParams(organizationFilter, { id });
-  await em.transactional(async (inner) => {
+  await forOrganization(database, id).transaction(async (inner) => {
     // Two processes that find the same empty database: the second waits, and then finds an organization.
     await inner.execute('select pg_advisory_xact_lock(?)', [demoLock]);
     if ((await inner.count(Organization)) > 0) return;

@@ -1,7 +1,7 @@
 /** The lines of the demo's proposals: from the catalog, work that stands in no catalog, and credits. */
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { ProposalLine } from '../entities/proposal.ts';
-import { lineTotals } from '../money.ts';
+import { lineTotals } from '../records/money.ts';
 import type { Country } from './countries.ts';
 import type { Dice } from './dice.ts';
 import type { DemoItem } from './items.ts';

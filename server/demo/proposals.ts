@@ -1,7 +1,7 @@
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { proposalTotals } from '../money.ts';
+import { proposalTotals } from '../records/money.ts';
 import { countryOf } from './countries.ts';
 import type { DemoCustomer } from './customers.ts';
 import type { Dice } from './dice.ts';

@@ -1,7 +1,7 @@
 /** The body of a write: its media type, its size, its JSON; each refused with its own problem before it is looked at. */
 import express from 'express';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { Problem } from '../problems.ts';
+import { Problem } from '../problems/problem.ts';
 
 export const maximumBytes = 256 * 1024;
 const maximumDepth = 20;

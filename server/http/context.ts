@@ -1,6 +1,6 @@
 /** What is known of a request on its way: kept beside it, so that nothing has to be guessed from its shape. */
 import type { Request } from 'express';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../keys/caller.ts';
 
 const callers = new WeakMap<Request, Caller>();
 

@@ -1,5 +1,5 @@
 /** The query string, exactly as sent: nothing is dropped, and what stands there twice is a list. */
-import { Problem } from '../problems.ts';
+import { Problem } from '../problems/problem.ts';
 
 function decode(text: string, name: string): string {
   try {

@@ -1,5 +1,5 @@
 import { rateLimit } from '../../contract/me.ts';
-import type { Allowance } from '../access/rate-limit.ts';
+import type { Allowance } from '../limits/rate-limit.ts';
 
 const { limit, windowSeconds } = rateLimit;
 

@@ -1,10 +1,6 @@
 /** The contract's paths and what may be done with each: for OPTIONS and 405. */
-import { isAppRoute } from '@ts-rest/core';
-import type { AppRoute, AppRouter } from '@ts-rest/core';
-
-export function operationsOf(router: AppRouter): AppRoute[] {
-  return Object.values(router).flatMap((entry) => (isAppRoute(entry) ? [entry] : operationsOf(entry)));
-}
+import type { AppRouter } from '@ts-rest/core';
+import { operationsOf } from '../../contract/operations.ts';
 
 /** Path → the value of its `Allow` header. */
 export function allowedMethods(router: AppRouter): Map<string, string> {

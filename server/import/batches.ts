@@ -1,6 +1,6 @@
 /** Rows of a file → batches that one transaction holds. */
 import { maximumErrors } from '../../contract/problem.ts';
-import { describeInvalidBody } from '../invalid-request.ts';
+import { describeInvalidBody } from '../problems/invalid-request.ts';
 import type { Keyed, Kind, Refusal } from './kind.ts';
 import type { RawRow } from './source.ts';
 

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/core';
-import { itemImport, requiredOfNewItem } from '../../contract/imports.ts';
-import type { ItemImport } from '../../contract/imports.ts';
+import { itemImport, requiredOfNewItem } from './schemas.ts';
+import type { ItemImport } from './schemas.ts';
 import { item } from '../../contract/items.ts';
 import { Item } from '../entities/item.ts';
 import { publicId } from '../entities/uuid.ts';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tooManyKeys } from '../../contract/fields.ts';
 import { trimDecimal } from '../../contract/decimal.ts';
-import { mergePatch } from '../merge-patch.ts';
+import { mergePatch } from '../records/merge-patch.ts';
 import type { Keyed, Refusal } from './kind.ts';
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -1,5 +1,5 @@
 /** What a proposal says apart from its lines: merged onto what is stored, and held to the rules of the record. */
-import type { ProposalImport } from '../../contract/imports.ts';
+import type { ProposalImport } from './schemas.ts';
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
 import type { Refusal } from './kind.ts';

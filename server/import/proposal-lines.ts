@@ -2,11 +2,11 @@
 import type { EntityManager } from '@mikro-orm/core';
 import { currencyDigits } from '../../contract/codes.ts';
 import { trimDecimal } from '../../contract/decimal.ts';
-import type { LineImport, ProposalImport } from '../../contract/imports.ts';
+import type { LineImport, ProposalImport } from './schemas.ts';
 import { Item } from '../entities/item.ts';
 import { ProposalLine } from '../entities/proposal.ts';
-import { lineTotals } from '../money.ts';
-import type { LineTotals } from '../money.ts';
+import { lineTotals } from '../records/money.ts';
+import type { LineTotals } from '../records/money.ts';
 import type { Refusal } from './kind.ts';
 import { change } from './merge.ts';
 

@@ -1,9 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/core';
-import { proposalImport, requiredOfNewProposal } from '../../contract/imports.ts';
-import type { ProposalImport } from '../../contract/imports.ts';
+import { proposalImport, requiredOfNewProposal } from './schemas.ts';
+import type { ProposalImport } from './schemas.ts';
 import { proposal } from '../../contract/proposals.ts';
-import { proposalTotals } from '../money.ts';
+import { proposalTotals } from '../records/money.ts';
 import { Customer } from '../entities/customer.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { publicId, uuidv7 } from '../entities/uuid.ts';

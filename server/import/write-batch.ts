@@ -1,9 +1,8 @@
 /** Batches of rows → the database: all of a batch in one transaction, unless one of its rows cannot be stored. */
 import { DriverException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/core';
 import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
-import { organizationFilter } from '../entities/owned.ts';
 import type { Keyed, Kind, Outcome, Refusal } from './kind.ts';
 
 export type Target = { database: Database; organization: Organization };
@@ -36,9 +35,7 @@ async function writeAtOnce<Row extends Keyed>(
   rows: readonly Row[],
 ): Promise<Outcome[]> {
   // An entity manager for each batch: what it has loaded is forgotten with it.
-  const bound: EntityManager = database.orm.em.fork();
-  bound.setFilterParams(organizationFilter, { id: organization.id });
-  return bound.transactional(async (em) => {
+  return forOrganization(database, organization.id).transaction(async (em) => {
     const importRow = await kind.load(em, organization, rows);
     return rows.map(importRow);
   });

@@ -8,11 +8,11 @@ import { addMember } from '../../server/commands/members.ts';
 import { createOrganization } from '../../server/commands/organizations.ts';
 import { migrate, openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
 import { Customer } from '../../server/entities/customer.ts';
 import type { Organization } from '../../server/entities/organization.ts';
-import { organizationFilter } from '../../server/entities/owned.ts';
 import { publicId } from '../../server/entities/uuid.ts';
-import { issueKey } from '../../server/keys.ts';
+import { issueKey } from '../../server/keys/keys.ts';
 import { throwawayDatabase } from '../database.ts';
 import { startChild } from './child.ts';
 import type { Child } from './child.ts';
@@ -80,8 +80,7 @@ async function fill(database: Database): Promise<{ organization: Organization; k
     currency: 'EUR',
   });
   const admin = await addMember(database, organization, { email: 'ann@bench.example', name: 'Ann', role: 'admin' });
-  const em = database.orm.em.fork();
-  em.setFilterParams(organizationFilter, { id: organization.id });
+  const em = forOrganization(database, organization.id).em();
   const { raw } = await issueKey(em, admin, 'bench');
   const records = Array.from({ length: customers }, (_, index) => {
     const { address, ...rest } = company(index);

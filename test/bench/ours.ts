@@ -1,8 +1,8 @@
 /** The service with everything on: keys, rate limit, contract, headers, ETags and the log. */
-import { memoryRateLimiter } from '../../server/access/rate-limit.ts';
+import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { standardLog } from '../../server/http/log.ts';
-import { serve } from '../../server/serve.ts';
+import { serve } from '../../server/http/server.ts';
 import { countStatements, serveParent } from './child.ts';
 
 countStatements();

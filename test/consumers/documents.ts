@@ -1,5 +1,5 @@
 /** The two documents as an outsider reads them: parsed JSON, a fresh copy each time. */
-import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 
 const baseUrl = 'https://api.northwind.example';
 

@@ -73,7 +73,7 @@ describe('a Zapier integration', () => {
   });
 
   test('runs the code of the guide as it stands there', async () => {
-    const guide = readFileSync(new URL('../../server/docs/guides/automation.md', import.meta.url), 'utf8');
+    const guide = readFileSync(new URL('../../server/web/docs/guides/automation.md', import.meta.url), 'utf8');
     const blocks = [...guide.matchAll(/^```js zapier\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
     const performs = blocks.map((code) => {
       const text = code.replaceAll('https://api.example.com', world.url);

@@ -15,10 +15,10 @@ import type { Database } from '../../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
-import { setPassword } from '../../server/settings/sign-in.ts';
-import { lineTotals } from '../../server/money.ts';
-import { serve } from '../../server/serve.ts';
-import type { Serving } from '../../server/serve.ts';
+import { setPassword } from '../../server/accounts/sign-in.ts';
+import { lineTotals } from '../../server/records/money.ts';
+import { serve } from '../../server/http/server.ts';
+import type { Serving } from '../../server/http/server.ts';
 
 // A demo is made in an empty database only: this file has a cluster of its own, and each world in it a database.
 let folder: string;

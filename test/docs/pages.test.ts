@@ -7,8 +7,8 @@ import { gunzipSync } from 'node:zlib';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
 import { fieldCodes, problemCodes } from '../../contract/problem.ts';
-import { scalar } from '../../server/docs/assets.ts';
-import { docs } from '../../server/docs/router.ts';
+import { scalar } from '../../server/web/docs/assets.ts';
+import { docs } from '../../server/web/docs/router.ts';
 import { useWorld } from '../world.ts';
 import { guidePaths, idsOf, readGuides, readPage, referencesOf } from './reading.ts';
 
@@ -152,7 +152,7 @@ describe('the files of the pages', () => {
   test('the viewer is the published one, and arrives with and without compression', async () => {
     const file = referencesOf(await readPage(world, '/docs/reference')).find((address) => address.includes('scalar'));
     const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
-    const stored = readFileSync(new URL(`../../server/docs/assets/${scalar.file}`, import.meta.url));
+    const stored = readFileSync(new URL(`../../server/web/docs/assets/${scalar.file}`, import.meta.url));
     expect(sha256(gunzipSync(stored))).toBe(scalar.sha256);
     for (const encoding of ['gzip', 'identity']) {
       const response = await fetch(`${world.url}${file}`, { headers: { 'accept-encoding': encoding } });

@@ -1,6 +1,6 @@
 /** The pages as a reader gets them: their links, their ids, and the code on them. */
 import { expect } from 'vitest';
-import { guides } from '../../server/docs/guides.ts';
+import { guides } from '../../server/web/docs/guides.ts';
 import type { World } from '../world.ts';
 
 export const guidePaths = guides.map(({ slug }) => (slug === '' ? '/docs' : `/docs/${slug}`));

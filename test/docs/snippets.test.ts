@@ -1,6 +1,6 @@
 /** Every piece of code on the pages is carried out, so that none can rot. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clientPrograms } from '../../server/docs/reference.ts';
+import { clientPrograms } from '../../server/web/docs/reference.ts';
 import { useWorld } from '../world.ts';
 import { guidePaths, readGuides, readPage, snippetsOf } from './reading.ts';
 import type { Snippet } from './reading.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { Organization } from '../../server/entities/organization.ts';
-import { operationsOf } from '../../server/http/routes.ts';
-import { revokeKey, listKeys } from '../../server/keys.ts';
+import { operationsOf } from '../../contract/operations.ts';
+import { revokeKey, listKeys } from '../../server/keys/keys.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mergePatch } from '../../server/merge-patch.ts';
+import { mergePatch } from '../../server/records/merge-patch.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { migrate, openDatabase } from '../../server/database/orm.ts';
-import { serve } from '../../server/serve.ts';
+import { serve } from '../../server/http/server.ts';
 import { useWorld } from '../world.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
-import { operationsOf } from '../../server/http/routes.ts';
+import { operationsOf } from '../../contract/operations.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { problem, problemCodes } from '../../contract/problem.ts';
 import { v1 } from '../../contract/v1.ts';
-import { operationsOf } from '../../server/http/routes.ts';
+import { operationsOf } from '../../contract/operations.ts';
 import { useWorld } from '../world.ts';
 import type { Answer } from '../world.ts';
 

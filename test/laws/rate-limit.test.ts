@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryRateLimiter } from '../../server/access/rate-limit.ts';
+import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { useWorld } from '../world.ts';
 
 describe('the rate limit', () => {

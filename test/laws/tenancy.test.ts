@@ -1,7 +1,7 @@
 /** Nothing of an organization is seen, told or changed by another. */
 import { describe, expect, test } from 'vitest';
 import { isAppRoute } from '@ts-rest/core';
-import { operationsOf } from '../../server/http/routes.ts';
+import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';

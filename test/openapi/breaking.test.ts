@@ -1,6 +1,6 @@
 /** The check that protects consumers, tried on changes that are planted into the real document. */
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../contract/openapi.ts';
+import { openApiDocument } from '../../contract/openapi/openapi.ts';
 import { breaksBetween } from './breaking.ts';
 
 const document = openApiDocument('https://api.example.com');

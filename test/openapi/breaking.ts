@@ -3,7 +3,7 @@
  * client, a no-code app. Allowed is what the versioning promise names (new operations, optional parameters, fields in
  * answers, values of their enums) and what no consumer can notice.
  */
-import type { Document, Operation, Parameter, Reference, Response, Schema } from '../../contract/openapi-document.ts';
+import type { Document, Operation, Parameter, Reference, Response, Schema } from '../../contract/openapi/document.ts';
 
 /** Who writes the value: bounds of what a consumer sends must not get narrower, of what it reads not wider. */
 type Side = 'sent' | 'read';

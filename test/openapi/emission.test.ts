@@ -2,9 +2,9 @@
 import { initContract } from '@ts-rest/core';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { toOpenApi30 } from '../../contract/openapi-30.ts';
-import type { Operation } from '../../contract/openapi-document.ts';
-import { emitOpenApi } from '../../contract/openapi-emit.ts';
+import { toOpenApi30 } from '../../contract/openapi/version-30.ts';
+import type { Operation } from '../../contract/openapi/document.ts';
+import { emitOpenApi } from '../../contract/openapi/emit.ts';
 import { problems } from '../../contract/responses.ts';
 
 const key = z

@@ -1,11 +1,11 @@
 /** What the published document promises of every operation: its parameters, its answers, and their examples. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Document, MediaType, Operation } from '../../contract/openapi-document.ts';
-import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+import type { Document, MediaType, Operation } from '../../contract/openapi/document.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 import { problem, problemCodes } from '../../contract/problem.ts';
 import { v1 } from '../../contract/v1.ts';
-import { operationsOf } from '../../server/http/routes.ts';
+import { operationsOf } from '../../contract/operations.ts';
 
 const baseUrl = 'https://api.northwind.example';
 const routes = operationsOf(v1).map((route) => ({

@@ -1,7 +1,7 @@
 /** What the published document promises of its schemas: of requests, of answers, and in both versions. */
 import { describe, expect, test } from 'vitest';
-import type { Document, MediaType, Schema } from '../../contract/openapi-document.ts';
-import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+import type { Document, MediaType, Schema } from '../../contract/openapi/document.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 
 const baseUrl = 'https://api.northwind.example';
 

@@ -1,8 +1,8 @@
 /** The documents as they are committed: a change of the contract shows as lines of a diff, and what breaks consumers stops here. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import type { Document } from '../../contract/openapi-document.ts';
-import { openApi30Document, openApiDocument } from '../../contract/openapi.ts';
+import type { Document } from '../../contract/openapi/document.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 import { breaksBetween } from './breaking.ts';
 
 const baseUrl = 'https://api.example.com';

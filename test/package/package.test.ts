@@ -23,7 +23,7 @@ describe('the packages', () => {
   test('hold built code and nothing else', () => {
     for (const { name, files } of each()) {
       const known =
-        /^(?:(?:dist\/)?(?:client|contract|server)\/[\w/.-]+\.(?:js|d\.ts)|(?:dist\/)?server\/(?:docs|settings)\/.+|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?|dist\/CHANGELOG\.md)$/;
+        /^(?:(?:dist\/)?(?:client|contract|server)\/[\w/.-]+\.(?:js|d\.ts)|(?:dist\/)?server\/web\/(?:docs|settings)\/.+|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?|dist\/CHANGELOG\.md)$/;
       expect(
         files.filter((file) => !known.test(file)),
         name,

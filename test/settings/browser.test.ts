@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { passwordPath } from '../../server/settings/sign-in.ts';
+import { passwordPath } from '../../server/accounts/sign-in.ts';
 import { hasChromium } from '../chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';

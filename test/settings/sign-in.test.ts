@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addMember } from '../../server/commands/members.ts';
-import { attemptLimits } from '../../server/settings/limits.ts';
-import { createSignIns, passwordPath, sessionSeconds, setPassword } from '../../server/settings/sign-in.ts';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { createSignIns, passwordPath, sessionSeconds, setPassword } from '../../server/accounts/sign-in.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
 import { otherSites, password, signIn, someone, unknownEmail, visit } from './visiting.ts';

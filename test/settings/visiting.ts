@@ -2,7 +2,7 @@
 import { addMember } from '../../server/commands/members.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
-import { setPassword } from '../../server/settings/sign-in.ts';
+import { setPassword } from '../../server/accounts/sign-in.ts';
 import type { Tenant, World } from '../world.ts';
 
 export const password = 'correct horse battery';

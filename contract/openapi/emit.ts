@@ -1,0 +1,57 @@
+/** A contract → its OpenAPI 3.1 document, through ts-rest's own emitter. */
+import type { AppRoute, AppRouter } from '@ts-rest/core';
+import { generateOpenApi } from '@ts-rest/open-api';
+import { z } from 'zod';
+import { referred, referredSchemas } from './document.ts';
+import type { Document, Schema } from './document.ts';
+import { responseHeaders } from './headers.ts';
+import { info, securitySchemes, tags } from './info.ts';
+import { describeOperation } from './operations.ts';
+import type { Draft } from './operations.ts';
+import { problemExamples } from './problems.ts';
+import { createSchemaCollection } from './schemas.ts';
+import { problem } from '../problem.ts';
+
+type Options = NonNullable<Parameters<typeof generateOpenApi>[2]>;
+type Transform = NonNullable<Options['schemaTransformer']>;
+type MapOperation = NonNullable<Options['operationMapper']>;
+
+export function emitOpenApi(contract: AppRouter, baseUrl: string): Document {
+  const { named, publish } = createSchemaCollection();
+  // ts-rest types documents of 3.0, with one type a schema; what goes in and comes out here is 3.1.
+  const schemaTransformer: Transform = ({ schema, type, appRoute }) => {
+    if (!(schema instanceof z.ZodType)) return null;
+    const published = publish(schema, type === 'response' ? 'output' : 'input');
+    const isOneHeader = type === 'header' && !(schema instanceof z.ZodObject);
+    return (isOneHeader ? underItsName(published, schema, appRoute) : published) as ReturnType<Transform>;
+  };
+  // As above.
+  const operationMapper = ((draft: Draft, route: AppRoute) =>
+    describeOperation(draft, route, named)) as unknown as MapOperation;
+  const { paths } = generateOpenApi(contract, { info }, { schemaTransformer, operationMapper });
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: baseUrl }],
+    tags,
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      schemas: referredSchemas(named, paths),
+      headers: referred('headers', responseHeaders, paths),
+      examples: referred('examples', problemExamples(publish(problem, 'output'), named), paths),
+      securitySchemes,
+    },
+  };
+}
+
+/** Where a route names its headers one by one, ts-rest wants each as an object of one. */
+function underItsName(published: Schema, schema: z.ZodType, { headers }: AppRoute): Schema {
+  const [name] = Object.entries(Object(headers)).find(([, header]) => header === schema) ?? [];
+  if (name === undefined) return published;
+  return {
+    type: 'object',
+    properties: { [name]: published },
+    required: schema.safeParse(undefined).success ? [] : [name],
+  };
+}

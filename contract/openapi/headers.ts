@@ -1,0 +1,74 @@
+/** The headers of answers: what each says, and which answers carry it. */
+import { rateLimit } from '../me.ts';
+import type { Header, Reference } from './document.ts';
+
+const { limit, windowSeconds } = rateLimit;
+const integer = { type: 'integer', minimum: 0 };
+const string = { type: 'string' };
+
+export const responseHeaders = {
+  'X-Request-Id': {
+    description: 'The id of this request, also in the body of a problem and in our log: quote it to support.',
+    schema: string,
+    example: 'req_01jzy3v1k8e2tb6qk3x5w9r7md',
+  },
+  'RateLimit-Policy': {
+    description: 'The limit of this key (IETF draft): `q` requests within `w` seconds.',
+    schema: string,
+    example: `"default";q=${limit};w=${windowSeconds}`,
+  },
+  RateLimit: {
+    description:
+      'What is left (IETF draft): `r` requests; the oldest counted request leaves the window in `t` seconds.',
+    schema: string,
+    example: `"default";r=${limit - 1};t=${windowSeconds}`,
+  },
+  'X-RateLimit-Limit': { description: 'Requests that the window admits.', schema: integer, example: limit },
+  'X-RateLimit-Remaining': { description: 'Requests still free in the window.', schema: integer, example: limit - 1 },
+  'X-RateLimit-Reset': {
+    description: 'Seconds, rounded up, until the oldest counted request leaves the window.',
+    schema: integer,
+    example: windowSeconds,
+  },
+  ETag: {
+    description: 'Strong entity tag of the record, for `If-Match` and `If-None-Match`.',
+    schema: string,
+    example: '"4Ul0-WXqGAb1uwXr8bkrEQ"',
+  },
+  Location: {
+    description: 'Address of the new record.',
+    schema: { type: 'string', format: 'uri' },
+    example: 'https://api.example.com/v1/customers/cus_01jzy3v1k8e2tb6qk3x5w9r7md',
+  },
+  Link: {
+    description: 'Address of the next page (RFC 8288), the same as `pagination.nextUrl`; absent on the last page.',
+    schema: string,
+    example: '<https://api.example.com/v1/customers?cursor=eyJzIjoiLWNyZWF0ZWRBdCJ9>; rel="next"',
+  },
+  'Idempotency-Replayed': {
+    description:
+      '`true` where this is the stored answer of an earlier request with the same `Idempotency-Key`; otherwise absent.',
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: integer, example: windowSeconds },
+  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: string, example: 'Bearer realm="api"' },
+} satisfies Record<string, Header>;
+
+export type HeaderName = keyof typeof responseHeaders;
+
+const rateHeaders = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
+/** Sent before it is known whose request it is, so that there is no window to report. */
+const anonymousStatuses = new Set([401, 408, 431]);
+
+/** References to the headers of an answer: those that every answer has, and the further ones. */
+export function headersOf(status: number, further: readonly HeaderName[]): Record<string, Reference> {
+  const names: HeaderName[] = ['X-Request-Id', ...(anonymousStatuses.has(status) ? [] : rateHeaders), ...further];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,121 @@
+/** What ts-rest makes of an operation → the operation as a stranger can use it. */
+import type { AppRoute } from '@ts-rest/core';
+import { z } from 'zod';
+import { resolve } from './document.ts';
+import type { MediaType, Operation, Parameter, RequestBody, Response, Schema } from './document.ts';
+import { exampleOf } from './examples.ts';
+import { headersOf } from './headers.ts';
+import type { HeaderName } from './headers.ts';
+import { codesOf, problemContent, problemDescription } from './problems.ts';
+import type { Asked } from './problems.ts';
+
+type Schemas = Record<string, Schema>;
+/** The parts of ts-rest's own operation that are used here. */
+export type Draft = {
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, MediaType> };
+  responses: Record<string, { description: string; content?: Record<string, MediaType> }>;
+};
+
+const metadata = z.object({ operationId: z.string(), tag: z.string() });
+
+export function describeOperation(draft: Draft, route: AppRoute, schemas: Schemas): Operation {
+  const { operationId, tag } = metadata.parse(route.metadata);
+  const body = Object.values(draft.requestBody?.content ?? {})[0]?.schema;
+  const namesIn = (place: string) =>
+    new Set(draft.parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase()));
+  const asked = {
+    method: route.method,
+    parameters: namesIn('query'),
+    headers: namesIn('header'),
+    fields: new Set(Object.keys((body && resolve(body, schemas).properties) ?? {})),
+  };
+  return {
+    operationId,
+    tags: [tag],
+    summary: route.summary ?? '',
+    description: route.description ?? '',
+    parameters: draft.parameters.map(describeParameter),
+    ...(body && { requestBody: describeBody(body, route, schemas) }),
+    responses: Object.fromEntries(
+      Object.entries(draft.responses).map(([status, { content }]) => {
+        const schema = Object.values(content ?? {})[0]?.schema;
+        return [status, describeResponse(Number(status), schema, asked, route, schemas)];
+      }),
+    ),
+  };
+}
+
+function describeParameter({ name, in: place, description = '', required, schema }: Parameter): Parameter {
+  const { examples = [], description: _, ...bare } = schema;
+  return {
+    // ts-rest wants headers in lower case; people write them as the standards do.
+    name: place === 'header' ? name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name,
+    in: place,
+    description,
+    ...(required && { required }),
+    ...(bare.type === 'object' && { style: 'deepObject', explode: true }),
+    ...(bare.type === 'array' && { style: 'form', explode: false }),
+    schema: bare,
+    example: examples[0],
+  };
+}
+
+function describeBody(schema: Schema, route: AppRoute, schemas: Schemas): RequestBody {
+  const media: MediaType = { schema, example: exampleOf(schema, schemas) };
+  return {
+    description: resolve(schema, schemas).description ?? '',
+    required: true,
+    content: { 'application/json': media, ...(route.method === 'PATCH' && { 'application/merge-patch+json': media }) },
+  };
+}
+
+function describeResponse(
+  status: number,
+  schema: Schema | undefined,
+  asked: Asked,
+  route: AppRoute,
+  schemas: Schemas,
+): Response {
+  if (status === 304) {
+    return {
+      description: 'The record still has the ETag that `If-None-Match` names; there is no body.',
+      headers: headersOf(status, ['ETag']),
+    };
+  }
+  if (status < 400) return describeSuccess(status, schema ?? {}, asked, route, schemas);
+  const codes = codesOf(status, asked);
+  const waits = status === 429 || status === 503 || codes.includes('idempotency_in_progress');
+  return {
+    description: problemDescription(codes),
+    headers: headersOf(status, [
+      ...(waits ? (['Retry-After'] as const) : []),
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+    ]),
+    content: problemContent(codes, schema ?? {}),
+  };
+}
+
+function describeSuccess(status: number, schema: Schema, asked: Asked, route: AppRoute, schemas: Schemas): Response {
+  const { properties = {}, description = '' } = resolve(schema, schemas);
+  const further: HeaderName[] = [];
+  if (properties.id) further.push('ETag');
+  if (properties.pagination) further.push('Link');
+  if (status === 201) further.push('Location');
+  if (asked.headers.has('idempotency-key')) further.push('Idempotency-Replayed');
+  const outcomes: Record<string, string> = {
+    'POST 200': 'The record that already had this `externalId`, as `onConflict` asks.',
+    'POST 201': 'The new record.',
+    'PATCH 200': 'The record as it is now.',
+  };
+  return {
+    description: outcomes[`${route.method} ${status}`] ?? description,
+    headers: headersOf(status, further),
+    content: { 'application/json': { schema, example: inPlace(exampleOf(schema, schemas), route.path) } },
+  };
+}
+
+/** Every list shares one `pagination`, whose example is of customers: its address becomes that of the list at hand. */
+function inPlace(example: unknown, path: string): unknown {
+  return JSON.parse(JSON.stringify(example).replaceAll('/v1/customers?', `${path}?`));
+}

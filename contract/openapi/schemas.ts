@@ -1,0 +1,111 @@
+/** Zod schemas → the schemas of an OpenAPI 3.1 document: named, without what only a validator needs. */
+import { z } from 'zod';
+import { mapSchema, refer } from './document.ts';
+import type { Schema } from './document.ts';
+
+/** Which side of a schema is meant: what a caller sends, or what the server answers. */
+type Direction = 'input' | 'output';
+
+type SchemaCollection = {
+  /** The schemas with an `id`, by that id, that were met so far. */
+  readonly named: Record<string, Schema>;
+  publish(schema: z.ZodType, direction: Direction): Schema;
+};
+
+export function createSchemaCollection(): SchemaCollection {
+  const named: Record<string, Schema> = {};
+  const published = { input: new Map<z.ZodType, Schema>(), output: new Map<z.ZodType, Schema>() };
+  const add = (name: string, definition: Schema) => {
+    if (named[name] && JSON.stringify(named[name]) !== JSON.stringify(definition)) {
+      throw new Error(`Two different schemas are called ${name}.`);
+    }
+    named[name] = definition;
+  };
+  const publishNew = (schema: z.ZodType, direction: Direction) => {
+    const { root, definitions } = convert(schema, direction);
+    for (const [name, definition] of Object.entries(definitions)) add(name, definition);
+    published[direction].set(schema, root);
+    return root;
+  };
+  return {
+    named,
+    // ts-rest takes parameters apart in place: each use gets a copy of its own.
+    publish: (schema, direction) => structuredClone(published[direction].get(schema) ?? publishNew(schema, direction)),
+  };
+}
+
+function convert(schema: z.ZodType, direction: Direction): { root: Schema; definitions: Record<string, Schema> } {
+  const {
+    $schema: _,
+    $defs,
+    ...root
+  } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any', override: restoreMeta });
+  // Zod's type allows `true` and `false` wherever a schema stands; it emits them for additionalProperties only.
+  const raw = ($defs ?? {}) as Record<string, Schema>;
+  const tidy = (part: Schema): Schema =>
+    mapSchema(part, (inner) => tidyOne(inner, direction, (name) => tidy(raw[name] ?? {})));
+  const definitions = Object.fromEntries(Object.entries(raw).map(([name, definition]) => [name, tidy(definition)]));
+  // As above.
+  return { root: tidy(root as Schema), definitions };
+}
+
+/** Zod leaves examples and defaults out on the input side of whatever transforms; in this contract they are the caller's. */
+function restoreMeta({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodType;
+  jsonSchema: z.core.JSONSchema.JSONSchema;
+}): void {
+  const { examples, default: fallback } = z.globalRegistry.get(zodSchema) ?? {};
+  if (Array.isArray(examples)) jsonSchema.examples ??= examples;
+  if (fallback !== undefined) jsonSchema.default ??= fallback;
+}
+
+const definition = /^#\/\$defs\/(.+)$/;
+
+function tidyOne(schema: Schema, direction: Direction, define: (name: string) => Schema): Schema {
+  const name = definition.exec(schema.$ref ?? '')?.[1];
+  if (name !== undefined) return { ...schema, ...refer(name) };
+  const { minimum, maximum, ...bounded } = orNull(schema, direction, define);
+  return {
+    ...(direction === 'output' ? openEnded(bounded) : bounded),
+    // Zod bounds each integer by what a float can hold, which says nothing about the field.
+    ...(minimum !== Number.MIN_SAFE_INTEGER && minimum !== undefined && { minimum }),
+    ...(maximum !== Number.MAX_SAFE_INTEGER && maximum !== undefined && { maximum }),
+  };
+}
+
+/**
+ * `anyOf [X, null]` as one schema that may be null, which no-code tools and generators read. In an answer, a named
+ * schema stays a reference; in a request it is written out, because there `anyOf` has no place.
+ */
+function orNull(schema: Schema, direction: Direction, define: (name: string) => Schema): Schema {
+  const { anyOf, ...around } = schema;
+  const [present, absent] = anyOf ?? [];
+  if (!present || absent?.type !== 'null' || anyOf?.length !== 2) return schema;
+  const target = present.$ref === undefined ? undefined : define(present.$ref.split('/').at(-1) ?? '');
+  if (target && direction === 'output') return { description: target.description, ...schema };
+  const inner = target ?? present;
+  const merged = { ...inner, ...around };
+  const examples = [...(around.examples ?? []), ...(inner.examples ?? [])];
+  return {
+    ...merged,
+    type: [...[merged.type ?? []].flat(), 'null'],
+    ...(merged.enum && { enum: [...merged.enum, null] }),
+    ...(examples.length > 0 && { examples }),
+  };
+}
+
+const openEnum = 'New values may be added.';
+
+/** Answers may grow within v1: further fields and further values are no break. */
+function openEnded(schema: Schema): Schema {
+  const { additionalProperties, ...open } = schema;
+  const { description = '' } = schema;
+  return {
+    ...open,
+    ...(additionalProperties !== undefined && additionalProperties !== false && { additionalProperties }),
+    ...(schema.enum && !description.includes(openEnum) && { description: `${description} ${openEnum}`.trim() }),
+  };
+}

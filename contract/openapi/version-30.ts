@@ -1,0 +1,56 @@
+/** The document in OpenAPI 3.0.3, for importers that do not read 3.1 yet: the same contract in the older words. */
+import { mapSchema, mapValues, referredSchemas, resolve } from './document.ts';
+import type { Document, Schema } from './document.ts';
+
+export function toOpenApi30(document: Document): Document {
+  const { components } = document;
+  const convert = (schema: Schema): Schema =>
+    mapSchema(schema, (part) => older(part, (named) => convert(resolve(named, components.schemas))));
+  // Only schemas are changed, whatever stands around them.
+  const paths = withSchemas(document.paths, convert) as Document['paths'];
+  const schemas = mapValues(components.schemas, convert);
+  return {
+    ...document,
+    openapi: '3.0.3',
+    paths,
+    components: {
+      ...components,
+      schemas: referredSchemas(schemas, paths),
+      headers: mapValues(components.headers, (header) => ({ ...header, schema: convert(header.schema) })),
+    },
+  };
+}
+
+/** Keys whose values are data of the API, not a description of it. */
+const opaque = new Set(['example', 'examples']);
+
+function withSchemas(node: unknown, convert: (schema: Schema) => Schema): unknown {
+  if (Array.isArray(node)) return node.map((part) => withSchemas(part, convert));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => {
+      // Whatever stands under `schema` in an operation is one.
+      if (key === 'schema') return [key, convert(value as Schema)];
+      return [key, opaque.has(key) ? value : withSchemas(value, convert)];
+    }),
+  );
+}
+
+/** `define` gives the converted schema that a reference means. */
+function older(schema: Schema, define: (reference: Schema) => Schema): Schema {
+  // 3.0 has no word for the names of properties: descriptions name the rule.
+  const { type, examples = [], anyOf, propertyNames: _, ...kept } = schema;
+  // The one use of `anyOf` is a reference that may be null. In 3.0 only a schema with a type can be nullable.
+  const [reference] = anyOf ?? [];
+  if (reference) return { ...define(reference), ...kept, nullable: true };
+  const types = [type ?? []].flat();
+  const only = types.find((one) => one !== 'null');
+  // Tools read `example: null` as none: an example of the type says more.
+  const example = examples.find((one) => one !== null) ?? examples[0];
+  return {
+    ...(only !== undefined && { type: only }),
+    ...kept,
+    ...(types.includes('null') && { nullable: true }),
+    ...(example !== undefined && { example }),
+  };
+}

@@ -1,0 +1,218 @@
+/** The whole HTTP surface, in the order in which a request walks through it. */
+import type { AppRouter } from '@ts-rest/core';
+import { createExpressEndpoints } from '@ts-rest/express';
+import type { RequestValidationError } from '@ts-rest/express';
+import express from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { v1 } from '../../contract/v1.ts';
+import { authenticate } from '../keys/authenticate.ts';
+import { createCaller } from '../keys/caller.ts';
+import type { KeyDirectory } from '../keys/directory.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import { adapt } from './endpoints.ts';
+import { v1Handlers } from '../api/v1.ts';
+import type { Database } from '../database/orm.ts';
+import { docs } from '../web/docs/router.ts';
+import { freshId, publicId } from '../entities/uuid.ts';
+import { readBody } from './body.ts';
+import { admit, callerOf, knownCaller } from './context.ts';
+import { describeError } from './log.ts';
+import type { Log } from './log.ts';
+import { parseQuery } from './query.ts';
+import { limitHeaders } from './rate-headers.ts';
+import { allowedMethods, pathForm } from './routes.ts';
+import { attachRequest } from '../problems/invalid-request.ts';
+import { DeadlineError, Problem, toProblem } from '../problems/problem.ts';
+import { sendProblem } from './send-problem.ts';
+import { answerErrorPage } from '../web/settings/error-page.ts';
+import { settingsRouter } from '../web/settings/routes.ts';
+
+export type Parts = {
+  database: Database;
+  keys: KeyDirectory;
+  limiter: RateLimiter;
+  log: Log;
+  /** Signs what the settings pages hand out; see SettingsParts. */
+  secret: string;
+  /** Whether people reach the service over https. */
+  secure: boolean;
+  /** How many proxies of our own stand in front, each of which adds to X-Forwarded-For. */
+  trustedProxies: number;
+  /** Address of the service as callers see it, without a slash at its end; known once it listens. */
+  baseUrl: () => string;
+};
+
+export function createApp(parts: Parts): Express {
+  const { baseUrl, log } = parts;
+  const app = express();
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .set('query parser', parseQuery)
+    .set('trust proxy', parts.trustedProxies);
+
+  app.use(identify(parts), limitTime(parts));
+  app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', readiness(parts));
+  app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
+  app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
+  app.use('/docs', docs(baseUrl));
+
+  app.use(
+    '/settings',
+    settingsRouter({
+      ...parts,
+      onError: (error) => log({ message: 'the sign-in library failed', error: describeError(error) }),
+    }),
+  );
+
+  const allowed = allowedMethods(v1);
+  app.use(answerOptions(allowed));
+  app.use('/v1', admitCaller(parts));
+  createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, { callerOf, baseUrl }), app, endpointOptions);
+  for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
+
+  app.use(() => {
+    throw new Problem('route_not_found', 'There is nothing at this address; see /openapi.json for what there is.');
+  });
+  app.use(answerProblem(parts));
+  return app;
+}
+
+// ts-rest types these for one route each; they are Express's own, and serve any route.
+const endpointOptions = {
+  globalMiddleware: readBody,
+  requestValidationErrorHandler: refuseInvalid,
+} as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
+
+const deadlineMs = 25_000;
+
+/** A database that hangs keeps a request waiting, not its caller. */
+function limitTime({ baseUrl }: Parts): RequestHandler {
+  return (request, response, next) => {
+    const timer = setTimeout(() => {
+      if (response.headersSent) return;
+      const late = new DeadlineError(`No answer within ${deadlineMs} ms.`);
+      if (request.originalUrl.startsWith('/settings')) answerErrorPage(late, request, response, next);
+      else sendProblem(response, toProblem(late), baseUrl());
+    }, deadlineMs);
+    response.on('close', () => clearTimeout(timer));
+    next();
+  };
+}
+
+/** Gives the request its id and its line in the log. */
+function identify({ log }: Parts): RequestHandler {
+  return (request, response, next) => {
+    const requestId = freshId('request');
+    const startedAt = performance.now();
+    // Inside a router of its own, such as the settings', it is shorter.
+    const { path } = request;
+    response.locals.requestId = requestId;
+    response.set({
+      'X-Request-Id': requestId,
+      'Cache-Control': 'private, no-cache',
+      'X-Content-Type-Options': 'nosniff',
+    });
+    response.on('close', () => {
+      const caller = knownCaller(request);
+      log({
+        requestId,
+        method: request.method,
+        path,
+        operation: operationOf(request),
+        status: response.statusCode,
+        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        keyId: caller && publicId('key', caller.key.id),
+        organizationId: caller && publicId('organization', caller.organization.id),
+        memberId: response.locals.memberId && publicId('member', String(response.locals.memberId)),
+        ...(response.writableFinished ? {} : { aborted: true }),
+        ...(response.locals.failure ? { error: describeError(response.locals.failure) } : {}),
+      });
+    });
+    if (!request.headers.host && request.httpVersion === '1.1')
+      throw new Problem('malformed_request', 'The Host header is missing.');
+    next();
+  };
+}
+
+function operationOf(request: Request): unknown {
+  const route: unknown = Reflect.get(request, 'tsRestRoute');
+  return Reflect.get(Object(Reflect.get(Object(route), 'metadata')), 'operationId');
+}
+
+function readiness({ database }: Parts): RequestHandler {
+  return async (_, response) => {
+    await database.pool.query('select 1');
+    response.json({ status: 'ready' });
+  };
+}
+
+/** Key (401), then rate (429), then plan (403): whoever passes is known to every later step. */
+function admitCaller({ keys, limiter, database }: Parts): RequestHandler {
+  return async (request, response, next) => {
+    const key = await authenticate(request.headers, request.url, keys);
+    const allowance = await limiter.take(key.id);
+    admit(request, createCaller(key, allowance, database));
+    response.set(limitHeaders(allowance));
+    if (!allowance.accepted) {
+      throw new Problem(
+        'rate_limited',
+        'This key has made 100 requests within 60 seconds; wait 60 seconds and go on.',
+        {
+          headers: { 'Retry-After': '60' },
+        },
+      );
+    }
+    if (key.organization.plan !== 'team') {
+      throw new Problem('plan_required', 'API access needs the Team plan. The same key works again after the upgrade.');
+    }
+    next();
+  };
+}
+
+/** The contract refused the request: the schemas go along, so that the answer can name what is valid. */
+function refuseInvalid(
+  error: RequestValidationError,
+  request: Request,
+  _: Response,
+  next: (error: unknown) => void,
+): void {
+  attachRequest(error, request);
+  next(error);
+}
+
+/**
+ * OPTIONS needs no key. Not a route of the router's own, which would decode the path of every request before the key is
+ * looked at, and answer for a path that it cannot decode.
+ */
+function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
+  const forms = [...allowed].map(([path, methods]) => ({ methods, form: pathForm(path) }));
+  return (request, response, next) => {
+    const found = request.method === 'OPTIONS' && forms.find(({ form }) => form.test(request.path));
+    if (!found) return next();
+    response.set('Allow', found.methods).status(204).end();
+  };
+}
+
+const refuseMethod =
+  (methods: string): RequestHandler =>
+  (request) => {
+    throw new Problem('method_not_allowed', `${request.method} is not possible here; ${methods} are.`, {
+      headers: { Allow: methods },
+    });
+  };
+
+function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
+  return (error: unknown, _, response, next) => {
+    const problem = toProblem(error);
+    if (problem.status >= 500) response.locals.failure = problem.cause;
+    // The deadline answered in its place.
+    if (response.writableEnded) return;
+    // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
+    if (response.headersSent) return next(error);
+    sendProblem(response, problem, baseUrl());
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Rows of an import: what POST accepts, and what only an organization's own application may set. One schema serves new
+ * and existing records: what is absent keeps what is stored, `null` clears; what a new record must have is checked
+ * where it is known to be new.
+ */
+import { z } from 'zod';
+import { customer, customerCreateFields } from '../../contract/customers.ts';
+import { decimalInput } from '../../contract/decimal.ts';
+import * as fields from '../../contract/fields.ts';
+import { item, itemCreateFields, itemTypes } from '../../contract/items.ts';
+import { parseInstant } from '../../contract/parameters.ts';
+import { eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.ts';
+import { lineTexts, maximumLines, personFields, proposalTexts, status } from '../../contract/proposals.ts';
+import { failure, oneOf } from '../../contract/text.ts';
+
+const instant = parsed<string>(
+  (value) =>
+    (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ??
+    failure(
+      'invalid_type',
+      'must be an existing time with its zone such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
+      value,
+    ),
+  { type: 'string', format: 'date-time' },
+);
+
+const { externalId } = fields;
+const metadata = fields.metadataPatch.optional();
+
+export const customerImport = z.strictObject({
+  ...customerCreateFields,
+  externalId,
+  metadata,
+  status: customer.shape.status.optional(),
+  createdAt: instant.optional(),
+});
+export type CustomerImport = z.output<typeof customerImport>;
+
+export const itemImport = z.strictObject({
+  ...itemCreateFields,
+  type: itemCreateFields.type.optional(),
+  name: itemCreateFields.name.optional(),
+  unitPrice: itemCreateFields.unitPrice.optional(),
+  externalId,
+  metadata,
+  status: item.shape.status.optional(),
+  createdAt: instant.optional(),
+});
+export type ItemImport = z.output<typeof itemImport>;
+export const requiredOfNewItem = ['type', 'name', 'unitPrice'] as const satisfies (keyof ItemImport)[];
+
+const { number, title, notes, terms, declineReason, publicUrl } = proposalTexts;
+const { name, description, sku, unit } = lineTexts;
+/** Named as a whole: without its e-mail address, a new name must not keep the old one's. */
+const person = emptyIsAbsent(z.strictObject({ name: personFields.name, email: emptyIsAbsent(personFields.email) }));
+const largestDiscount = '999999999999999999.9999';
+
+const lineImport = z
+  .strictObject({
+    itemExternalId: emptyIsAbsent(externalId),
+    type: oneOf(itemTypes, { description: 'What is sold.' }),
+    name,
+    quantity: decimalInput({ min: '0', max: '999999999.9999', description: 'How many.', example: '12' }),
+    unitPrice: decimalInput({
+      min: '-999999999.9999',
+      max: '999999999.9999',
+      description: 'Price of one unit.',
+      example: '14.00',
+    }),
+    ...eachEmptyIsAbsent({
+      description,
+      sku,
+      unit,
+      discountAmount: decimalInput({
+        min: `-${largestDiscount}`,
+        max: largestDiscount,
+        description: 'Discount.',
+        example: '0.00',
+      }),
+      taxRate: decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' }),
+    }),
+    optional: z.boolean().default(false),
+    selected: z.boolean().default(true),
+  })
+  .refine((line) => line.optional || line.selected, {
+    path: ['selected'],
+    params: { code: 'invalid_enum' },
+    message: 'must be true where optional is not: only an optional line can be left out',
+  });
+export type LineImport = z.output<typeof lineImport>;
+
+const lineItems = z.array(lineImport).check(({ value, issues }) => {
+  if (value.length > maximumLines)
+    issues.push(failure('too_many_items', `must have at most ${maximumLines} lines`, value));
+});
+
+export const proposalImport = z.strictObject({
+  externalId,
+  number: number.optional(),
+  title: title.optional(),
+  status: status.optional(),
+  statusChangedAt: instant.optional(),
+  customerExternalId: emptyIsAbsent(externalId),
+  currency: fields.currency.optional(),
+  ...eachEmptyIsAbsent({ notes, terms, declineReason, publicUrl }),
+  ...eachEmptyIsAbsent({
+    sentAt: instant,
+    viewedAt: instant,
+    acceptedAt: instant,
+    declinedAt: instant,
+    expiredAt: instant,
+    canceledAt: instant,
+    expiresAt: instant,
+  }),
+  acceptedBy: person,
+  owner: person,
+  metadata,
+  createdAt: instant.optional(),
+  lineItems: lineItems.optional(),
+});
+export type ProposalImport = z.output<typeof proposalImport>;
+export const requiredOfNewProposal = ['number', 'title', 'status'] as const satisfies (keyof ProposalImport)[];

@@ -1,0 +1,42 @@
+/** JSON Merge Patch (RFC 7396), and its use on stored records, in which what is absent is null. */
+import { isDeepStrictEqual } from 'node:util';
+import { fieldProblem } from '../problems/problem.ts';
+
+type Json = unknown;
+const isObject = (value: Json): value is Record<string, Json> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** RFC 7396, section 2: objects merge member by member, null removes, anything else replaces. The target stays as it is. */
+export function mergePatch<T = Json>(target: T | null | undefined, patch: unknown): T {
+  // What comes out has the shape of the target as far as the contract has checked the patch for it.
+  return merge(target, patch) as T;
+}
+
+function merge(target: Json, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else if (value !== undefined) merged.set(name, merge(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+/**
+ * Assigns what differs, so that a patch which changes nothing writes nothing. The record's own comparison of JSON
+ * columns goes by the order of keys, which is not a difference.
+ */
+export function assignChanged<T extends object>(record: T, values: { [Name in keyof T]?: T[Name] | undefined }): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && !isDeepStrictEqual(Reflect.get(record, name), value)) Reflect.set(record, name, value);
+  }
+}
+
+/** A field that only the server sets may be sent back as it was read; anything else would be silently ignored. */
+export function requireUnchanged(sent: Readonly<Record<string, unknown>>, shown: object): void {
+  for (const [field, value] of Object.entries(sent)) {
+    if (value !== undefined && value !== Reflect.get(shown, field)) {
+      throw fieldProblem(field, 'read_only_field', 'is set by the server and differs from what is stored');
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/** The parts of guides that are made from the contract, as Markdown. */
+import { fieldCodes, problemCodes } from '../../../contract/problem.ts';
+import type { ProblemCode } from '../../../contract/problem.ts';
+import { v1 } from '../../../contract/v1.ts';
+import { operationsOf } from '../../../contract/operations.ts';
+import { guides } from './guides.ts';
+import { fieldEntries, problemEntries } from './problem-entries.ts';
+import { operationAnchor } from './reference.ts';
+
+const blocks: Readonly<Record<string, () => string>> = { guideList, operationTable, errorTable, errors, fieldErrors };
+
+/** Puts what it names in the place of a comment such as `<!-- errors -->`. */
+export function fillBlocks(guide: string): string {
+  return guide.replaceAll(/<!-- (\w+) -->/g, (comment, name: string) => {
+    const block = blocks[name];
+    if (!block) throw new Error(`A guide names a block that there is not: ${comment}`);
+    return block();
+  });
+}
+
+// Object.keys forgets that it returns the table's own names.
+const codes = Object.keys(problemCodes) as ProblemCode[];
+
+function guideList(): string {
+  const [, ...others] = guides;
+  return others.map(({ slug, title, summary }) => `- [${title}](${slug}.md): ${summary}`).join('\n');
+}
+
+function operationTable(): string {
+  const rows = operationsOf(v1).map(
+    (route) =>
+      `| [${route.summary}](${operationAnchor(route)}) | \`${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}\` |`,
+  );
+  return ['| Operation | Request |', '| --- | --- |', ...rows].join('\n');
+}
+
+function errorTable(): string {
+  const statuses = [...new Set(codes.map((code) => problemCodes[code].status))];
+  const rows = statuses.map((status) => {
+    const links = codes.filter((code) => problemCodes[code].status === status).map((code) => `[\`${code}\`](#${code})`);
+    return `| ${status} | ${links.join(', ')} |`;
+  });
+  return ['| Status | Codes |', '| --- | --- |', ...rows].join('\n');
+}
+
+const entry = (code: string, heading: string, { meaning, remedy }: { meaning: string; remedy: string }) =>
+  `### ${code}\n\n${heading}${meaning}\n\n**What to do:** ${remedy}`;
+
+function errors(): string {
+  return codes
+    .map((code) => entry(code, `**${problemCodes[code].status} ${problemCodes[code].title}.** `, problemEntries[code]))
+    .join('\n\n');
+}
+
+function fieldErrors(): string {
+  return fieldCodes.map((code) => entry(code, '', fieldEntries[code])).join('\n\n');
+}

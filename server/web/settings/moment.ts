@@ -1,0 +1,29 @@
+/** Moments as people say them: "3 minutes ago", "4 Mar 2026", and the exact one beside it. */
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+
+const units = [
+  [60, 'minute'],
+  [3600, 'hour'],
+  [86_400, 'day'],
+] as const;
+
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/** Within a month the distance, before that the day. */
+export function ago(at: string, nowMs = Date.now()): string {
+  // The database's clock may be a little ahead of this one.
+  const seconds = Math.max(0, (nowMs - Date.parse(at)) / 1000);
+  if (seconds < 60) return 'just now';
+  if (seconds >= 30 * 86_400) return dayOf(at);
+  const [size, name] = units.findLast(([unit]) => seconds >= unit) ?? units[0];
+  const count = Math.floor(seconds / size);
+  return `${count} ${name}${count === 1 ? '' : 's'} ago`;
+}
+
+export const dayOf = (at: string): string => day.format(new Date(at));
+
+const exact = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+
+export const timeAgo = (at: string): Html => html`<time datetime="${at}" title="${exact(at)}">${ago(at)}</time>`;
+export const timeDay = (at: string): Html => html`<time datetime="${at}" title="${exact(at)}">${dayOf(at)}</time>`;
