@@ -12,11 +12,15 @@ export const chromiumIsMissing =
 if (!executablePath && process.env.REQUIRE_CHROMIUM) throw new Error(chromiumIsMissing);
 export const hasChromium = executablePath !== undefined;
 
+/** Ends a hang; Playwright's own 30 seconds would measure how busy the machine is. */
+export const patienceMs = 150_000;
+
 export function launchChromium(): Promise<Browser> {
   const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map((what) => `--disable-${what}`);
   return chromium.launch({
     executablePath: executablePath ?? '',
     headless: true,
+    timeout: patienceMs,
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   });
 }

@@ -224,4 +224,4 @@ describe('the commands', () => {
     const second = await run('import', 'customers', file, '--organization', 'acme');
     expect(second.out).toContain('2 unchanged');
   });
-}, 120_000);
+});

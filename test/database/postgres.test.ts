@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-describe('the embedded database', { timeout: 30_000 }, () => {
+describe('the embedded database', () => {
   test('keeps its rows when it is closed and opened again', async () => {
     const dataDir = await emptyFolder();
     const first = await open(dataDir);
@@ -75,7 +75,7 @@ describe('the embedded database', { timeout: 30_000 }, () => {
     await pool.query('CREATE TABLE kept AS SELECT 42 AS answer');
     process.kill(await serverPid(dataDir), 'SIGKILL');
 
-    await vi.waitFor(() => expect(lines).toContain('The database is back.'), { timeout: 15_000, interval: 10 });
+    await vi.waitFor(() => expect(lines).toContain('The database is back.'), { timeout: 120_000, interval: 10 });
     expect((await pool.query('SELECT answer FROM kept')).rows).toEqual([{ answer: 42 }]);
   });
 

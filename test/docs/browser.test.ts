@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { operationAnchor } from '../../server/web/docs/reference.ts';
 import { operationsOf } from '../../contract/operations.ts';
-import { hasChromium, launchChromium } from '../chromium.ts';
+import { hasChromium, launchChromium, patienceMs } from '../chromium.ts';
 import { useWorld } from '../world.ts';
 import { guidePaths } from './reading.ts';
 
@@ -18,7 +18,7 @@ const looks = [
   { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
 ] as const;
 
-describe.runIf(hasChromium)('in a browser', { timeout: 90_000 }, () => {
+describe.runIf(hasChromium)('in a browser', () => {
   const world = useWorld();
   let browser: Browser;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 90_000 }, () => {
   /** A visit, and what the browser complained about or asked of others during it. */
   async function visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<string[]> {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(patienceMs);
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
@@ -123,7 +123,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 90_000 }, () => {
           exact: true,
         });
         await heading.waitFor();
-        await expect.poll(() => heading.boundingBox().then((box) => box?.y), { timeout: 15_000 }).toBeLessThan(900);
+        await expect.poll(() => heading.boundingBox().then((box) => box?.y), { timeout: patienceMs }).toBeLessThan(900);
       }
       await page.goto(`${world.url}/docs/reference#tag/customers/GET/v1/customers`);
       const operation = operationIn(page, '#tag/customers/GET/v1/customers');

@@ -12,7 +12,7 @@ const AsyncFunction: new (...source: string[]) => (...given: unknown[]) => Promi
 ).constructor;
 
 // A program is a process of its own, and a machine can be busy.
-describe('the snippets', { timeout: 90_000 }, () => {
+describe('the snippets', () => {
   const world = useWorld();
   let reader: Reader;
   beforeEach(async () => {

@@ -69,4 +69,4 @@ describe('a field that is added to the contract', () => {
     );
     expect(text).toContain('server/api/items.ts');
   });
-}, 120_000);
+});

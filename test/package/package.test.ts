@@ -14,7 +14,7 @@ import type { Packed } from './packed.ts';
 let packed: Awaited<ReturnType<typeof packAll>>;
 beforeAll(async () => {
   packed = await packAll();
-}, 120_000);
+});
 afterAll(() => packed?.remove());
 
 const each = (): Packed[] => [packed.server, packed.client];

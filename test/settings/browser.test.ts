@@ -19,7 +19,7 @@ const create = async (page: Page, name: string) => {
 const me = async (key: string) => fetch(`${world.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
 const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
-describe.runIf(hasChromium)('in a browser', { timeout: 60_000 }, () => {
+describe.runIf(hasChromium)('in a browser', () => {
   test('an admin signs in, creates a key, copies it, uses it, sees its use, revokes it, and it is refused', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');

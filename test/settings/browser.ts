@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
-import { hasChromium, launchChromium } from '../chromium.ts';
+import { hasChromium, launchChromium, patienceMs } from '../chromium.ts';
 import { password } from './visiting.ts';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -35,6 +35,7 @@ export function useBrowser(): Screen {
         ...options,
         permissions: ['clipboard-read', 'clipboard-write'],
       });
+      context.setDefaultTimeout(patienceMs);
       const page = await context.newPage();
       page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
       page.on('console', (message) => {
