@@ -118,7 +118,6 @@ const addressFields = {
   postalCode: text(20, { description: 'Postal code, as it is written there.', example: '12209' }),
   country,
 };
-export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
 
 const addressDescription = 'A postal address; `null` where no part of it is known.';
 export const address = z.object(eachNullable(addressFields)).meta({ id: 'Address', description: addressDescription });

@@ -172,6 +172,14 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/helpers/a.ts': '',
     },
   },
+  'entities are stored, not promised: they import no contract': {
+    law: imports(
+      ['server/entities/'],
+      'state it here; records/ compares the two',
+      ({ from }) => !from.startsWith('contract/'),
+    ),
+    broken: { 'server/entities/a.ts': `import type { Plan } from '../../contract/me.ts';` },
+  },
   'a handler reaches the database through its caller': {
     law: imports(['server/api/'], 'use `caller`', ({ from }) => !/^server\/database\/|^pg$/.test(from)),
     broken: {

@@ -1,6 +1,7 @@
 /** Records that the API cannot make itself: proposals, stored as an organization's application stores them. */
 import { Proposal, ProposalLine } from '../server/entities/proposal.ts';
-import { publicId, storedId, uuidv7 } from '../server/entities/uuid.ts';
+import { uuidv7 } from '../server/entities/uuid.ts';
+import { publicId, storedId } from '../server/records/public-id.ts';
 import { lineTotals, proposalTotals } from '../server/records/money.ts';
 import type { Tenant } from './world.ts';
 

@@ -3,7 +3,7 @@ import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../keys/caller.ts';
 import type { Kind } from '../../contract/fields.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 import { Problem } from '../problems/problem.ts';
 import { once } from './idempotency.ts';
 import type { Stored } from './idempotency.ts';

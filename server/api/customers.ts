@@ -6,11 +6,12 @@ import type {
   CustomerListQuery,
   CustomerUpdate,
 } from '../../contract/customers.ts';
-import { phoneDigits, tooManyKeys } from '../../contract/fields.ts';
+import { tooManyKeys } from '../../contract/fields.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Customer, defaultType, displayName, storedAddress } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
-import { publicId, storedId } from '../entities/uuid.ts';
+import { phoneDigits } from '../entities/fold.ts';
+import { publicId, storedId } from '../records/public-id.ts';
 import { fieldProblem, Problem } from '../problems/problem.ts';
 import { requireMatch } from './conditional.ts';
 import { create, orTaken } from './create.ts';

@@ -2,7 +2,7 @@
 import type { Item as ItemBody, ItemCreate, ItemListQuery } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Item } from '../entities/item.ts';
-import { publicId, storedId } from '../entities/uuid.ts';
+import { publicId, storedId } from '../records/public-id.ts';
 import { printNumber, printPrice } from '../records/money.ts';
 import { Problem } from '../problems/problem.ts';
 import { create } from './create.ts';

@@ -1,7 +1,7 @@
 /** The connection test: who is calling, on which plan, with how much of the limit left. */
 import { rateLimit } from '../../contract/me.ts';
 import type { V1 } from '../../contract/v1.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 import { maskedKey } from '../keys/keys.ts';
 import type { Handlers } from './handler.ts';
 

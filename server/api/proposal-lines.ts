@@ -1,7 +1,7 @@
 /** A proposal's lines, read in the proposal's own statement. */
 import type { LineItem } from '../../contract/proposals.ts';
 import type { ProposalLine } from '../entities/proposal.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 import { printNumber, printPrice, printTotal } from '../records/money.ts';
 
 /** Numbers travel as text: JSON would make floats of them. */

@@ -2,7 +2,7 @@
 import type { ListedProposal, ProposalListQuery, Proposal as ProposalBody } from '../../contract/proposals.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Proposal } from '../entities/proposal.ts';
-import { publicId, storedId } from '../entities/uuid.ts';
+import { publicId, storedId } from '../records/public-id.ts';
 import { printTotal } from '../records/money.ts';
 import { Problem } from '../problems/problem.ts';
 import type { Handlers } from './handler.ts';

@@ -4,7 +4,7 @@ import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member } from '../entities/organization.ts';
 import type { ApiKey } from '../entities/organization.ts';
-import { publicId, storedId } from '../entities/uuid.ts';
+import { publicId, storedId } from '../records/public-id.ts';
 import { issueKey, listKeys, maskedKey, revokeKey } from '../keys/keys.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';

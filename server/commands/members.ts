@@ -6,7 +6,7 @@ import { forOrganization } from '../database/tenant.ts';
 import { memberWithEmail } from '../accounts/sign-in-tables.ts';
 import { Member, roles } from '../entities/organization.ts';
 import type { Organization, Role } from '../entities/organization.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 import { linkHours, passwordFault, passwordPath, setPassword } from '../accounts/sign-in.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';

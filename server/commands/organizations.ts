@@ -4,7 +4,7 @@ import { currency as currencySchema } from '../../contract/fields.ts';
 import { UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
 

@@ -1,10 +1,10 @@
 /** A customer, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { addressParts, phoneDigits } from '../../contract/fields.ts';
-import { foldForOrder, searchText } from './fold.ts';
+import { foldForOrder, phoneDigits, searchText } from './fold.ts';
 import { filters, metadata, optionalText, owned, times } from './owned.ts';
 
+export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
 export type StoredAddress = Record<(typeof addressParts)[number], string | null>;
 
 type Searched = {

@@ -10,6 +10,11 @@ export function fold(value: string): string {
     .replaceAll('ß', 'ss');
 }
 
+/** The digits of a phone number, whatever script and punctuation it was typed in. */
+export function phoneDigits(value: string): string {
+  return value.normalize('NFKC').replaceAll(/[^0-9]/g, '');
+}
+
 /** An index entry holds 2704 bytes: four bytes a letter at the most, two ids beside it. */
 const orderedLength = 600;
 

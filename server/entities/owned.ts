@@ -51,12 +51,16 @@ export const optionalRate = () =>
     .onCreate(() => null);
 export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({}));
 
+/** The primary key of every record of an organization: the wall stands in each statement, and tables can be distributed by it. */
 export const owned = {
+  organizationId: p
+    .uuid()
+    .primary()
+    .onCreate((_, em) => organizationOf(em)),
   id: p
     .uuid()
     .primary()
     .onCreate(() => uuidv7()),
-  organizationId: p.uuid().onCreate((_, em) => organizationOf(em)),
 };
 
 type Changed = { updatedAt: string; transactionStart?: string };

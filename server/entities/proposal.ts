@@ -1,7 +1,6 @@
 /** A proposal and its lines, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import type { ProposalStatus } from '../../contract/proposals.ts';
 import { searchText } from './fold.ts';
 import {
   filters,
@@ -14,7 +13,9 @@ import {
   timestamp,
   times,
 } from './owned.ts';
-import { uuidv7 } from './uuid.ts';
+
+export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
+type ProposalStatus = (typeof proposalStatuses)[number];
 
 export type StoredPerson = { name: string; email: string | null };
 
@@ -70,11 +71,7 @@ export const ProposalLine = defineEntity({
   tableName: 'proposal_lines',
   filters,
   properties: {
-    id: p
-      .uuid()
-      .primary()
-      .onCreate(() => uuidv7()),
-    organizationId: owned.organizationId,
+    ...owned,
     // A plain id: the composite foreign key, which also holds the organization, stands in the migration.
     proposalId: p.uuid(),
     position: p.integer(),

@@ -12,7 +12,7 @@ import { UsageError } from '../config.ts';
 import { expireRegularly } from '../database/expire.ts';
 import type { Database } from '../database/orm.ts';
 import { readSecret } from '../accounts/sign-in-tables.ts';
-import { freshId } from '../entities/uuid.ts';
+import { freshId } from '../records/public-id.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { Problem } from '../problems/problem.ts';

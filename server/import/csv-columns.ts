@@ -1,7 +1,8 @@
 /** What the header of a CSV file may say, and how a cell becomes the value of its field. */
-import { addressParts, metadataPatch } from '../../contract/fields.ts';
+import { metadataPatch } from '../../contract/fields.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
+import { addressParts } from '../entities/customer.ts';
 
 const objects: ReadonlySet<string> = new Set(['address', 'shippingAddress']);
 const metadataPrefix = 'metadata.';

@@ -4,7 +4,7 @@ import { itemImport, requiredOfNewItem } from './schemas.ts';
 import type { ItemImport } from './schemas.ts';
 import { item } from '../../contract/items.ts';
 import { Item } from '../entities/item.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 import { Claims } from './claims.ts';
 import { columnsOf } from './csv-columns.ts';
 import type { Kind, Outcome } from './kind.ts';

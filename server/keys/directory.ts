@@ -26,7 +26,7 @@ const lookup = `select e.epoch, k.id, k.name, k.prefix, k.last_four as "lastFour
   o.name as "organizationName", o.slug, o.currency, o.plan, o.created_at::text as "organizationCreatedAt"
   from access_epoch e left join api_keys k on k.hash = $1 left join organizations o on o.id = k.organization_id`;
 const touch = `update api_keys set last_used_at = now()
-  where id = $1 and (last_used_at is null or last_used_at < now() - interval '60 seconds') returning last_used_at::text as "lastUsedAt"`;
+  where organization_id = $2 and id = $1 and (last_used_at is null or last_used_at < now() - interval '60 seconds') returning last_used_at::text as "lastUsedAt"`;
 
 export class KeyDirectory {
   readonly #pool: pg.Pool;
@@ -104,14 +104,16 @@ export class KeyDirectory {
     const nowMs = this.#clock();
     if (key.revokedAt || nowMs - key.touchedAtMs < touchMs) return;
     key.touchedAtMs = nowMs;
-    this.#pool.query<{ lastUsedAt: string }>({ name: 'access-touch', text: touch, values: [key.id] }).then(
-      ({ rows }) => {
-        if (rows[0]) key.lastUsedAt = toRfc3339(rows[0].lastUsedAt);
-      },
-      () => {
-        key.touchedAtMs = Number.NEGATIVE_INFINITY;
-      },
-    );
+    this.#pool
+      .query<{ lastUsedAt: string }>({ name: 'access-touch', text: touch, values: [key.id, key.organization.id] })
+      .then(
+        ({ rows }) => {
+          if (rows[0]) key.lastUsedAt = toRfc3339(rows[0].lastUsedAt);
+        },
+        () => {
+          key.touchedAtMs = Number.NEGATIVE_INFINITY;
+        },
+      );
   }
 }
 

@@ -5,7 +5,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { LockMode } from '@mikro-orm/core';
 import { hashKey } from './authenticate.ts';
 import { ApiKey, AuditEvent, Member, Organization } from '../entities/organization.ts';
-import { publicId } from '../entities/uuid.ts';
+import { publicId } from '../records/public-id.ts';
 
 export const maximumLiveKeys = 25;
 export const maximumName = 80;

@@ -11,7 +11,7 @@ import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { Customer } from '../../server/entities/customer.ts';
 import type { Organization } from '../../server/entities/organization.ts';
-import { publicId } from '../../server/entities/uuid.ts';
+import { publicId } from '../../server/records/public-id.ts';
 import { issueKey } from '../../server/keys/keys.ts';
 import { throwawayDatabase } from '../database.ts';
 import { startChild } from './child.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Organization } from '../../server/entities/organization.ts';
 import type { Member } from '../../server/entities/organization.ts';
-import { publicId } from '../../server/entities/uuid.ts';
+import { publicId } from '../../server/records/public-id.ts';
 import { maximumLiveKeys } from '../../server/keys/keys.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { useWorld } from '../world.ts';

@@ -14,18 +14,18 @@ create table organizations (
   created_at timestamptz(3) not null default now()
 );
 create table members (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   name text not null,
   email text not null,
   email_key ${key} not null constraint members_email unique,
   role text not null check (role in ('admin', 'member')),
   created_at timestamptz(3) not null default now(),
-  constraint members_owned unique (organization_id, id)
+  primary key (organization_id, id)
 );
 create table api_keys (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   name text not null,
   prefix text not null,
   last_four text not null,
@@ -36,18 +36,20 @@ create table api_keys (
   revoked_at timestamptz(3),
   revoked_by uuid,
   foreign key (organization_id, created_by) references members (organization_id, id),
-  foreign key (organization_id, revoked_by) references members (organization_id, id)
+  foreign key (organization_id, revoked_by) references members (organization_id, id),
+  primary key (organization_id, id)
 );
 create index api_keys_by_creation on api_keys (organization_id, created_at, id);
 create table audit_events (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   action text not null,
   member_id uuid not null,
   key_id uuid,
   detail text,
   created_at timestamptz(3) not null default now(),
-  foreign key (organization_id, member_id) references members (organization_id, id)
+  foreign key (organization_id, member_id) references members (organization_id, id),
+  primary key (organization_id, id)
 );
 create index audit_events_by_creation on audit_events (organization_id, created_at, id);`;
 
@@ -68,8 +70,8 @@ create trigger organizations_access after update of name, slug, currency, plan o
 
 const customers = `
 create table customers (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   type text not null check (type in ('person', 'company')),
   name text not null,
   first_name text,
@@ -93,8 +95,8 @@ create table customers (
   phone_key ${key},
   tag_keys text[] not null,
   search ${key} not null,
-  constraint customers_owned unique (organization_id, id),
-  constraint customers_external_id unique (organization_id, external_id)
+  constraint customers_external_id unique (organization_id, external_id),
+  primary key (organization_id, id)
 );
 create index customers_by_creation on customers (organization_id, created_at, id);
 create index customers_by_change on customers (organization_id, updated_at, id);
@@ -108,8 +110,8 @@ create index customers_by_text on customers using gin (organization_id, search g
 
 const items = `
 create table items (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   type text not null check (type in ('product', 'service')),
   name text not null,
   description text,
@@ -129,9 +131,9 @@ create table items (
   name_key ${key} not null,
   sku_key ${key},
   search ${key} not null,
-  constraint items_owned unique (organization_id, id),
   constraint items_external_id unique (organization_id, external_id),
-  constraint items_sku unique (organization_id, sku_key)
+  constraint items_sku unique (organization_id, sku_key),
+  primary key (organization_id, id)
 );
 create index items_by_creation on items (organization_id, created_at, id);
 create index items_by_change on items (organization_id, updated_at, id);
@@ -144,8 +146,8 @@ create index items_by_text on items using gin (organization_id, search gin_trgm_
 
 const proposals = `
 create table proposals (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   number ${key} not null,
   title text not null,
   status text not null
@@ -176,14 +178,14 @@ create table proposals (
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   search ${key} not null,
-  constraint proposals_owned unique (organization_id, id),
   constraint proposals_external_id unique (organization_id, external_id),
   constraint proposals_number unique (organization_id, number),
   constraint proposals_sent check (status in ('draft', 'canceled') or sent_at is not null),
   constraint proposals_accepted check (status <> 'accepted' or accepted_at is not null),
   constraint proposals_customer check (status in ('draft', 'canceled') or customer_id is not null),
   constraint proposals_totals check (total = subtotal - discount_total + tax_total),
-  foreign key (organization_id, customer_id) references customers (organization_id, id)
+  foreign key (organization_id, customer_id) references customers (organization_id, id),
+  primary key (organization_id, id)
 );
 create index proposals_by_creation on proposals (organization_id, created_at, id);
 create index proposals_by_change on proposals (organization_id, updated_at, id);
@@ -194,8 +196,8 @@ create index proposals_by_expiry on proposals (organization_id, expires_at);
 create index proposals_by_metadata on proposals using gin (organization_id, metadata jsonb_path_ops);
 create index proposals_by_text on proposals using gin (organization_id, search gin_trgm_ops);
 create table proposal_lines (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   proposal_id uuid not null,
   position integer not null check (position > 0),
   item_id uuid,
@@ -216,14 +218,15 @@ create table proposal_lines (
   constraint proposal_lines_position unique (organization_id, proposal_id, position) deferrable initially deferred,
   constraint proposal_lines_selected check (optional or selected),
   foreign key (organization_id, proposal_id) references proposals (organization_id, id) deferrable initially deferred,
-  foreign key (organization_id, item_id) references items (organization_id, id)
+  foreign key (organization_id, item_id) references items (organization_id, id),
+  primary key (organization_id, id)
 );
 create index proposal_lines_by_item on proposal_lines (organization_id, item_id);`;
 
 const idempotency = `
 create table idempotency_keys (
-  id uuid primary key,
   organization_id uuid not null references organizations,
+  id uuid not null,
   operation text not null,
   key ${key} not null,
   fingerprint text not null,
@@ -231,7 +234,8 @@ create table idempotency_keys (
   location text,
   body text not null,
   created_at timestamptz(3) not null default now(),
-  constraint idempotency_keys_key unique (organization_id, operation, key)
+  constraint idempotency_keys_key unique (organization_id, operation, key),
+  primary key (organization_id, id)
 );
 create index idempotency_keys_by_creation on idempotency_keys (created_at);`;
 

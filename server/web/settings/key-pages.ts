@@ -1,6 +1,6 @@
 /** One key: its new name, and its end, which is asked for twice. */
 import type { ApiKey } from '../../entities/organization.ts';
-import { publicId } from '../../entities/uuid.ts';
+import { publicId } from '../../records/public-id.ts';
 import { maskedKey, maximumName } from '../../keys/keys.ts';
 import { html } from '../html.ts';
 import { timeAgo } from './moment.ts';

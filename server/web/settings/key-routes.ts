@@ -1,7 +1,7 @@
 /** The API Keys page, and what its forms do. */
 import type { Response, Router } from 'express';
 import type { ApiKey } from '../../entities/organization.ts';
-import { publicId, storedId } from '../../entities/uuid.ts';
+import { publicId, storedId } from '../../records/public-id.ts';
 import { findKey, issueKey, KeyRefusal, readKeyRoom, renameKey, revokeKey } from '../../keys/keys.ts';
 import { noSuchPage, PageError, refusalStatus } from './error-page.ts';
 import { field } from './form.ts';

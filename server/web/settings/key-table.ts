@@ -1,6 +1,6 @@
 /** A table of keys; narrow, each of its rows is a card. Its roles are said, because a table that looks like cards loses them. */
 import type { ApiKey, Member } from '../../entities/organization.ts';
-import { publicId } from '../../entities/uuid.ts';
+import { publicId } from '../../records/public-id.ts';
 import { maskedKey } from '../../keys/keys.ts';
 import type { KeyRoom } from '../../keys/keys.ts';
 import { html } from '../html.ts';
