@@ -1,6 +1,7 @@
 /** The sheet that every page is printed on, and the headers it is sent with. */
 import type { Response } from 'express';
 import { assetPaths } from './assets.ts';
+import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Visitor } from '../../accounts/sign-in.ts';
@@ -10,18 +11,8 @@ export type Signed = Pick<Visitor, 'member' | 'organization'> & { sheet: string 
 
 export type Page = { title: string; main: Html; signed?: Signed | undefined };
 
-const policy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const headers = {
-  'Content-Security-Policy': policy,
+  'Content-Security-Policy': contentSecurityPolicy({ 'form-action': "'self'" }),
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -1,0 +1,49 @@
+/** Static files of the pages: read once at the start and named by their content, so that a browser may keep them for good. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { RequestHandler } from 'express';
+
+export type Asset = {
+  /** Its name in a URL, such as `settings.3f2a9c0d1e.css`. */
+  name: string;
+  type: string;
+  gzipped: Buffer;
+  plain(): Buffer;
+};
+
+const types: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+};
+
+/** A file that is stored compressed (`.gz`) stays so in memory. */
+export function readAsset(source: URL): Asset {
+  const stored = readFileSync(fileURLToPath(source));
+  const isGzip = source.pathname.endsWith('.gz');
+  const hash = createHash('sha256').update(stored).digest('hex').slice(0, 10);
+  const [stem = '', ...extensions] = basename(source.pathname, '.gz').split('.');
+  const extension = extensions.at(-1) ?? '';
+  return {
+    name: `${stem}.${hash}.${extension}`,
+    type: types[extension] ?? 'application/octet-stream',
+    gzipped: isGzip ? stored : gzipSync(stored),
+    plain: () => (isGzip ? gunzipSync(stored) : stored),
+  };
+}
+
+/** Handles `GET …/:file`; passes on a name that is not among the assets. */
+export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: string }> {
+  const byName = new Map([...assets].map((asset) => [asset.name, asset]));
+  return (request, response, next) => {
+    const asset = byName.get(request.params.file);
+    if (!asset) return next();
+    response.set({ 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' });
+    response.vary('Accept-Encoding');
+    if (!request.acceptsEncodings('gzip')) return void response.send(asset.plain());
+    response.set('Content-Encoding', 'gzip').send(asset.gzipped);
+  };
+}
