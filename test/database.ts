@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { chromiumIsMissing, hasChromium } from './chromium.ts';
-import { migrate, openDatabase } from '../server/database/orm.ts';
+import { migrate } from '../server/database/migrate.ts';
+import { openDatabase } from '../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../server/database/postgres.ts';
 
 declare module 'vitest' {

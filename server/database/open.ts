@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import { UsageError } from '../config.ts';
-import { migrate, openDatabase } from './orm.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase } from './orm.ts';
 import type { Database } from './orm.ts';
 import { openEmbeddedPostgres } from './postgres.ts';
 
@@ -25,7 +26,7 @@ export async function openConfiguredDatabase(config: Config, onProgress?: (line:
   const address = config.DATABASE_URL ? { url: config.DATABASE_URL } : { url: embedded?.url ?? '' };
   try {
     const database = await openDatabase(address);
-    const migrated = await migrate(database);
+    const migrated = await migrate(database, onProgress);
     const close = async () => {
       await database.orm.close();
       await embedded?.close();

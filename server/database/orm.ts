@@ -9,8 +9,8 @@ import { Item } from '../entities/item.ts';
 import { ApiKey, AuditEvent, Member, Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
-import { InitialMigration } from './migrations/20260301-initial.ts';
-import { SignInMigration } from './migrations/20260320-sign-in.ts';
+import { migrations } from './migrations/list.ts';
+import { limitSilence, reclaimEnded } from './pool.ts';
 
 /** A URL (`postgresql://…`), or the parts of the embedded database's address. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
@@ -35,8 +35,18 @@ const guard: EventSubscriber = {
   },
 };
 
-/** Connects; an address that nobody answers at is an error here, not at the first request. */
-export async function openDatabase(address: Address, { poolSize = 10 } = {}): Promise<Database> {
+/** A statement that takes longer is canceled by the server; a server that stays silent for longer loses the connection. */
+const statementTimeoutMs = 8_000;
+const silenceLimitMs = 9_000;
+
+/**
+ * Connects, and fails at once where nothing listens. `isLimited: false` is for work that takes as long as it takes,
+ * such as migrations.
+ */
+export async function openDatabase(
+  address: Address,
+  { poolSize = 10, isLimited = true } = {},
+): Promise<Database & { address: Address }> {
   let pool: pg.Pool | undefined;
   const orm = await MikroORM.init({
     // A URL goes to pg whole, which also knows its sslmode and its socket folder.
@@ -47,10 +57,7 @@ export async function openDatabase(address: Address, { poolSize = 10 } = {}): Pr
     extensions: [Migrator],
     subscribers: [guard],
     migrations: {
-      migrationsList: [
-        { name: '20260301-initial', class: InitialMigration },
-        { name: '20260320-sign-in', class: SignInMigration },
-      ],
+      migrationsList: [...migrations],
       tableName: 'migrations',
       snapshot: false,
       silent: true,
@@ -62,30 +69,18 @@ export async function openDatabase(address: Address, { poolSize = 10 } = {}): Pr
       ...('url' in address ? { connectionString: address.url } : {}),
       application_name: 'proposal-api',
       connectionTimeoutMillis: 5_000,
-      statement_timeout: 15_000,
+      statement_timeout: isLimited ? statementTimeoutMs : 0,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       onPoolCreated: (created: pg.Pool) => {
         pool = created;
+        reclaimEnded(created);
+        if (isLimited) limitSilence(created, silenceLimitMs);
       },
     },
   });
   await orm.connect();
   if (!pool) throw new Error('The database driver made no pool.');
   await pool.query('select 1');
-  return { orm, pool };
-}
-
-const migrationLock = 7_203_611_402;
-
-/** Brings the schema up to date; any number of processes may do so at once. Returns the names of what was run. */
-export async function migrate({ orm, pool }: Database): Promise<string[]> {
-  const client = await pool.connect();
-  try {
-    await client.query('select pg_advisory_lock($1)', [migrationLock]);
-    const done = await orm.migrator.up();
-    return done.map(({ name }) => name);
-  } finally {
-    // The session's end frees the lock, whatever happened to it.
-    client.release(true);
-  }
+  return { orm, pool, address };
 }

@@ -6,7 +6,8 @@
 import { fileURLToPath } from 'node:url';
 import { addMember } from '../../server/commands/members.ts';
 import { createOrganization } from '../../server/commands/organizations.ts';
-import { migrate, openDatabase } from '../../server/database/orm.ts';
+import { migrate } from '../../server/database/migrate.ts';
+import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { Customer } from '../../server/entities/customer.ts';

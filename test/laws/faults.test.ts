@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { migrate, openDatabase } from '../../server/database/orm.ts';
+import { migrate } from '../../server/database/migrate.ts';
+import { openDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 import { useWorld } from '../world.ts';
 
@@ -69,7 +70,7 @@ describe('migrations', () => {
   test('any number of processes may run them at once on an empty database', async () => {
     const url = await ownDatabase(`migrators_${process.pid}_${Date.now()}`);
     const databases = await Promise.all(Array.from({ length: 5 }, () => openDatabase({ url })));
-    const done = await Promise.all(databases.map(migrate));
+    const done = await Promise.all(databases.map((database) => migrate(database)));
     expect(done.filter((names) => names.length > 0)).toHaveLength(1);
     await Promise.all(databases.map(({ orm }) => orm.close()));
   });

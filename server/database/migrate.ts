@@ -1,0 +1,42 @@
+/** Brings the schema up to date. */
+import { migrations } from './migrations/list.ts';
+import { openDatabase } from './orm.ts';
+import type { Address, Database } from './orm.ts';
+
+const migrationLock = 7_203_611_402;
+
+type Migrated = { pool: Database['pool']; address: Address };
+
+/** Any number of processes may do so at once. Returns the names of the migrations that were run. */
+export async function migrate({ pool, address }: Migrated, onProgress = (_line: string) => {}): Promise<string[]> {
+  if (await isUpToDate(pool)) return [];
+  // Connections of its own, without time limits: a migration, and waiting for another process's, take what they take.
+  const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false });
+  const client = await unlimited.pool.connect();
+  try {
+    const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
+    if (!rows[0]?.free) {
+      onProgress('Waiting for another process to finish its migration of this database.');
+      await client.query('select pg_advisory_lock($1)', [migrationLock]);
+    }
+    const done = await unlimited.orm.migrator.up();
+    return done.map(({ name }) => name);
+  } finally {
+    // The lock ends with its session, whatever happened to it.
+    client.release(true);
+    await unlimited.orm.close();
+  }
+}
+
+const undefinedTable = '42P01';
+
+async function isUpToDate(pool: Database['pool']): Promise<boolean> {
+  try {
+    const { rows } = await pool.query<{ name: string }>('select name from migrations');
+    const applied = new Set(rows.map(({ name }) => name));
+    return migrations.every(({ name }) => applied.has(name));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+/** What keeps a pool whole: pg-pool counts a connection as in use until it is released, even after it has ended. */
+import type pg from 'pg';
+
+/**
+ * Takes a connection back when it ends while in use. Kysely, under MikroORM, does not release a connection on which
+ * begin, commit or rollback fails (kysely-org/kysely#1990): each one would take a place in the pool for good.
+ */
+export function reclaimEnded(pool: pg.Pool): void {
+  const inUse = new WeakSet<pg.PoolClient>();
+  pool.on('acquire', (client) => inUse.add(client));
+  pool.on('release', (_, client) => inUse.delete(client));
+  pool.on('connect', (client) => {
+    client.once('end', () => {
+      if (!inUse.has(client)) return;
+      client.release(true);
+      // Its user may still release it, and pg-pool accepts that once only.
+      client.release = () => undefined;
+    });
+  });
+}
+
+/**
+ * Ends a connection on which nothing was sent or received for this long: the server is frozen, or the network lost the
+ * connection without a word. pg's own `query_timeout` would leave the connection in the pool, still waiting.
+ */
+export function limitSilence(pool: pg.Pool, limitMs: number): void {
+  pool.on('connect', ({ connection }) => {
+    const { stream } = connection;
+    if (!('setTimeout' in stream) || typeof stream.setTimeout !== 'function') return;
+    stream.setTimeout(limitMs, () => {
+      const message = `The database sent nothing for ${limitMs / 1000} seconds.`;
+      stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
+    });
+  });
+}
