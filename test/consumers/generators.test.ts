@@ -1,7 +1,6 @@
 /** Clients that three generators make of the documents: they compile under strict, and list and create on the real server. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,12 +9,6 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { documents, versions } from './documents.ts';
-
-// npm keeps @hey-api/openapi-ts in the root, where TypeScript is 7, whose compiler it cannot use yet: it gets ours.
-registerHooks({
-  resolve: (specifier, context, next) =>
-    next(specifier, specifier === 'typescript' ? { ...context, parentURL: import.meta.url } : context),
-});
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -102,7 +95,7 @@ const folderOf = (name: string, version: string) => join(folder, name.replaceAll
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proposal-api-generators-'));
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await symlink(join(root, 'test/consumers/node_modules'), join(folder, 'node_modules'));
   for (const version of versions) {
     await writeFile(join(folder, `${version}.json`), JSON.stringify(documents[version]()));
     for (const [name, { generate, program }] of Object.entries(generators)) {

@@ -7,7 +7,6 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
-import { undocumented } from './hover.ts';
 import { packAll, root, run } from './packed.ts';
 import type { Packed } from './packed.ts';
 
@@ -37,15 +36,6 @@ describe('the packages', () => {
     expect(packed.client.files).toEqual(
       expect.arrayContaining(['client/index.js', 'contract/index.d.ts', 'README.md']),
     );
-  });
-
-  test('have types that every resolver of modules finds', async () => {
-    for (const { tarball } of each()) {
-      // Modules only: whoever calls `require` gets them from Node 20.19 on. It ends with 1 where it finds anything else.
-      const words = [tarball, '--profile', 'esm-only', '--format', 'ascii'];
-      const { stdout } = await run(join(root, 'node_modules/.bin/attw'), words);
-      expect(stdout.match(/^(?:node16 \(from ESM\)|bundler): 🟢/gm), tarball).toHaveLength(6);
-    }
   });
 
   test('have nothing that publint would change', async () => {
@@ -90,16 +80,7 @@ describe('a project that installed the client', () => {
     const settings = { target: 'es2022', lib: ['es2022', 'dom'], module: 'nodenext', types: [], strict: true };
     const strictest = { noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true };
     await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...settings, ...strictest } }));
-    for (const compiler of ['node_modules/.bin/tsc', 'test/consumers/node_modules/.bin/tsc']) {
-      const path = join(root, compiler);
-      // As `tsc --init` sets it.
-      await run(path, ['--skipLibCheck'], { cwd: project });
-      const { stdout = '' } = await run(path, ['--pretty', 'false'], { cwd: project }).catch(Object);
-      // ts-rest's own declarations name types of Zod 3; ours are right in themselves.
-      expect(
-        stdout.split('\n').filter((line: string) => line.includes('error') && !line.includes('@ts-rest/core/src/')),
-      ).toEqual([]);
-    }
+    await run(join(root, 'node_modules/.bin/tsc'), ['--skipLibCheck'], { cwd: project });
     expect((await run(process.execPath, ['six.mjs'], { cwd: project })).stdout).toContain('P-7');
   });
 
@@ -110,10 +91,6 @@ describe('a project that installed the client', () => {
     await writeFile(join(packed.client.project, 'check.mjs'), program);
     const { stdout } = await run(process.execPath, ['check.mjs'], { cwd: packed.client.project });
     expect(stdout).toBe('false 429\n');
-  });
-
-  test('sees what every method, field and option means when the mouse rests on it', () => {
-    expect(undocumented(packed.client)).toEqual([]);
   });
 
   test('bundles it for a browser, small and whole', async () => {

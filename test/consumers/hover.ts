@@ -1,11 +1,10 @@
 /** What an editor shows where the mouse rests: the comments that TypeScript finds from a program of the client's user. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { root } from './packed.ts';
-import type { Packed } from './packed.ts';
+import type { Packed } from '../package/packed.ts';
 
-// TypeScript 7 has no such interface yet; most editors run the one before.
-const ts = createRequire(join(root, 'test/consumers/package.json'))('typescript');
+// TypeScript 5, installed beside this file: TypeScript 7 has no such interface yet.
+const ts = createRequire(import.meta.url)('typescript');
 
 type Type = any;
 

@@ -1,0 +1,7 @@
+/** The tests with other people's tools, which are installed here and nowhere else: `npm run check:consumers`. */
+import { defineConfig } from 'vitest/config';
+import shared from '../vitest.config.ts';
+
+export default defineConfig({
+  test: { ...shared.test, include: ['test/consumers/**/*.test.ts'], exclude: ['**/node_modules/**'] },
+});
