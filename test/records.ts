@@ -1,14 +1,27 @@
-/** Records that the API cannot make itself: proposals, stored as an organization's application stores them. */
+/** Records for tests: through the API where it can create them, otherwise stored as an organization's application does. */
+import { ApiError } from '../client/index.ts';
 import { Proposal, ProposalLine } from '../server/entities/proposal.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
 import { publicId, storedId } from '../server/records/public-id.ts';
 import { lineTotals, proposalTotals } from '../server/records/money.ts';
+import { bodyExample, getOf, lists, operationAt } from './contract.ts';
 import type { Tenant } from './world.ts';
 
 type Line = Partial<
   Pick<
     ProposalLine,
-    'name' | 'quantity' | 'unitPrice' | 'discountAmount' | 'taxRate' | 'optional' | 'selected' | 'itemId'
+    | 'type'
+    | 'name'
+    | 'description'
+    | 'sku'
+    | 'quantity'
+    | 'unit'
+    | 'unitPrice'
+    | 'discountAmount'
+    | 'taxRate'
+    | 'optional'
+    | 'selected'
+    | 'itemId'
   >
 >;
 type Wanted = Partial<Omit<Proposal, 'customerId'>> & { customer?: string; lines?: Line[] };
@@ -26,16 +39,12 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
       taxRate = null,
       optional = false,
       selected = true,
+      type = 'service',
+      name = 'Work',
+      ...texts
     } = line;
     const given = { quantity, unitPrice, discountAmount, taxRate };
-    return {
-      ...given,
-      ...lineTotals(given, currency),
-      optional,
-      selected,
-      name: line.name ?? 'Work',
-      itemId: line.itemId ?? null,
-    };
+    return { ...given, ...lineTotals(given, currency), optional, selected, type, name, ...texts };
   });
   em.create(Proposal, {
     id,
@@ -49,9 +58,73 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
     ...proposalTotals(amounts, currency),
     ...wanted,
   });
-  amounts.forEach((line, index) =>
-    em.create(ProposalLine, { ...line, proposalId: id, position: index + 1, type: 'service' }),
-  );
+  amounts.forEach((line, index) => em.create(ProposalLine, { ...line, proposalId: id, position: index + 1 }));
   await em.flush();
   return publicId('proposal', id);
 }
+
+/** Lists without a POST: how their records are stored. Everything else is created through the API. */
+const stored: Record<string, (tenant: Tenant, index: number) => Promise<string>> = {
+  '/v1/proposals': async (tenant, index) => {
+    const { id } = await tenant.client.customers.create({ name: `Customer ${index}` });
+    return proposal(tenant, {
+      customer: id,
+      title: `Proposal ${index}`,
+      number: `P-${index}`,
+      externalId: `external-${index}`,
+      statusChangedAt: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+    });
+  },
+};
+
+/**
+ * Creates a record that GET `path` lists, and returns its id. `index` makes it different from others: the published
+ * example of the body is sent, with a name, externalId and whatever else is unique of its own.
+ */
+export async function createRecord(
+  tenant: Tenant,
+  path: string,
+  index: number,
+  more: Record<string, unknown> = {},
+): Promise<string> {
+  const create = operationAt('POST', path);
+  const store = stored[path];
+  if (!create) {
+    if (!store) throw new Error(`Nothing creates a record of ${path}: say in test/records.ts how one is stored.`);
+    return store(tenant, index);
+  }
+  const body = bodyExample(create);
+  const own = { name: `Record ${index}`, externalId: `external-${index}`, sku: `sku-${index}` };
+  for (const [field, value] of Object.entries(own)) if (field in body) body[field] = value;
+  const { status, body: created, text } = await tenant.call('POST', path, { ...body, ...more });
+  if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
+  return String(created.id);
+}
+
+/** One record of every list, by the name of its path parameter: `{ customerId: 'cus_…', … }`. */
+export async function oneOfEach(tenant: Tenant, index = 0): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const list of lists) ids[idParameter(getOf(list))] = await createRecord(tenant, list.path, index);
+  return ids;
+}
+
+/** The path parameter of an operation on one record: `customerId`; '' where it has none. */
+export const idParameter = ({ path }: { path: string }): string => /:(\w+)/.exec(path)?.[1] ?? '';
+
+/** What a call of the client fails with. */
+export async function rejection(call: PromiseLike<unknown>): Promise<ApiError> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('The call was expected to fail.');
+}
+
+/** What is wrong with a request, as `pointer code`, sorted. */
+export const errorsOf = ({ errors }: ApiError): string[] =>
+  errors.map(({ pointer, field, code }) => `${pointer ?? field} ${code}`).toSorted();
+
+/** A value that the client's types forbid, sent on purpose. */
+export const invalid = (value: unknown): never => value as never;

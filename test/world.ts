@@ -1,4 +1,4 @@
-/** The world of a test: the real server on the real database, and as many organizations as it likes. */
+/** What a test runs against: the real server on the real database, and any number of organizations. */
 import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import { addMember } from '../server/commands/members.ts';
 import { createOrganization } from '../server/commands/organizations.ts';
@@ -12,6 +12,8 @@ import { uuidv7 } from '../server/entities/uuid.ts';
 import { issueKey } from '../server/keys/keys.ts';
 import { serve } from '../server/http/server.ts';
 import type { ServeOptions, Serving } from '../server/http/server.ts';
+import { createClient } from '../client/index.ts';
+import type { Client } from '../client/index.ts';
 import type { Plan } from '../contract/me.ts';
 import { takeBreaks } from './answers.ts';
 
@@ -19,9 +21,9 @@ export type World = {
   database: Database;
   serving: Serving;
   url: string;
-  /** What the server logged since the world began. */
+  /** What the server has logged. */
   log: Record<string, unknown>[];
-  /** A new organization with an admin and a key: it sees nothing of any other test. */
+  /** A new organization with an admin and a key; no other test sees it. */
   organization(options?: { plan?: Plan; currency?: string; name?: string }): Promise<Tenant>;
 };
 
@@ -31,16 +33,18 @@ export type Tenant = {
   organization: Organization;
   admin: Member;
   key: string;
-  /** One raw request; a body that is no string is sent as JSON. */
+  /** The typed client with this organization's key; it does not retry. */
+  client: Client;
+  /** One raw request, for what the client cannot send; a body that is not a string is sent as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** A further key of the same organization. */
+  /** Another key of the same organization. */
   anotherKey(name?: string): Promise<string>;
   /** The same organization called with another key. */
   as(key: string): Tenant;
   em(): ScopedEntityManager;
 };
 
-/** Call at the top of a describe or a file; the world is there in its tests. */
+/** Call at the top of a file or a describe; the server runs during its tests. */
 export function useWorld(options: Partial<Omit<ServeOptions, 'database'>> = {}): World {
   const log: World['log'] = [];
   const world: Partial<World> = { log, organization: (wanted) => newOrganization(ready(world), wanted) };
@@ -57,18 +61,19 @@ export function useWorld(options: Partial<Omit<ServeOptions, 'database'>> = {}):
   });
   afterEach(() => {
     const [first, ...more] = takeBreaks();
-    if (first) throw new Error(`Not as the OpenAPI document says: ${[first, ...more].join('\n')}`);
+    if (first) throw new Error(`Responses differ from the OpenAPI document: ${[first, ...more].join('\n')}`);
   });
   afterAll(async () => {
     await world.serving?.close();
     await world.database?.orm.close();
   });
-  // Complete once the first test runs; before that only its methods exist.
+  // Complete once the first test runs; until then only its methods exist.
   return world as World;
 }
 
 function ready(world: Partial<World>): World {
-  if (!world.database || !world.url) throw new Error('The world is made before the first test, not before.');
+  if (!world.database || !world.url)
+    throw new Error('The server is not running yet: call this inside a test or a hook.');
   return world as World;
 }
 
@@ -101,6 +106,7 @@ async function newOrganization(
     em,
     anotherKey,
     as,
+    client: createClient({ baseUrl: world.url, apiKey: raw, maxRetries: 0 }),
     call: caller(world.url, raw),
   });
   return as(key);

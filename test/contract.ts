@@ -1,0 +1,82 @@
+/** The contract as the tests walk it: every operation, beside what the OpenAPI document says about it. */
+import type { AppRoute } from '@ts-rest/core';
+import { resolve } from '../contract/openapi/document.ts';
+import type { Operation, Parameter, Schema } from '../contract/openapi/document.ts';
+import { openApiDocument } from '../contract/openapi/openapi.ts';
+import { operationsOf } from '../contract/operations.ts';
+import { v1 } from '../contract/v1.ts';
+
+export const document = openApiDocument('https://api.example.com');
+
+export type Promised = {
+  method: string;
+  /** As the contract writes it: `/v1/customers/:customerId`. */
+  path: string;
+  /** As OpenAPI writes it: `PATCH /v1/customers/{customerId}`. */
+  title: string;
+  route: AppRoute;
+  operation: Operation;
+};
+
+export const operations: Promised[] = operationsOf(v1).map((route) => {
+  const template = route.path.replaceAll(/:(\w+)/g, '{$1}');
+  const operation = document.paths[template]?.[route.method.toLowerCase()];
+  if (!operation) throw new Error(`${route.method} ${route.path} is not in the document.`);
+  return { method: route.method, path: route.path, title: `${route.method} ${template}`, route, operation };
+});
+
+/** A schema with its reference followed. */
+export const schemaOf = (schema: Schema): Schema => resolve(schema, document.components.schemas);
+
+/** The schema of a JSON response; undefined where the operation does not have that status, or it has no body. */
+export function responseSchema({ operation }: Promised, status: number): Schema | undefined {
+  const schema = operation.responses[status]?.content?.['application/json']?.schema;
+  return schema && schemaOf(schema);
+}
+
+/** The operations that return pages, each with its path. */
+export const lists = operations.filter((one) => responseSchema(one, 200)?.properties?.pagination !== undefined);
+
+/** The schema of one record of a list. */
+export function recordSchema(list: Promised): Schema {
+  const items = responseSchema(list, 200)?.properties?.data?.items;
+  if (!items) throw new Error(`${list.title} has no records.`);
+  return schemaOf(items);
+}
+
+/** The operation with this method and path, if there is one. */
+export const operationAt = (method: string, path: string): Promised | undefined =>
+  operations.find((one) => one.method === method && one.path === path);
+
+/** The operation that reads one record of a list. */
+export function getOf(list: Promised): Promised {
+  const found = operations.find(({ method, path }) => method === 'GET' && path.startsWith(`${list.path}/:`));
+  if (!found) throw new Error(`No operation reads one record of ${list.path}.`);
+  return found;
+}
+
+export const queryOf = ({ operation }: Promised): Parameter[] =>
+  operation.parameters.filter((parameter) => parameter.in === 'query');
+
+/** Parameters that choose how a list is shown, not which records are in it. */
+const paging = new Set(['limit', 'cursor', 'sort', 'include']);
+export const filtersOf = (list: Promised): Parameter[] => queryOf(list).filter(({ name }) => !paging.has(name));
+
+/** The values of `sort`. */
+export function sortsOf(list: Promised): string[] {
+  const { schema } = queryOf(list).find(({ name }) => name === 'sort') ?? {};
+  return (schema?.enum ?? []).map(String);
+}
+
+/** The published example of a request body: every field that a caller may set, each with a valid value. */
+export function bodyExample({ title, operation }: Promised): Record<string, unknown> {
+  const example = operation.requestBody?.content['application/json']?.example;
+  if (typeof example !== 'object' || example === null) throw new Error(`${title} has no example of its body.`);
+  return { ...example };
+}
+
+export function bodySchema({ title, operation }: Promised): Schema {
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  if (!schema) throw new Error(`${title} has no body.`);
+  return schemaOf(schema);
+}

@@ -1,0 +1,222 @@
+/** Every field of every record, set and different from the others: a GET and a list show each one in its place. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Schema } from '../../contract/openapi/document.ts';
+import { prefixes } from '../../contract/fields.ts';
+import type { Customer, Item, LineItem, ListedProposal, Proposal } from '../../contract/index.ts';
+import { storedId } from '../../server/records/public-id.ts';
+import { expectComplete } from '../complete.ts';
+import { bodyExample, bodySchema, getOf, lists, operationAt, recordSchema, responseSchema } from '../contract.ts';
+import type { Promised } from '../contract.ts';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+
+let nowMs = 0;
+const world = useWorld({ clock: () => (nowMs += 1000) });
+
+type SetByServer = 'id' | 'createdAt' | 'updatedAt';
+const created = '2026-01-02T03:04:05.006Z';
+const updated = '2026-01-02T03:04:06.007Z';
+const time = (day: number) => `2026-02-${String(day).padStart(2, '0')}T10:11:12.0${String(day).padStart(2, '0')}Z`;
+
+const customer: Omit<Customer, SetByServer> = {
+  type: 'company',
+  name: 'Display name',
+  firstName: 'First',
+  lastName: 'Last',
+  companyName: 'Company name',
+  email: 'Customer@Example.com',
+  phone: '+49 30 0074321',
+  address: { line1: 'A1', line2: 'A2', city: 'A3', region: 'A4', postalCode: 'A5', country: 'DE' },
+  shippingAddress: { line1: 'S1', line2: 'S2', city: 'S3', region: 'S4', postalCode: 'S5', country: 'FR' },
+  taxId: 'Tax 1',
+  website: 'https://customer.example.com',
+  notes: 'First line\nSecond line',
+  tags: ['Tag one', 'tag two'],
+  externalId: 'External-C',
+  metadata: { key: 'value', other: 'another value' },
+  status: 'archived',
+};
+
+const item: Omit<Item, SetByServer> = {
+  type: 'service',
+  name: 'Item name',
+  description: 'Item description',
+  sku: 'SKU-1',
+  unitPrice: '12.3456',
+  currency: 'EUR',
+  unit: 'hour',
+  taxable: false,
+  taxRate: '8.25',
+  category: 'Category',
+  imageUrl: 'https://images.example.com/item.jpg',
+  externalId: 'External-I',
+  metadata: { size: 'large' },
+  status: 'archived',
+};
+
+const line: Omit<LineItem, 'id' | 'itemId'> = {
+  position: 1,
+  type: 'product',
+  name: 'Line name',
+  description: 'Line description',
+  sku: 'Line SKU',
+  quantity: '2.5',
+  unit: 'kg',
+  unitPrice: '100.1234',
+  discountAmount: '0.309',
+  taxRate: '7.5',
+  subtotal: '250.309',
+  taxAmount: '18.750',
+  total: '268.750',
+  optional: true,
+  selected: true,
+};
+const unselected: Omit<LineItem, 'id' | 'itemId'> = {
+  ...line,
+  position: 2,
+  name: 'Second line',
+  subtotal: '4.000',
+  discountAmount: '0.000',
+  taxRate: null,
+  taxAmount: '0.000',
+  total: '4.000',
+  quantity: '4',
+  unitPrice: '1.000',
+  selected: false,
+};
+
+const head = {
+  number: 'P-77',
+  title: 'Proposal title',
+  status: 'accepted',
+  statusChangedAt: time(1),
+  currency: 'KWD',
+  notes: 'Proposal notes',
+  terms: 'Proposal terms',
+  sentAt: time(2),
+  viewedAt: time(3),
+  acceptedAt: time(4),
+  declinedAt: time(5),
+  expiredAt: time(6),
+  canceledAt: time(7),
+  acceptedBy: { name: 'Accepting Person', email: 'accepting@example.com' },
+  declineReason: 'Decline reason',
+  expiresAt: time(8),
+  publicUrl: 'https://proposals.example.com/p/77',
+  owner: { name: 'Owning Person', email: 'owning@example.com' },
+  externalId: 'External-P',
+  metadata: { stage: 'late' },
+} satisfies Partial<Proposal>;
+const totals = { subtotal: '250.309', discountTotal: '0.309', taxTotal: '18.750', total: '268.750', lineItemCount: 2 };
+
+type Stored = { id: string; shown: object; listed?: object; query?: string };
+
+/** List → a record with every field set, and what it must look like. */
+const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
+  async '/v1/customers'(tenant) {
+    const { id } = await tenant.client.customers.create(customer);
+    return { id, shown: customer };
+  },
+  async '/v1/items'(tenant) {
+    const { status, ...given } = item;
+    const { id } = await tenant.client.items.create(given);
+    // Only the organization's own application archives an item.
+    await change(tenant, '/v1/items', id, `status = '${status}'`);
+    return { id, shown: item };
+  },
+  async '/v1/proposals'(tenant) {
+    const { id: customerId } = await tenant.client.customers.create(customer);
+    const { id: itemId } = await tenant.client.items.create({ type: 'product', name: 'Other', unitPrice: '1' });
+    const stored = storedId('item', itemId) ?? null;
+    const id = await proposal(tenant, {
+      ...head,
+      customer: customerId,
+      lines: [{ ...line, itemId: stored }, unselected],
+    });
+    const { name, companyName, email, phone } = customer;
+    const listed: Omit<ListedProposal, SetByServer | 'lineItems'> = {
+      ...head,
+      ...totals,
+      customerId,
+      customer: { id: customerId, name, companyName, email, phone },
+    };
+    const anyLine = { id: expect.stringMatching(/^lin_[0-7][0-9a-z]{25}$/) };
+    const lineItems = [
+      { ...line, ...anyLine, itemId },
+      { ...unselected, ...anyLine, itemId: null },
+    ];
+    return { id, shown: { ...listed, lineItems }, listed, query: 'include=lineItems' };
+  },
+};
+
+/** Sets columns past the API: times are the database's, and a status can be the organization's own to set. */
+async function change(tenant: Tenant, path: string, id: string, set: string): Promise<void> {
+  const kind = kinds.find((name) => id.startsWith(prefixes[name]));
+  const table = path.split('/').at(-1);
+  const text = `update ${table} set ${set} where organization_id = $1 and id = $2`;
+  await world.database.pool.query(text, [tenant.organization.id, kind && storedId(kind, id)]);
+}
+const kinds = ['customer', 'item', 'proposal'] as const;
+
+const listCases: [string, Promised][] = lists.map((list) => [list.title, list]);
+
+describe.each(listCases)('a record of %s with every field set', (_, list) => {
+  let tenant: Tenant;
+  let stored: Stored;
+  beforeAll(async () => {
+    tenant = await world.organization();
+    const make = complete[list.path];
+    if (!make) throw new Error(`Add a complete record of ${list.path} to this file.`);
+    stored = await make(tenant);
+    await change(tenant, list.path, stored.id, `created_at = '${created}', updated_at = '${updated}'`);
+  });
+  const whole = (record: object) => ({ ...record, id: stored.id, createdAt: created, updatedAt: updated });
+
+  test('is shown whole by a GET', async () => {
+    const { body } = await tenant.call('GET', getOf(list).path.replace(/:\w+/, stored.id));
+    expect(body).toEqual(whole(stored.shown));
+    expectComplete(body, responseSchema(getOf(list), 200));
+  });
+
+  test('is shown whole by the list', async () => {
+    const { body } = await tenant.call('GET', `${list.path}?${stored.query ?? ''}`);
+    expect(body.data).toEqual([whole(stored.shown)]);
+    expectComplete(body.data[0], recordSchema(list));
+    const plain = await tenant.call('GET', list.path);
+    expect(plain.body.data).toEqual([whole(stored.listed ?? stored.shown)]);
+  });
+
+  test('is shown whole by what creates it', async () => {
+    const create = operationAt('POST', list.path);
+    if (!create) return;
+    const accepted = Object.keys(bodySchema(create).properties ?? {});
+    const again = Object.fromEntries(Object.entries(stored.shown).filter(([name]) => accepted.includes(name)));
+    const { status, body } = await tenant.call('POST', `${list.path}?onConflict=return`, again);
+    expect(status).toBe(200);
+    expect(body).toEqual(whole(stored.shown));
+  });
+});
+
+describe.each(listCases)('a record of %s with nothing optional set', (_, list) => {
+  test('is null exactly where the contract says that it can be', async () => {
+    const tenant = await world.organization();
+    const create = operationAt('POST', list.path);
+    const sparse = async () => {
+      if (!create) return proposal(tenant);
+      // Where nothing is required by itself, a name is enough.
+      const { required = ['name'] } = bodySchema(create);
+      const example = bodyExample(create);
+      const body = Object.fromEntries(required.map((name) => [name, example[name]]));
+      return String((await tenant.call('POST', list.path, body)).body.id);
+    };
+    const { body } = await tenant.call('GET', getOf(list).path.replace(/:\w+/, await sparse()));
+    const { properties = {} } = responseSchema(getOf(list), 200) ?? {};
+    const nullable = Object.keys(properties).filter((name) => isNullable(properties[name] ?? {}));
+    const nulls = Object.keys(body).filter((name) => body[name] === null);
+    expect(nulls.toSorted()).toEqual(nullable.toSorted());
+  });
+});
+
+const isNullable = (schema: Schema): boolean =>
+  [schema.type].flat().includes('null') || (schema.anyOf ?? []).some(({ type }) => type === 'null');
