@@ -1,11 +1,13 @@
 /** Records for tests: through the API where it can create them, otherwise stored as an organization's application does. */
 import { ApiError } from '../client/index.ts';
+import { prefixes } from '../contract/fields.ts';
+import { proposalStatuses } from '../contract/proposals.ts';
 import { Proposal, ProposalLine } from '../server/entities/proposal.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
 import { publicId, storedId } from '../server/records/public-id.ts';
 import { lineTotals, proposalTotals } from '../server/records/money.ts';
 import { bodyExample, getOf, lists, operationAt } from './contract.ts';
-import type { Tenant } from './world.ts';
+import type { Tenant, World } from './world.ts';
 
 type Line = Partial<
   Pick<
@@ -63,16 +65,22 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
   return publicId('proposal', id);
 }
 
-/** Lists without a POST: how their records are stored. Everything else is created through the API. */
+/** Lists without a POST: how their records are stored. Records of two indexes differ in everything that filters. */
 const stored: Record<string, (tenant: Tenant, index: number) => Promise<string>> = {
   '/v1/proposals': async (tenant, index) => {
     const { id } = await tenant.client.customers.create({ name: `Customer ${index}` });
+    const at = new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString();
     return proposal(tenant, {
       customer: id,
-      title: `Proposal ${index}`,
+      title: `Record ${index}`,
       number: `P-${index}`,
+      status: proposalStatuses[index % proposalStatuses.length] ?? 'draft',
+      statusChangedAt: at,
+      sentAt: at,
+      acceptedAt: at,
+      expiresAt: at,
       externalId: `external-${index}`,
-      statusChangedAt: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+      metadata: { index: String(index) },
     });
   },
 };
@@ -110,6 +118,26 @@ export async function oneOfEach(tenant: Tenant, index = 0): Promise<Record<strin
 
 /** The path parameter of an operation on one record: `customerId`; '' where it has none. */
 export const idParameter = ({ path }: { path: string }): string => /:(\w+)/.exec(path)?.[1] ?? '';
+
+const kinds = ['customer', 'item', 'proposal'] as const;
+
+/** Sets columns of one record past the API: times are the database's, and a status can be the application's to set. */
+export async function setColumns(
+  { database }: World,
+  { organization }: Tenant,
+  path: string,
+  id: string,
+  columns: Record<string, unknown>,
+): Promise<void> {
+  const kind = kinds.find((name) => id.startsWith(prefixes[name]));
+  const names = Object.keys(columns).map((name, index) => `${snakeCase(name)} = $${index + 3}`);
+  const text = `update ${path.split('/').at(-1)} set ${names.join(', ')} where organization_id = $1 and id = $2`;
+  const values = [organization.id, kind && storedId(kind, id), ...Object.values(columns)];
+  const { rowCount } = await database.pool.query(text, values);
+  if (rowCount !== 1) throw new Error(`There is no record ${id}.`);
+}
+
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** What a call of the client fails with. */
 export async function rejection(call: PromiseLike<unknown>): Promise<ApiError> {

@@ -1,24 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { mergePatch } from '../../server/records/merge-patch.ts';
-import { proposal } from '../records.ts';
+import { getOf, lists, operations } from '../contract.ts';
+import { createRecord, idParameter, oneOfEach } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
 
-async function one(tenant: Tenant): Promise<{ path: string; etag: string; body: any }[]> {
-  const customer = await tenant.call('POST', '/v1/customers', { name: 'C' });
-  const item = await tenant.call('POST', '/v1/items', { type: 'service', name: 'I', unitPrice: '1' });
-  const paths = [
-    `/v1/customers/${customer.body.id}`,
-    `/v1/items/${item.body.id}`,
-    `/v1/proposals/${await proposal(tenant)}`,
-  ];
+type Read = { path: string; etag: string };
+
+/** One record of every list. */
+async function each(tenant: Tenant): Promise<Read[]> {
+  const ids = await oneOfEach(tenant);
   return Promise.all(
-    paths.map(async (path) => {
-      const { body, headers } = await tenant.call('GET', path);
-      return { path, body, etag: headers.get('etag') ?? '' };
+    lists.map(async (list) => {
+      const path = getOf(list).path.replace(/:\w+/, ids[idParameter(getOf(list))] ?? '');
+      return { path, etag: (await tenant.call('GET', path)).headers.get('etag') ?? '' };
     }),
   );
 }
@@ -26,7 +24,7 @@ async function one(tenant: Tenant): Promise<{ path: string; etag: string; body: 
 describe('If-None-Match', () => {
   test('answers 304 without a body while the record is the same, for each form of the header', async () => {
     const tenant = await world.organization();
-    for (const { path, etag } of await one(tenant)) {
+    for (const { path, etag } of await each(tenant)) {
       expect(etag).toMatch(/^"[\w-]{22}"$/);
       for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*', ` ${etag} `]) {
         const answer = await tenant.call('GET', path, undefined, { 'if-none-match': header });
@@ -46,36 +44,45 @@ describe('If-None-Match', () => {
   });
 });
 
-describe('If-Match', () => {
-  test('of two PATCHes with the same ETag one is 200 and one 412 with the current ETag', async () => {
-    const tenant = await world.organization();
-    const [customer] = await one(tenant);
-    const { path = '', etag = '' } = customer ?? {};
-    const answers = await Promise.all(
-      ['a', 'b'].map((notes) => tenant.call('PATCH', path, { notes }, { 'if-match': etag })),
-    );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412]);
-    const current = (await tenant.call('GET', path)).headers.get('etag');
-    const refused = answers.find(({ status }) => status === 412);
-    expect(refused?.body).toMatchObject({ code: 'precondition_failed', currentEtag: current });
-    expect(refused?.headers.get('etag')).toBe(current);
-  });
+const patches = operations.filter(({ method }) => method === 'PATCH');
 
-  test('any of a list will do, * always does, a weak tag never does', async () => {
-    const tenant = await world.organization();
-    const [customer] = await one(tenant);
-    const { path = '', etag = '' } = customer ?? {};
-    const patch = async (header: string) => (await tenant.call('PATCH', path, {}, { 'if-match': header })).status;
-    expect([
-      await patch(`"x", ${etag}`),
-      await patch('*'),
-      await patch(`W/${etag}`),
-      await patch('"x"'),
-      await patch('x'),
-    ]).toEqual([200, 200, 412, 412, 400]);
-    expect((await tenant.call('PATCH', '/v1/customers/cus_x', {}, { 'if-match': '"x"' })).status).toBe(404);
+test('there is a PATCH to look at', () => expect(patches.length).toBeGreaterThan(0));
+
+for (const patch of patches) {
+  describe(`If-Match on ${patch.title}`, () => {
+    const list = lists.find(({ path }) => patch.path.startsWith(`${path}/:`));
+
+    /** A new record, and how it is patched. */
+    async function fresh() {
+      const tenant = await world.organization();
+      const id = await createRecord(tenant, list?.path ?? '', 0);
+      const path = patch.path.replace(/:\w+/, id);
+      const etag = (await tenant.call('GET', path)).headers.get('etag') ?? '';
+      const send = (body: object, header: string) => tenant.call('PATCH', path, body, { 'if-match': header });
+      return { tenant, path, etag, send };
+    }
+
+    test('of two with the same ETag one is 200 and one 412 with the current ETag', async () => {
+      const { tenant, path, etag, send } = await fresh();
+      const responses = await Promise.all(['a', 'b'].map((name) => send({ name }, etag)));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 412]);
+      const current = (await tenant.call('GET', path)).headers.get('etag');
+      const rejected = responses.find(({ status }) => status === 412);
+      expect(rejected?.body).toMatchObject({ code: 'precondition_failed', currentEtag: current });
+      expect(rejected?.headers.get('etag')).toBe(current);
+    });
+
+    test('any ETag of a list matches, * always does, a weak one never does', async () => {
+      const { tenant, etag, send } = await fresh();
+      const statuses: number[] = [];
+      for (const header of [`"x", ${etag}`, '*', `W/${etag}`, '"x"', 'x'])
+        statuses.push((await send({}, header)).status);
+      expect(statuses).toEqual([200, 200, 412, 412, 400]);
+      const unknown = patch.path.replace(/:\w+/, 'unknown');
+      expect((await tenant.call('PATCH', unknown, {}, { 'if-match': '"x"' })).status).toBe(404);
+    });
   });
-});
+}
 
 describe('JSON Merge Patch', () => {
   // RFC 7396, appendix A.

@@ -1,13 +1,12 @@
 /** Every field of every record, set and different from the others: a GET and a list show each one in its place. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
-import { prefixes } from '../../contract/fields.ts';
 import type { Customer, Item, LineItem, ListedProposal, Proposal } from '../../contract/index.ts';
 import { storedId } from '../../server/records/public-id.ts';
 import { expectComplete } from '../complete.ts';
 import { bodyExample, bodySchema, getOf, lists, operationAt, recordSchema, responseSchema } from '../contract.ts';
 import type { Promised } from '../contract.ts';
-import { proposal } from '../records.ts';
+import { proposal, setColumns } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -122,7 +121,7 @@ const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
     const { status, ...given } = item;
     const { id } = await tenant.client.items.create(given);
     // Only the organization's own application archives an item.
-    await change(tenant, '/v1/items', id, `status = '${status}'`);
+    await setColumns(world, tenant, '/v1/items', id, { status });
     return { id, shown: item };
   },
   async '/v1/proposals'(tenant) {
@@ -150,15 +149,6 @@ const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
   },
 };
 
-/** Sets columns past the API: times are the database's, and a status can be the organization's own to set. */
-async function change(tenant: Tenant, path: string, id: string, set: string): Promise<void> {
-  const kind = kinds.find((name) => id.startsWith(prefixes[name]));
-  const table = path.split('/').at(-1);
-  const text = `update ${table} set ${set} where organization_id = $1 and id = $2`;
-  await world.database.pool.query(text, [tenant.organization.id, kind && storedId(kind, id)]);
-}
-const kinds = ['customer', 'item', 'proposal'] as const;
-
 const listCases: [string, Promised][] = lists.map((list) => [list.title, list]);
 
 describe.each(listCases)('a record of %s with every field set', (_, list) => {
@@ -169,7 +159,7 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
     const make = complete[list.path];
     if (!make) throw new Error(`Add a complete record of ${list.path} to this file.`);
     stored = await make(tenant);
-    await change(tenant, list.path, stored.id, `created_at = '${created}', updated_at = '${updated}'`);
+    await setColumns(world, tenant, list.path, stored.id, { createdAt: created, updatedAt: updated });
   });
   const whole = (record: object) => ({ ...record, id: stored.id, createdAt: created, updatedAt: updated });
 

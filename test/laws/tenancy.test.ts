@@ -1,90 +1,76 @@
 /** Nothing of an organization is seen, told or changed by another. */
 import { describe, expect, test } from 'vitest';
-import { isAppRoute } from '@ts-rest/core';
-import { operationsOf } from '../../contract/operations.ts';
-import { v1 } from '../../contract/v1.ts';
-import { proposal } from '../records.ts';
+import { bodyExample, lists, operations } from '../contract.ts';
+import { createRecord, idParameter, oneOfEach, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
-import type { Tenant } from '../world.ts';
 
 const world = useWorld();
 
-async function filled(tenant: Tenant): Promise<Record<string, string>> {
-  const customer = await tenant.call('POST', '/v1/customers', {
-    name: 'Mine',
-    externalId: 'x',
-    email: 'a@example.com',
-  });
-  const item = await tenant.call('POST', '/v1/items', {
-    type: 'service',
-    name: 'Mine',
-    unitPrice: '1',
-    sku: 'S',
-    externalId: 'x',
-  });
-  const proposalId = await proposal(tenant, { customer: customer.body.id });
-  return { customerId: customer.body.id, itemId: item.body.id, proposalId };
-}
-
 const withoutRequestId = (text: string) => text.replaceAll(/req_[0-9a-z]+/g, 'req');
+const onOneRecord = operations.filter(({ path }) => path.includes(':'));
 
 describe('tenancy', () => {
-  for (const route of operationsOf(v1).filter(({ path }) => path.includes(':'))) {
-    test(`${route.method} ${route.path} answers for another organization's id as for an unknown one`, async () => {
+  test('holds for operations of every kind', () => {
+    const methods = onOneRecord.map(({ method }) => method);
+    expect(methods).toEqual(expect.arrayContaining(['GET', 'PATCH']));
+    expect(onOneRecord.length).toBeGreaterThanOrEqual(lists.length);
+    expect(lists.length).toBeGreaterThanOrEqual(3);
+  });
+
+  for (const operation of onOneRecord) {
+    const { method, path, title } = operation;
+    test(`${title} answers for another organization's id as for an unknown one`, async () => {
       const [ours, theirs] = [await world.organization(), await world.organization()];
-      const ids = await filled(theirs);
-      const [, name = ''] = /:(\w+)/.exec(route.path) ?? [];
+      const ids = await oneOfEach(theirs);
+      const name = idParameter(operation);
       const foreign = ids[name] ?? '';
-      expect(foreign).not.toBe('');
       const unknown = `${foreign.slice(0, -4)}0000`;
-      const body = route.method === 'PATCH' ? { notes: 'taken over' } : undefined;
-      const answers = await Promise.all(
+      const body = operation.operation.requestBody ? bodyExample(operation) : undefined;
+      const before = await theirs.call('GET', path.replace(`:${name}`, foreign));
+      expect(before.status).toBe(200);
+      const responses = await Promise.all(
         [foreign, unknown, 'nonsense', `${foreign.slice(0, 3)}_`].map((id) =>
-          ours.call(route.method, route.path.replace(`:${name}`, id), body),
+          ours.call(method, path.replace(`:${name}`, id), body),
         ),
       );
-      const [first, ...rest] = answers.map((answer) => withoutRequestId(answer.text));
-      expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404, 404]);
-      for (const other of rest) expect(other).toBe(first);
-      const before = await theirs.call('GET', `/v1/customers/${ids.customerId}`);
-      expect(before.body.notes).toBeNull();
+      const [first, ...others] = responses.map(({ text }) => withoutRequestId(text));
+      expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+      for (const other of others) expect(other).toBe(first);
+      expect((await theirs.call('GET', path.replace(`:${name}`, foreign))).text).toBe(before.text);
+      // The same request is accepted from the organization whose record it is.
+      expect((await theirs.call(method, path.replace(`:${name}`, foreign), body)).status).toBe(200);
     });
   }
 
-  for (const route of operationsOf(v1).filter(
-    ({ path, method }) => method === 'GET' && !path.includes(':') && !path.endsWith('/me'),
-  )) {
-    test(`GET ${route.path} lists the calling organization's records only`, async () => {
+  for (const list of lists) {
+    test(`${list.title} lists the calling organization's records, and no others`, async () => {
       const [ours, theirs] = [await world.organization(), await world.organization()];
-      await filled(theirs);
-      const empty = await ours.call('GET', route.path);
-      expect(empty.body.data).toEqual([]);
-      const ids = await filled(ours);
-      for (const query of ['', '?externalId=x', '?q=mine', '?sort=updatedAt']) {
-        const { body } = await ours.call('GET', route.path + query);
-        for (const record of body.data) expect(Object.values(ids)).toContain(record.id);
+      await oneOfEach(theirs);
+      expect((await ours.call('GET', list.path)).body.data).toEqual([]);
+      const own = await createRecord(ours, list.path, 0);
+      for (const query of ['', '?externalId=external-0', '?q=record', '?sort=updatedAt', '?createdSince=2020-01-01']) {
+        const { body } = await ours.call('GET', list.path + query);
+        expect(body.data.map(({ id }: { id: string }) => id)).toEqual([own]);
       }
     });
+
+    test(`a cursor of another organization is not one of ${list.title}`, async () => {
+      const [ours, theirs] = [await world.organization(), await world.organization()];
+      for (const index of [0, 1]) await createRecord(theirs, list.path, index);
+      const { body } = await theirs.call('GET', `${list.path}?limit=1`);
+      expect(body.pagination.hasMore).toBe(true);
+      const rejected = await ours.call('GET', `${list.path}?cursor=${body.pagination.nextCursor}`);
+      expect(rejected.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+    });
   }
 
-  test('the same externalId and sku live in two organizations side by side', async () => {
+  test('two organizations can use the same externalId and sku', async () => {
     const [ours, theirs] = [await world.organization(), await world.organization()];
-    await filled(ours);
-    await filled(theirs);
-    expect((await ours.call('GET', '/v1/items?sku=s')).body.data).toHaveLength(1);
-  });
-
-  test('a cursor of another organization is refused', async () => {
-    const [ours, theirs] = [await world.organization(), await world.organization()];
-    for (const name of ['a', 'b']) await theirs.call('POST', '/v1/customers', { name });
-    const { body } = await theirs.call('GET', '/v1/customers?limit=1');
-    const refused = await ours.call('GET', `/v1/customers?cursor=${body.pagination.nextCursor}`);
-    expect(refused.status).toBe(400);
-    expect(refused.body.code).toBe('invalid_cursor');
-  });
-
-  test('every resource has operations, so that the loops above mean something', () => {
-    expect(operationsOf(v1)).toHaveLength(10);
-    expect(operationsOf(v1).every(isAppRoute)).toBe(true);
+    const item = { type: 'service', name: 'Same', unitPrice: '1', sku: 'S', externalId: 'E' } as const;
+    const created = await ours.client.items.create(item);
+    await theirs.client.items.create(item);
+    expect((await ours.client.items.list({ sku: 's' })).data).toEqual([created]);
+    const taken = await rejection(ours.client.items.create(item));
+    expect(taken.problem).toMatchObject({ code: 'external_id_taken', existingId: created.id });
   });
 });
