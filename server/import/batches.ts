@@ -1,5 +1,5 @@
 /** Rows of a file → batches that one transaction holds. */
-import { maximumErrors } from '../../contract/problem.ts';
+import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
 import type { Keyed, Kind, Refusal } from './kind.ts';
 import type { RawRow } from './source.ts';
