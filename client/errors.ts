@@ -1,6 +1,5 @@
 /** What a call throws. */
-import type { Problem, ProblemError } from '../contract/problem.ts';
-import type { ProblemCode } from '../contract/problems/catalogue.ts';
+import type { Problem, ProblemCode, ProblemError } from '../contract/problem.ts';
 
 /** A code of the contract, `http_error` for an answer that is not this API's own, or a code newer than this client. */
 export type ErrorCode = ProblemCode | 'http_error' | (string & {});

@@ -27,9 +27,7 @@ export type { Customer } from '../contract/customers.ts';
 export type { Address } from '../contract/fields.ts';
 export type { Item } from '../contract/items.ts';
 export type { Me } from '../contract/me.ts';
-export type { Problem, ProblemError } from '../contract/problem.ts';
-export type { ProblemCode } from '../contract/problems/catalogue.ts';
-export type { FieldCode } from '../contract/problems/field-codes.ts';
+export type { FieldCode, Problem, ProblemCode, ProblemError } from '../contract/problem.ts';
 export type { LineItem, ListedProposal, Proposal, ProposalStatus } from '../contract/proposals.ts';
 
 /** What `customers.create` takes. */

@@ -1,6 +1,5 @@
 /** The shape of every list: what can be asked of it, and the page that answers. */
 import { z } from 'zod';
-import { exampleCursor, exampleUrl } from './examples.ts';
 import { failure } from './text.ts';
 import {
   choiceParameter,
@@ -81,13 +80,13 @@ const pagination = z
     nextCursor: z
       .string()
       .nullable()
-      .meta({ description: '`cursor` of the next page; `null` on the last.', examples: [exampleCursor] }),
+      .meta({ description: '`cursor` of the next page; `null` on the last.', examples: ['eyJzIjoiLWNyZWF0ZWRBdCJ9'] }),
     nextUrl: z
       .string()
       .nullable()
       .meta({
         description: 'Address of the next page; `null` on the last.',
-        examples: [`${exampleUrl}/v1/customers?cursor=${exampleCursor}`],
+        examples: ['https://api.example.com/v1/customers?cursor=eyJzIjoiLWNyZWF0ZWRBdCJ9'],
       }),
   })
   .meta({ id: 'Pagination', description: 'Where this page stands in its list.' });

@@ -107,7 +107,7 @@ const rawSql = [
   'server/keys/directory.ts', // whose key it is has to be found before there is an organization
   'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before there is an organization
   'server/commands/members.ts', // an e-mail address is unique across organizations
-  'server/import/statistics.ts', // ANALYZE
+  'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
   'server/http/app.ts', // /readyz
 ];
 /** The one place that binds an entity manager to an organization. */

@@ -19,5 +19,12 @@ export function requireMatch(ifMatch: string | undefined, body: object): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
   const currentEtag = etagOf(body);
   if (tagsOf(ifMatch).includes(currentEtag)) return;
-  throw new Problem('precondition_failed', { currentEtag });
+  throw new Problem(
+    'precondition_failed',
+    'The record was changed since it was read; read it again and repeat the change on it.',
+    {
+      currentEtag,
+      headers: { ETag: currentEtag },
+    },
+  );
 }

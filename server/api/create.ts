@@ -88,8 +88,8 @@ async function useExisting<Row, Body>(
 
 function requireExternalId(onConflict: string, { externalId }: Unique): void {
   if (onConflict === 'error' || typeof externalId === 'string') return;
-  const message = `${onConflict} needs an externalId in the body`;
-  throw new Problem('invalid_parameter', {
+  const message = 'needs an externalId in the body';
+  throw new Problem('invalid_parameter', `onConflict=${onConflict} ${message}.`, {
     errors: [{ in: 'query', field: 'onConflict', pointer: null, code: 'invalid_parameter', message }],
   });
 }
@@ -132,8 +132,9 @@ async function taken(
     order: { column: 'id', descending: false },
     limit: 1,
   });
-  const existingId = row && publicId(kind, row.id);
-  return field === 'sku'
-    ? new Problem('sku_taken', { existingId })
-    : new Problem('external_id_taken', { record: kind, existingId });
+  const code = field === 'sku' ? 'sku_taken' : 'external_id_taken';
+  return new Problem(code, `Another ${kind} already has this ${field}.`, {
+    ...(row && { existingId: publicId(kind, row.id) }),
+    errors: [{ in: 'body', field, pointer: `/${field}`, code, message: 'is taken by another record' }],
+  });
 }

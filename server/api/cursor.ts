@@ -26,7 +26,10 @@ export function writeCursor(cursor: CursorContent, scope: CursorScope): string {
 }
 
 const invalid = (): never => {
-  throw new Problem('invalid_cursor');
+  const message = 'is not a cursor of this list; start again without it';
+  throw new Problem('invalid_cursor', `cursor ${message}.`, {
+    errors: [{ in: 'query', field: 'cursor', pointer: null, code: 'invalid_cursor', message }],
+  });
 };
 
 export function readCursor(text: string, scope: CursorScope): CursorContent {
@@ -43,5 +46,9 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
 /** Filters and sort may be repeated beside a cursor, or left out; another value is a mistake of the caller. */
 export function requireSame(name: string, given: unknown, carried: unknown): void {
   if (given === undefined || isDeepStrictEqual(given, carried)) return;
-  throw new Problem('cursor_mismatch', { parameter: name });
+  const message =
+    'differs from what the cursor carries; repeat it unchanged, leave it out, or start again without the cursor';
+  throw new Problem('cursor_mismatch', `${name} ${message}.`, {
+    errors: [{ in: 'query', field: name, pointer: null, code: 'cursor_mismatch', message }],
+  });
 }

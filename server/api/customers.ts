@@ -77,7 +77,7 @@ const creation = (body: CustomerCreate): Creation<Customer, CustomerBody> => ({
   present,
 });
 
-const notFound = () => new Problem('not_found', { record: 'customer' });
+const notFound = () => new Problem('not_found', 'There is no customer with this id.');
 
 /** The body of a PATCH, or of a create that found its record there; read-only fields only come with the former. */
 function applyPatch(customer: Customer, body: CustomerUpdate | CustomerCreate): void {

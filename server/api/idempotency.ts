@@ -52,7 +52,14 @@ export async function once<Body extends object>(
   }
 }
 
-const running = () => new Problem('idempotency_in_progress');
+const running = () =>
+  new Problem(
+    'idempotency_in_progress',
+    'A request with this Idempotency-Key is still running; repeat it in a second.',
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  );
 
 async function requireNotRunning(em: EntityManager, name: string): Promise<void> {
   const lock = createHash('sha256').update(name).digest().readBigInt64BE().toString();
@@ -62,7 +69,10 @@ async function requireNotRunning(em: EntityManager, name: string): Promise<void>
 
 function replay<Body>(stored: IdempotencyKey, fingerprint: string): Stored<Body> {
   if (stored.fingerprint !== fingerprint) {
-    throw new Problem('idempotency_key_reused');
+    throw new Problem(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used for another request; take a new key for each new request.',
+    );
   }
   return {
     // Only these two are stored, and the body is what the same operation answered.

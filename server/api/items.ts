@@ -21,7 +21,7 @@ export const items: Handlers<V1['items']> = {
 
   async get({ params }, caller) {
     const row = await readOne<Item>(caller, source, storedId('item', params.itemId));
-    if (!row) throw new Problem('not_found', { record: 'item' });
+    if (!row) throw new Problem('not_found', 'There is no item with this id.');
     return { status: 200, body: present(row) };
   },
 

@@ -30,7 +30,7 @@ export const proposals: Handlers<V1['proposals']> = {
 
   async get({ params }, caller) {
     const row = await readOne<Row & { lines: LineRow[] }>(caller, withLines, storedId('proposal', params.proposalId));
-    if (!row) throw new Problem('not_found', { record: 'proposal' });
+    if (!row) throw new Problem('not_found', 'There is no proposal with this id.');
     return { status: 200, body: presentWithLines(row) };
   },
 };

@@ -14,7 +14,7 @@ export type Command = {
   run(words: string[]): Promise<number>;
 };
 
-type Options = Record<string, { type: 'string' | 'boolean' }>;
+type Options = Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>;
 
 /** `--name value` options and the words between them; an unknown option is refused by name. */
 export function readWords<const T extends Options>(words: string[], options: T, positionals: readonly string[] = []) {

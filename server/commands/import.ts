@@ -1,64 +1,94 @@
 /** `import`: brings an organization's customers, items and proposals in from a file. */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
-import { importFile, importKinds, inspectImport } from '../import/import-file.ts';
-import type { ImportKind } from '../import/import-file.ts';
+import { importFile, importKinds } from '../import/import-file.ts';
+import type { ImportKind, ImportOptions } from '../import/import-file.ts';
+import { presetNames } from '../import/presets/presets.ts';
 import { progressBar } from '../import/progress-bar.ts';
 import { printRowError, printSummary } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
-import type { Database } from '../database/orm.ts';
+import { inspectFile, withSpooled } from '../import/source.ts';
 import { organizationBySlug, printJson, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
 
 const help = `
-Usage: node server/main.ts import customers|items|proposals FILE --organization SLUG [--json]
+Usage: node server/main.ts import customers|items|proposals FILE --organization SLUG [options]
 
-Brings records in from a file: customers and items from CSV (.csv) or JSON Lines (.jsonl, .ndjson), proposals with their
-lines from JSON Lines. Every row needs an externalId, the record's id where it comes from. A record that is there
-already is updated: what the row leaves out stays, and what would not change is not touched. So it is safe to run again.
+Imports records from a file, or from standard input where FILE is -: CSV (separated by commas, semicolons or tabs), JSON
+Lines or one JSON array, each also compressed with gzip. Every row needs an externalId, the record's id in the system it
+comes from. A record that already exists is updated: what the row leaves out stays, and a record that would not change is
+not written. So it is safe to run again.
 
-The fields are those of the API, with status and createdAt. In JSON Lines null clears a field. In CSV the first line
-names the fields; a dot stands for a field inside an object, tags are separated by semicolons, and an empty cell keeps
-what is stored:
+The fields are those of the API, with status and createdAt. In JSON, null clears a field. In CSV the first line names the
+fields; a dot stands for a field inside an object, tags are separated by semicolons, and an empty cell keeps what is
+stored:
 
   externalId,companyName,email,address.city,address.country,tags,metadata.segment
   C-1,Alfreds Futterkiste,maria@alfreds.example,Berlin,DE,wholesale;net-30,retail
 
-A proposal names its customer and items by their externalIds; given lines replace the stored ones as a whole. Totals
-are computed, not given:
+A proposal names its customer and items by their externalIds; the lines that are given replace the stored ones as a
+whole. Totals are computed; where they are given, they must agree:
 
   {"externalId":"P-1","number":"P-1","title":"Spring","status":"sent","sentAt":"2026-03-01T09:30:00Z",
    "customerExternalId":"C-1","lineItems":[{"itemExternalId":"I-1","type":"product","name":"Chai","quantity":"2",
    "unitPrice":"18.00"}]}        (in one line)
 
-Import customers and items before the proposals that name them.
+Import customers and items before the proposals that name them. These exports are recognized by their header:
+${presetNames.map((name) => `  ${name}`).join('\n')}
 
-  --organization SLUG  whose records they are
-  --json               print the result as JSON: counts, and the first 1000 errors
+  --organization SLUG    the organization to import into
+  --map "COLUMN=FIELD"   what a column of a CSV file means; repeat it for further columns, leave FIELD empty to skip one
+  --map-file FILE        the same as a JSON object: { "Company Name": "companyName" }
+  --rest-to-metadata     keep columns that are no field in the record's metadata
+  --dry-run              check and compare every row, write nothing, print the summary that the import would print
+  --rejects FILE         write rejected rows to a CSV file, to be corrected and imported by itself
+  --json                 print the result as JSON: counts, notes, and the first 1000 errors
 
 A row that is not valid is skipped and reported on standard error as "line N: field: message".
-Exit status: 0 every row is in, 2 some rows were skipped, 1 the import did not start or could not go on.
+Exit status: 0 all rows were imported, 2 some rows were rejected, 1 the import did not start or could not finish.
 `;
+
+const options = {
+  organization: { type: 'string' },
+  map: { type: 'string', multiple: true },
+  'map-file': { type: 'string' },
+  'rest-to-metadata': { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  rejects: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
 
 export const importCommand: Command = {
   summary: 'import customers, items or proposals from a file',
   help,
   async run(words) {
-    const { values, positionals } = readWords(words, { organization: { type: 'string' }, json: { type: 'boolean' } }, [
-      'customers, items or proposals',
-      'FILE',
-    ]);
+    const { values, positionals } = readWords(words, options, ['customers, items or proposals', 'FILE']);
     const [word = '', file = ''] = positionals;
     const kind = kindOf(word);
     const slug = required(values.organization, 'organization');
-    // Before the database is opened, which can take seconds.
-    await inspectImport(kind, file);
-    const report = await withDatabase((database) => importWithProgress(database, slug, kind, file));
+    const map = await mappingOf(values.map ?? [], values['map-file']);
+    const settings = {
+      kind,
+      mapping: { ...(map && { map }), restToMetadata: values['rest-to-metadata'] },
+      dryRun: values['dry-run'],
+      rejectsFile: values.rejects,
+    };
+    const report =
+      file === '-'
+        ? await withSpooled(process.stdin, (spooled) => run(slug, { ...settings, file: spooled }))
+        : await run(slug, { ...settings, file });
     if (values.json) printJson(report);
-    else process.stdout.write(`${printSummary(report)}\n`);
-    return report.refused > 0 ? 2 : 0;
+    else process.stdout.write(printed(report, values['dry-run'] === true));
+    return report.rejected > 0 ? 2 : 0;
   },
 };
+
+function printed(report: Report, isDryRun: boolean): string {
+  const lines = [...report.notes, `${isDryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`];
+  return lines.map((line) => `${line}\n`).join('');
+}
 
 function kindOf(word: string): ImportKind {
   const kind = importKinds.find((name) => name === word);
@@ -67,22 +97,48 @@ function kindOf(word: string): ImportKind {
   throw new UsageError(`${word} cannot be imported${suggestion ? `; did you mean ${suggestion}?` : ''}`);
 }
 
-async function importWithProgress(database: Database, slug: string, kind: ImportKind, file: string): Promise<Report> {
-  const organization = await organizationBySlug(database, slug);
-  const bar = progressBar(process.stderr);
-  try {
-    return await importFile({
-      database,
-      organization,
-      kind,
-      file,
-      onProgress: bar.show,
-      onErrors: (errors) => {
-        bar.clear();
-        process.stderr.write(errors.map((error) => `${printRowError(error)}\n`).join(''));
-      },
-    });
-  } finally {
-    bar.clear();
+async function mappingOf(
+  pairs: readonly string[],
+  file: string | undefined,
+): Promise<Record<string, string> | undefined> {
+  const map = file === undefined ? {} : await readMapping(file);
+  for (const pair of pairs) {
+    const at = pair.lastIndexOf('=');
+    if (at < 1) throw new UsageError(`--map ${pair}: write it as "COLUMN=FIELD"`);
+    map[pair.slice(0, at).trim()] = pair.slice(at + 1).trim();
   }
+  return Object.keys(map).length > 0 ? map : undefined;
+}
+
+async function readMapping(file: string): Promise<Record<string, string>> {
+  try {
+    return z.record(z.string(), z.string()).parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    throw new UsageError(`--map-file ${file} must hold a JSON object of column to field`, { cause });
+  }
+}
+
+type Settings = Pick<ImportOptions, 'kind' | 'file' | 'mapping' | 'dryRun' | 'rejectsFile'>;
+
+async function run(slug: string, settings: Settings): Promise<Report> {
+  // Before the database is opened, which can take seconds.
+  await inspectFile(settings.file);
+  return withDatabase(async (database) => {
+    const organization = await organizationBySlug(database, slug);
+    const bar = progressBar(process.stderr);
+    try {
+      return await importFile({
+        ...settings,
+        database,
+        organization,
+        onProgress: bar.show,
+        onErrors: (errors) => {
+          bar.clear();
+          process.stderr.write(errors.map((error) => `${printRowError(error)}\n`).join(''));
+        },
+      });
+    } finally {
+      bar.clear();
+    }
+  });
 }

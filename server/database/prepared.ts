@@ -4,7 +4,7 @@ import { toRfc3339 } from '../entities/timestamp.ts';
 
 const timestamptz = 1184;
 
-const types = {
+export const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === timestamptz) return toRfc3339;
     return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid);

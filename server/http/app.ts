@@ -22,9 +22,8 @@ import type { Log } from './log.ts';
 import { parseQuery } from './query.ts';
 import { limitHeaders } from './rate-headers.ts';
 import { allowedMethods, pathForm } from './routes.ts';
-import { invalidRequest } from '../problems/invalid-request.ts';
-import { Problem } from '../problems/problem.ts';
-import { DeadlineError, toProblem } from '../problems/translate.ts';
+import { attachRequest } from '../problems/invalid-request.ts';
+import { DeadlineError, Problem, toProblem } from '../problems/problem.ts';
 import { sendProblem } from './send-problem.ts';
 import { answerErrorPage } from '../web/settings/error-page.ts';
 import { settingsRouter } from '../web/settings/routes.ts';
@@ -76,7 +75,7 @@ export function createApp(parts: Parts): Express {
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
 
   app.use(() => {
-    throw new Problem('route_not_found', {});
+    throw new Problem('route_not_found', 'There is nothing at this address; see /openapi.json for what there is.');
   });
   app.use(answerProblem(parts));
   return app;
@@ -134,7 +133,7 @@ function identify({ log }: Parts): RequestHandler {
       });
     });
     if (!request.headers.host && request.httpVersion === '1.1')
-      throw new Problem('malformed_request', { fault: 'no_host' });
+      throw new Problem('malformed_request', 'The Host header is missing.');
     next();
   };
 }
@@ -158,20 +157,31 @@ function admitCaller({ keys, limiter, database }: Parts): RequestHandler {
     const allowance = await limiter.take(key.id);
     admit(request, createCaller(key, allowance, database));
     response.set(limitHeaders(allowance));
-    if (!allowance.accepted) throw new Problem('rate_limited');
-    if (key.organization.plan !== 'team') throw new Problem('plan_required');
+    if (!allowance.accepted) {
+      throw new Problem(
+        'rate_limited',
+        'This key has made 100 requests within 60 seconds; wait 60 seconds and go on.',
+        {
+          headers: { 'Retry-After': '60' },
+        },
+      );
+    }
+    if (key.organization.plan !== 'team') {
+      throw new Problem('plan_required', 'API access needs the Team plan. The same key works again after the upgrade.');
+    }
     next();
   };
 }
 
-/** The contract does not accept the request: the problem names what is valid. */
+/** The contract refused the request: the schemas go along, so that the answer can name what is valid. */
 function refuseInvalid(
   error: RequestValidationError,
   request: Request,
   _: Response,
   next: (error: unknown) => void,
 ): void {
-  next(invalidRequest(error, request));
+  attachRequest(error, request);
+  next(error);
 }
 
 /**
@@ -188,9 +198,11 @@ function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
 }
 
 const refuseMethod =
-  (allow: string): RequestHandler =>
-  ({ method }) => {
-    throw new Problem('method_not_allowed', { method, allow });
+  (methods: string): RequestHandler =>
+  (request) => {
+    throw new Problem('method_not_allowed', `${request.method} is not possible here; ${methods} are.`, {
+      headers: { Allow: methods },
+    });
   };
 
 function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {

@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { maximumHeaderBytes } from '../../contract/limits.ts';
+import { problemCodes } from '../../contract/problem.ts';
+import type { ProblemCode } from '../../contract/problem.ts';
 import { KeyDirectory } from '../keys/directory.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
@@ -42,6 +43,7 @@ export type Serving = {
 };
 
 const defaultTimeouts = { request: 30_000, headers: 15_000, keepAlive: 65_000, drain: 20_000, check: 5_000 };
+const maximumHeaderBytes = 16 * 1024;
 
 export async function serve({
   database,
@@ -138,18 +140,25 @@ function drain(server: Server, inFlight: Iterable<ServerResponse>, limitMs: numb
   });
 }
 
-const unparsed: Readonly<Record<string, () => Problem>> = {
-  HPE_HEADER_OVERFLOW: () => new Problem('headers_too_large'),
-  ERR_HTTP_REQUEST_TIMEOUT: () => new Problem('request_timeout'),
+const unparsed: Record<string, [ProblemCode, string]> = {
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    `The address and the headers are larger than ${maximumHeaderBytes / 1024} KiB.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
 
 /** What never became a request is answered in the same shape, straight onto the connection. */
 function refuseUnparsed(error: Error & { code?: string }, socket: Socket, publicUrl: string, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const problem = unparsed[error.code ?? '']?.() ?? new Problem('malformed_request', { fault: 'syntax' });
+  const [code, detail] = unparsed[error.code ?? ''] ?? [
+    'malformed_request' as const,
+    'This is not a valid HTTP/1.1 request.',
+  ];
   const requestId = freshId('request');
+  const problem = new Problem(code, detail);
   const body = JSON.stringify(problem.body(requestId, publicUrl));
-  const { status, title, code } = problem;
+  const { status, title } = problemCodes[code];
   const head = [
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json; charset=utf-8',

@@ -1,48 +1,62 @@
-/** Rows of a file → batches that one transaction holds. */
-import { maximumErrors } from '../../contract/limits.ts';
+/** Rows of a file → chunks that one transaction holds. */
+import { maximumErrors } from '../../contract/problem.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
-import type { Keyed, Kind, Refusal } from './kind.ts';
+import type { Keyed, Kind, Rejection } from './kind.ts';
 import type { RawRow } from './source.ts';
 
-export type Entry<Row> = { line: number; offset: number } & ({ row: Row } | { refusals: Refusal[] });
+export type Entry<Row> = { line: number; raw: readonly string[] } & ({ row: Row } | { rejections: Rejection[] });
 
-const limits = { rows: 200, weight: 2000 };
+/** Large enough for the cost of a transaction to vanish, small enough for other writers to wait less than a second. */
+export const limits = { rows: 2000, weight: 6000 };
 
-/** A second row of an externalId starts a new batch: it changes what the first one made. */
-export async function* inBatches<Row extends Keyed>(
-  kind: Kind<Row>,
-  rows: AsyncIterable<RawRow>,
+/** A second row of the same record starts a new chunk: it changes what the first one has made. */
+export async function* inChunks<Row extends Keyed, Stored extends object>(
+  kind: Kind<Row, Stored>,
+  entries: AsyncIterable<Entry<Row>> | Iterable<Entry<Row>>,
 ): AsyncGenerator<Entry<Row>[]> {
-  let batch: Entry<Row>[] = [];
+  let chunk: Entry<Row>[] = [];
   let weight = 0;
   let seen = new Set<string>();
-  for await (const raw of rows) {
-    const entry = parseRow(kind, raw);
+  for await (const entry of entries) {
     const added = 'row' in entry ? kind.weigh(entry.row) : 0;
-    const repeated = 'row' in entry && seen.has(entry.row.externalId);
-    if (batch.length >= limits.rows || (batch.length > 0 && weight + added > limits.weight) || repeated) {
-      yield batch;
-      batch = [];
+    const keys = 'row' in entry ? keysOf(entry.row) : [];
+    const isFull = chunk.length >= limits.rows || (chunk.length > 0 && weight + added > limits.weight);
+    if (isFull || keys.some((key) => seen.has(key))) {
+      yield chunk;
+      chunk = [];
       weight = 0;
       seen = new Set();
     }
-    batch.push(entry);
+    chunk.push(entry);
     weight += added;
-    if ('row' in entry) seen.add(entry.row.externalId);
+    for (const key of keys) seen.add(key);
   }
-  if (batch.length > 0) yield batch;
+  if (chunk.length > 0) yield chunk;
 }
 
-function parseRow<Row extends Keyed>({ schema, record }: Kind<Row>, raw: RawRow): Entry<Row> {
-  const { line, offset } = raw;
-  if ('refusals' in raw) return { line, offset, refusals: raw.refusals };
-  const { data, error } = schema.safeParse(raw.value);
-  if (!error) return { line, offset, row: data };
-  const request = { body: raw.value, bodySchema: schema, recordSchema: record };
+// A line separates the two: no id and no externalId holds one.
+export const keysOf = ({ id, externalId }: Keyed): string[] => [
+  ...(id ? [`id\n${id}`] : []),
+  ...(externalId ? [externalId] : []),
+];
+
+export async function* parseRows<Row extends Keyed, Stored extends object>(
+  kind: Kind<Row, Stored>,
+  rows: AsyncIterable<RawRow>,
+): AsyncGenerator<Entry<Row>> {
+  for await (const raw of rows) yield parseRow(kind, raw);
+}
+
+function parseRow<Row extends Keyed, Stored extends object>(kind: Kind<Row, Stored>, row: RawRow): Entry<Row> {
+  const { line, raw } = row;
+  if ('rejections' in row) return { line, raw, rejections: row.rejections };
+  const { data, error } = kind.schema.safeParse(row.value);
+  if (!error) return { line, raw, row: data };
+  const request = { body: row.value, bodySchema: kind.schema, recordSchema: kind.record };
   const problems = describeInvalidBody(error.issues, request).slice(0, maximumErrors);
-  return { line, offset, refusals: problems.map(toRefusal) };
+  return { line, raw, rejections: problems.map(toRejection) };
 }
 
-function toRefusal({ field, code, message, suggestion }: ReturnType<typeof describeInvalidBody>[number]): Refusal {
+function toRejection({ field, code, message, suggestion }: ReturnType<typeof describeInvalidBody>[number]): Rejection {
   return { field, code, message: suggestion === undefined ? message : `${message}; did you mean ${suggestion}?` };
 }

@@ -1,29 +1,87 @@
-import type { Keyed, Refusal } from './kind.ts';
-import { externalIds } from './merge.ts';
+/** Values of which there is one only, such as a sku: who gets it, when rows of a chunk and stored records want the same. */
+import { publicId } from '../records/public-id.ts';
+import type { Kind } from '../../contract/fields.ts';
+import type { Rejection, UniqueKey } from './kind.ts';
+import type { Plan } from './plan.ts';
+import type { Store } from './store.ts';
+import type { Table } from './table.ts';
 
-type Holder = { key: string; externalId?: string | null; holder: string };
+type Holder = { id: string; key: string };
 
 /**
- * Who has a key that only one record may have, while a batch of rows is imported. It spares the database most clashes;
- * the unique index decides those that it does not see, such as a key that a row of the same batch is about to give up.
+ * Rejects the plans whose value is taken. One that a stored record outside the chunk holds is `deferred` first: a later
+ * row may make that record give it up.
  */
-export class Claims {
-  readonly #code: string;
-  readonly #holders: Map<string, string>;
-
-  constructor(code: string, holders: readonly Holder[], rows: readonly Keyed[]) {
-    const ofThisBatch = new Set(externalIds(rows));
-    const others = holders.filter(({ externalId }) => !ofThisBatch.has(externalId ?? ''));
-    this.#code = code;
-    this.#holders = new Map(others.map(({ key, holder }) => [key, holder]));
+export async function settleClaims(
+  store: Store,
+  { id: kind, unique }: { id: Kind; unique?: UniqueKey | undefined },
+  table: Table,
+  plans: readonly Plan[],
+  final: boolean,
+): Promise<void> {
+  if (!unique) return;
+  const claiming = plans.filter((plan) => isClaiming(plan, unique));
+  if (claiming.length === 0) return;
+  const holders = await loadHolders(store, table, unique, claiming);
+  const own = new Map(plans.map((plan) => [plan.id, plan]));
+  const { field, code } = unique;
+  // A plan that is rejected keeps its stored value, which another may have counted on: repeat until nothing changes.
+  for (let settled = false; !settled;) {
+    settled = true;
+    const keys = new Map<string, string>();
+    for (const { id, key } of holders) if (!givesUp(own.get(id), unique)) keys.set(key, id);
+    const rows = new Map<string, string>();
+    for (const plan of claiming.filter(isAccepted)) {
+      const key = keyOf(plan.record, unique) ?? '';
+      const holder = keys.get(key);
+      const taken = holder !== undefined && holder !== plan.id ? publicId(kind, holder) : rows.get(key);
+      if (taken === undefined) {
+        rows.set(key, `the row with the externalId ${String(Reflect.get(plan.record, 'externalId'))}`);
+        continue;
+      }
+      const rejections: Rejection[] = [{ field, code, message: `is taken by ${taken}` }];
+      const later = !final && holder !== undefined && !own.has(holder);
+      plan.outcome = later ? { deferred: rejections } : rejections;
+      settled = false;
+    }
   }
+}
 
-  refuse(field: string, key: string | undefined): Refusal[] {
-    const holder = key === undefined ? undefined : this.#holders.get(key);
-    return holder === undefined ? [] : [{ field, code: this.#code, message: `is taken by ${holder}` }];
-  }
+/** The stored records that must give up their value before another of the chunk can have it. */
+export function handovers(plans: readonly Plan[], unique: UniqueKey | undefined): string[] {
+  if (!unique) return [];
+  const accepted = plans.filter(isAccepted);
+  const wanted = new Set(
+    accepted.filter((plan) => isClaiming(plan, unique)).map(({ record }) => keyOf(record, unique)),
+  );
+  return accepted.filter((plan) => givesUp(plan, unique) && wanted.has(storedKey(plan, unique))).map(({ id }) => id);
+}
 
-  claim(key: string | undefined, { externalId }: Keyed): void {
-    if (key !== undefined) this.#holders.set(key, `the row with the externalId ${externalId}`);
-  }
+const isAccepted = ({ outcome }: Plan) => outcome === 'created' || outcome === 'updated';
+const keyOf = (record: object, { property }: UniqueKey): string | undefined =>
+  Reflect.get(record, property) ?? undefined;
+
+function isClaiming(plan: Plan, unique: UniqueKey): boolean {
+  const key = keyOf(plan.record, unique);
+  return isAccepted(plan) && key !== undefined && key !== storedKey(plan, unique);
+}
+
+function givesUp(plan: Plan | undefined, unique: UniqueKey): boolean {
+  return plan?.outcome === 'updated' && keyOf(plan.record, unique) !== storedKey(plan, unique);
+}
+
+function storedKey({ stored }: Plan, unique: UniqueKey): string | undefined {
+  return stored && keyOf(stored, unique);
+}
+
+async function loadHolders(
+  store: Store,
+  table: Table,
+  unique: UniqueKey,
+  claiming: readonly Plan[],
+): Promise<Holder[]> {
+  const text = `select ${unique.column}, id from ${store.read(table)}
+    where organization_id = $1 and ${unique.column} = any($2)`;
+  const rows = await store.session.query(text, [claiming.map(({ record }) => keyOf(record, unique))]);
+  return rows.map(([key, id]) => ({ key: String(key), id: String(id) }));
 }

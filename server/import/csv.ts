@@ -1,52 +1,66 @@
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { UsageError } from '../config.ts';
-import { refuseHeader, rowOf } from './csv-columns.ts';
+import type { ColumnPlan } from './columns.ts';
+import { delimiterOf } from './delimiter.ts';
+import type { Delimiter } from './delimiter.ts';
+import { parseJson } from './json-lines.ts';
+import { textOf } from './source.ts';
 import type { RawRow, Source } from './source.ts';
 
 type SyntaxProblem = { message: string; recordsBefore: number };
-type Parsed = { record: string[]; info: { bytes: number; lines: number; records: number } };
+type Parsed = { record: string[]; info: { lines: number; records: number } };
 
 /** An unclosed quote would otherwise swallow the rest of the file before anybody is told. */
 const longestRecordBytes = 1024 * 1024;
 
+export type CsvFile = { delimiter: Delimiter; header: string[] };
+
+/** The first record of the file, and what separates its columns. */
+export async function readHeader(source: Source): Promise<CsvFile> {
+  const delimiter = await delimiterOf(source);
+  const { records, firstError } = open(source, delimiter);
+  for await (const { record } of records) {
+    if (!record.every(isBlank)) return { delimiter, header: record.map((name) => name.trim()) };
+  }
+  const problem = firstError()?.message;
+  throw new UsageError(problem === undefined ? 'the file has no header' : `the header cannot be read: ${problem}`);
+}
+
 /**
- * The records of a CSV file with a header; a record without a value in it is no row. Where the quotes of one do not
- * match, nothing after it can be told apart: it is refused, and the reading ends there.
+ * The records below the header; a record without a value in it is no row. Where the quotes of one do not match, nothing
+ * after it can be told apart: it is rejected, and the reading ends there.
  */
-export async function* readCsv(
-  source: Source,
-  columns: readonly string[],
-  serverFields: readonly string[],
-): AsyncGenerator<RawRow> {
-  const { records, firstError } = open(source);
-  let header: string[] | undefined;
-  let end = { line: 0, offset: 0, doubled: 0 };
+export async function* readCsv(source: Source, { delimiter }: CsvFile, plan: ColumnPlan): AsyncGenerator<RawRow> {
+  const { records, firstError } = open(source, delimiter);
+  let inHeader = true;
+  let end = { line: 0, doubled: 0 };
   for await (const { record, info } of records) {
     if (info.records > (firstError()?.recordsBefore ?? info.records)) break;
     const inside = newlinesIn(record);
     // csv-parse counts a CRLF inside quotes as two lines.
     const doubled = end.doubled + inside.doubled;
-    end = { line: info.lines - doubled, offset: info.bytes, doubled };
-    if (record.every((cell) => cell.trim() === '')) continue;
-    if (header) yield { line: end.line - inside.lines, offset: end.offset, ...toRow(header, record) };
-    else {
-      header = record.map((name) => name.trim());
-      refuseHeader(header, columns, serverFields);
-    }
+    end = { line: info.lines - doubled, doubled };
+    if (record.every(isBlank)) continue;
+    const row = inHeader ? undefined : toRow(plan, record);
+    inHeader = false;
+    if (row) yield { line: end.line - inside.lines, raw: record, ...row };
   }
   const problem = firstError()?.message;
-  if (!header)
-    throw new UsageError(problem === undefined ? 'the file has no header' : `the header cannot be read: ${problem}`);
   if (problem === undefined) return;
   const message = `cannot be read, and neither can what follows: ${problem}`;
-  yield { line: end.line + 1, offset: source.size, refusals: [{ field: '', code: 'malformed_csv', message }] };
+  yield { line: end.line + 1, raw: [], rejections: [{ field: '', code: 'malformed_csv', message }] };
 }
 
-function open({ file }: Source): { records: AsyncIterable<Parsed>; firstError: () => SyntaxProblem | undefined } {
+const isBlank = (cell: string) => cell.trim() === '';
+
+function open(
+  source: Source,
+  delimiter: Delimiter,
+): { records: AsyncIterable<Parsed>; firstError: () => SyntaxProblem | undefined } {
   const parser = parse({
     bom: true,
+    delimiter,
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -57,17 +71,28 @@ function open({ file }: Source): { records: AsyncIterable<Parsed>; firstError: (
   let first: SyntaxProblem | undefined;
   parser.on('skip', ({ message, records }) => (first ??= { message, recordsBefore: Number(records) }));
   // The callback only keeps the error from being thrown: the parser, destroyed by it, hands it to the loop.
-  return { records: pipeline(createReadStream(file), parser, () => undefined), firstError: () => first };
+  return { records: pipeline(textOf(source), parser, () => undefined), firstError: () => first };
 }
 
 function newlinesIn(record: readonly string[]): { lines: number; doubled: number } {
-  const breaks = record.flatMap((cell) => cell.match(/\r\n|\r|\n/g) ?? []);
-  return { lines: breaks.length, doubled: breaks.filter((kind) => kind === '\r\n').length };
+  let [lines, doubled] = [0, 0];
+  for (const cell of record) {
+    if (!/[\r\n]/.test(cell)) continue;
+    const breaks = cell.match(/\r\n|\r|\n/g) ?? [];
+    lines += breaks.length;
+    doubled += breaks.filter((kind) => kind === '\r\n').length;
+  }
+  return { lines, doubled };
 }
 
-function toRow(header: readonly string[], record: readonly string[]) {
-  const surplus = record.slice(header.length).some((cell) => cell.trim() !== '');
-  if (record.length >= header.length && !surplus) return { value: rowOf(header, record) };
-  const message = `has ${record.length} cells where the header has ${header.length}`;
-  return { refusals: [{ field: '', code: 'malformed_csv', message }] };
+function toRow(plan: ColumnPlan, record: readonly string[]) {
+  const { length } = plan.header;
+  const isSurplus = record.length > length && record.slice(length).some((cell) => !isBlank(cell));
+  if (record.length < length || isSurplus) {
+    const message = `has ${record.length} cells where the header has ${length}`;
+    return { rejections: [{ field: '', code: 'malformed_csv', message }] };
+  }
+  if (plan.documentAt !== undefined) return parseJson(record[plan.documentAt] ?? '');
+  const value = plan.read(record);
+  return value && { value };
 }

@@ -1,53 +1,42 @@
-import { LockMode } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/core';
 import { z } from 'zod';
 import { customer, requireName } from '../../contract/customers.ts';
 import { customerImport } from './schemas.ts';
 import type { CustomerImport } from './schemas.ts';
-import { Customer, defaultType, displayName, storedAddress } from '../entities/customer.ts';
-import type { StoredAddress } from '../entities/customer.ts';
-import { columnsOf } from './csv-columns.ts';
-import type { Kind, Outcome, Refusal } from './kind.ts';
-import { byExternalId, change, externalIds, given, mergeMetadata, refuseMetadata } from './merge.ts';
+import { defaultType, displayName, storedAddress } from '../entities/customer.ts';
+import type { Customer, StoredAddress } from '../entities/customer.ts';
+import { columnsOf } from './columns.ts';
+import type { Kind, Rejection, Wanted } from './kind.ts';
+import { given, mergeMetadata, rejectMetadata } from './merge.ts';
 
-export const customers: Kind<CustomerImport> = {
+export const customers: Kind<CustomerImport, Customer> = {
+  name: 'customers',
+  id: 'customer',
   schema: customerImport,
   record: customer,
-  columns: columnsOf(customerImport.shape),
-  tables: ['customers'],
+  columns: columnsOf(customerImport),
+  tableOf: (store) => store.customers,
   weigh: () => 1,
-  async load(em, _organization, rows) {
-    const where = { externalId: { $in: externalIds(rows) } };
-    const stored = byExternalId(
-      await em.find(Customer, where, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } }),
-    );
-    return (row) => {
-      const found = stored.get(row.externalId);
-      return found ? update(found, row) : create(em, row);
-    };
-  },
+  planner: async () => (row, stored) => (stored ? change(row, stored) : create(row)),
 };
 
 const named = requireName(z.unknown());
 
-function create(em: EntityManager, row: CustomerImport): Outcome {
+function create(row: CustomerImport): Wanted | Rejection[] {
   const missing = named.safeParse(row).error?.issues ?? [];
-  if (missing.length > 0) return missing.map(({ message }): Refusal => ({ field: 'name', code: 'required', message }));
-  const merged = merge(row);
-  const refusals = refuseMetadata(merged.metadata);
-  if (refusals.length > 0) return refusals;
-  em.create(Customer, { ...merged, type: row.type ?? defaultType(row), name: displayName(row) });
-  return 'created';
+  if (missing.length > 0) return missing.map(({ message }) => ({ field: 'name', code: 'required', message }));
+  const values = merge(row);
+  const rejections = rejectMetadata(values.metadata);
+  if (rejections.length > 0) return rejections;
+  return { values: { ...values, type: row.type ?? defaultType(row), name: displayName(row) } };
 }
 
-function update(stored: Customer, row: CustomerImport): Outcome {
-  const merged = merge(row, stored);
-  const refusals = refuseMetadata(merged.metadata);
-  if (refusals.length > 0) return refusals;
-  return change(stored, merged) ? 'updated' : 'unchanged';
+function change(row: CustomerImport, stored: Customer): Wanted | Rejection[] {
+  const values = merge(row, stored);
+  const rejections = rejectMetadata(values.metadata);
+  return rejections.length > 0 ? rejections : { values };
 }
 
-function merge({ address, shippingAddress, metadata, ...row }: CustomerImport, stored?: Customer) {
+function merge({ id: _key, address, shippingAddress, metadata, ...row }: CustomerImport, stored?: Customer) {
   return {
     ...given(row),
     address: mergeAddress(stored?.address, address),

@@ -1,20 +1,22 @@
 /** Imports a file of customers, items or proposals into an organization. Safe to run again: records are told apart by externalId. */
-import { inBatches } from './batches.ts';
-import type { Entry } from './batches.ts';
-import { readCsv } from './csv.ts';
+import { UsageError } from '../config.ts';
+import type { Database } from '../database/orm.ts';
+import { withSession } from '../database/session.ts';
+import type { Session } from '../database/session.ts';
+import type { Organization } from '../entities/organization.ts';
+import type { Mapping } from './columns.ts';
 import { customers } from './customers.ts';
 import { items } from './items.ts';
-import { readJsonLines } from './json-lines.ts';
-import type { Keyed, Kind, Outcome } from './kind.ts';
+import type { Keyed, Kind } from './kind.ts';
 import { proposals } from './proposals.ts';
-import { count, emptyReport } from './report.ts';
+import { openRejects } from './rejects.ts';
 import type { Report, RowError } from './report.ts';
-import { inspectFile, refuseOtherEncodings } from './source.ts';
-import type { RawRow, Source } from './source.ts';
+import { openRows } from './rows.ts';
+import { importRows } from './run.ts';
+import { inspectFile } from './source.ts';
+import type { Source } from './source.ts';
 import { statisticsKeeper } from './statistics.ts';
-import { writeBatch } from './write-batch.ts';
-import type { Target } from './write-batch.ts';
-import { UsageError } from '../config.ts';
+import { Store } from './store.ts';
 
 const kinds = { customers, items, proposals };
 export type ImportKind = keyof typeof kinds;
@@ -22,65 +24,81 @@ export const importKinds = ['customers', 'items', 'proposals'] as const satisfie
 
 export type Progress = { bytesRead: number; bytesTotal: number; rowsRead: number };
 
-type Options = Target & {
+export type ImportOptions = {
+  database: Pick<Database, 'orm' | 'pool'>;
+  organization: Organization;
   kind: ImportKind;
   file: string;
-  /** Called after each batch. */
-  onProgress?: (progress: Progress) => void;
-  /** Called with everything that is wrong with refused rows, in the order of the file; the report holds the first 1000. */
-  onErrors?: (errors: RowError[]) => void;
+  mapping?: Mapping | undefined;
+  /** Validates and compares everything, and writes nothing. */
+  dryRun?: boolean | undefined;
+  /** Where rejected rows are written, to be mended and imported by themselves. */
+  rejectsFile?: string | undefined;
+  /** Stops the import between two chunks. */
+  signal?: AbortSignal | undefined;
+  /** Called after each chunk. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Called with everything that is wrong with rejected rows; the report holds the first 1000. */
+  onErrors?: ((errors: RowError[]) => void) | undefined;
 };
 
 /** A UsageError where the file as a whole cannot be imported: nothing of it is stored then. */
-export async function importFile({ kind, file, ...options }: Options): Promise<Report> {
-  const source = await inspectImport(kind, file);
-  await refuseOtherEncodings(source);
-  // A union of kinds has no common row: each is imported by itself.
-  if (kind === 'customers') return importRows(customers, source, options);
-  return kind === 'items' ? importRows(items, source, options) : importRows(proposals, source, options);
+export async function importFile(options: ImportOptions): Promise<Report> {
+  const { database, organization, kind, dryRun = false } = options;
+  const source = await inspectFile(options.file);
+  return withSession(database.pool, organization.id, async (session) => {
+    if (!dryRun) await takeTurn(session);
+    const store = new Store(session, database.orm, organization, dryRun);
+    await store.prepare();
+    // A union of kinds has no common row: each is imported by itself.
+    if (kind === 'customers') return importKind(customers, source, store, options);
+    return kind === 'items' ? importKind(items, source, store, options) : importKind(proposals, source, store, options);
+  });
 }
 
-/** Refuses a file that cannot be imported, as far as its name tells. */
-export async function inspectImport(kind: ImportKind, file: string): Promise<Source> {
-  const source = await inspectFile(file);
-  if (source.format === 'csv' && !('columns' in kinds[kind])) {
-    throw new UsageError(
-      `${kind} are imported from JSON Lines (.jsonl, .ndjson): a CSV file has no room for their lines`,
-    );
-  }
-  return source;
-}
-
-async function importRows<Row extends Keyed>(
-  kind: Kind<Row>,
+async function importKind<Row extends Keyed, Stored extends { id: string }>(
+  kind: Kind<Row, Stored>,
   source: Source,
-  options: Omit<Options, 'kind' | 'file'>,
+  store: Store,
+  { database, mapping = {}, rejectsFile, signal, onProgress, onErrors, dryRun }: ImportOptions,
 ): Promise<Report> {
-  const { onProgress, onErrors, ...target } = options;
-  const report = emptyReport();
-  const keepStatistics = statisticsKeeper(target.database, kind.tables);
-  for await (const batch of inBatches(kind, readRows(kind, source))) {
-    const outcomes = await importBatch(target, kind, batch);
-    const errors = batch.flatMap(({ line }, index) => count(report, line, outcomes[index] ?? []));
-    if (errors.length > 0) onErrors?.(errors);
-    await keepStatistics(report.created);
-    onProgress?.({ bytesRead: batch.at(-1)?.offset ?? 0, bytesTotal: source.size, rowsRead: report.read });
-  }
-  await keepStatistics(report.created, true);
+  const open = await openRows(kind, source, mapping);
+  const rejects = rejectsFile === undefined ? undefined : openRejects(rejectsFile, open.header, open.delimiter);
+  const keepStatistics = statisticsKeeper(database, store.tablesOf(kind.name));
+  const report = await importRows(
+    {
+      store,
+      kind,
+      table: kind.tableOf(store),
+      rejects,
+      signal,
+      async onChunk({ read, created }) {
+        if (!dryRun) await keepStatistics(created);
+        onProgress?.({ bytesRead: source.bytesRead, bytesTotal: source.size, rowsRead: read });
+      },
+      onErrors: onErrors ?? (() => undefined),
+    },
+    open,
+  );
+  await rejects?.close();
+  if (!dryRun) await keepStatistics(report.created, true);
   return report;
 }
 
-function readRows<Row extends Keyed>({ columns = [], record }: Kind<Row>, source: Source): AsyncIterable<RawRow> {
-  return source.format === 'csv' ? readCsv(source, columns, Object.keys(record.shape)) : readJsonLines(source);
-}
+/** How long an import waits for another one, such as one that was killed and whose last statement still runs. */
+const patience = '60s';
 
-async function importBatch<Row extends Keyed>(
-  target: Target,
-  kind: Kind<Row>,
-  batch: readonly Entry<Row>[],
-): Promise<Outcome[]> {
-  const rows = batch.flatMap((entry) => ('row' in entry ? [entry.row] : []));
-  const outcomes = await writeBatch(target, kind, rows);
-  let next = 0;
-  return batch.map((entry) => ('row' in entry ? (outcomes[next++] ?? []) : entry.refusals));
+/** Two imports at once into one organization would only undo each other's work. */
+async function takeTurn(session: Session): Promise<void> {
+  await session.command(`set lock_timeout = '${patience}'`);
+  try {
+    await session.query(`select pg_advisory_lock(hashtextextended('import ' || $1, 0))`);
+  } catch (error) {
+    const code: unknown = Reflect.get(Object(error), 'code');
+    if (code !== '55P03') throw error;
+    throw new UsageError('Another import into this organization is running. Wait until it has finished.', {
+      cause: error,
+    });
+  }
+  await session.command('set lock_timeout = 0');
 }

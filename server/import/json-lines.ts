@@ -1,64 +1,66 @@
-import { createReadStream } from 'node:fs';
-import type { Refusal } from './kind.ts';
+import type { Rejection } from './kind.ts';
+import { bytesOf } from './source.ts';
 import type { RawRow, Source } from './source.ts';
 
 const newline = 0x0a;
 /** Room for a proposal of 500 lines that are as long as they can be. */
-const longestLineBytes = 16 * 1024 * 1024;
+export const longestRowBytes = 16 * 1024 * 1024;
 
 /** A JSON document a line; a blank line is no row. */
-export async function* readJsonLines({ file }: Source): AsyncGenerator<RawRow> {
+export async function* readJsonLines(source: Source): AsyncGenerator<RawRow> {
   let line = 0;
-  let offset = 0;
-  for await (const { text, bytes } of splitLines(file)) {
+  for await (const text of splitLines(source)) {
     line += 1;
-    offset += bytes;
     if (text === undefined) {
-      const message = `must have at most ${longestLineBytes} bytes`;
-      yield { line, offset, refusals: [{ field: '', code: 'too_long', message }] };
+      yield tooLong(line);
     } else {
       const json = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim();
-      if (json !== '') yield { line, offset, ...parse(json) };
+      if (json !== '') yield { line, raw: [json], ...parseJson(json) };
     }
   }
 }
 
-function parse(json: string): { value: unknown } | { refusals: Refusal[] } {
+export function tooLong(line: number): RawRow {
+  const message = `must have at most ${longestRowBytes} bytes`;
+  return { line, raw: [], rejections: [{ field: '', code: 'too_long', message }] };
+}
+
+export function parseJson(json: string): { value: unknown } | { rejections: Rejection[] } {
   try {
     return { value: JSON.parse(json) };
   } catch (error) {
-    // It counts lines within the text that it was given: always one.
-    const reason = error instanceof Error ? error.message.replace(/ \(line 1 column \d+\)$/, '') : String(error);
-    return { refusals: [{ field: '', code: 'malformed_json', message: `must be a JSON document: ${reason}` }] };
+    // It counts lines within the text that it was given.
+    const reason = error instanceof Error ? error.message.replace(/ \(line \d+ column \d+\)$/, '') : String(error);
+    return { rejections: [{ field: '', code: 'malformed_json', message: `must be a JSON document: ${reason}` }] };
   }
 }
 
 /**
- * The lines of a file, without what is too long to be held (`text` is then undefined). Not node:readline, which also
- * splits at U+2028, a letter like any other in JSON, and holds a line of any length.
+ * The lines of a file, undefined for one that is too long to be held. Not node:readline, which also splits at U+2028, a
+ * letter like any other in JSON, and holds a line of any length.
  */
-async function* splitLines(file: string): AsyncGenerator<{ text: string | undefined; bytes: number }> {
+async function* splitLines(source: Source): AsyncGenerator<string | undefined> {
   let parts: Buffer[] = [];
   let bytes = 0;
   const take = (part: Buffer) => {
     bytes += part.length;
-    if (bytes <= longestLineBytes) parts.push(part);
+    if (bytes <= longestRowBytes) parts.push(part);
     else parts = [];
   };
   const finish = () => {
-    const whole = { text: bytes <= longestLineBytes ? Buffer.concat(parts).toString() : undefined, bytes };
+    const text = bytes <= longestRowBytes ? Buffer.concat(parts).toString() : undefined;
     parts = [];
     bytes = 0;
-    return whole;
+    return text;
   };
-  for await (const chunk of createReadStream(file)) {
+  for await (const chunk of bytesOf(source)) {
     let rest: Buffer = chunk;
     for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline)) {
       take(rest.subarray(0, end + 1));
       yield finish();
       rest = rest.subarray(end + 1);
     }
-    take(rest);
+    if (rest.length > 0) take(rest);
   }
   if (bytes > 0) yield finish();
 }

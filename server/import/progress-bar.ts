@@ -1,23 +1,47 @@
-/** How far an import is, drawn over itself in one line of a terminal. */
+/** How far an import is: a bar drawn over itself on a terminal, a line now and then elsewhere. */
 import type { Progress } from './import-file.ts';
 
 const width = 24;
 const clearLine = '\r\u001B[K';
+/** Where lines stay, such as in the log of a job, one in ten seconds is enough. */
+const lineEveryMs = 10_000;
 
-export function drawProgress({ bytesRead, bytesTotal, rowsRead }: Progress, elapsedMs: number): string {
-  const share = bytesTotal === 0 ? 1 : Math.min(1, bytesRead / bytesTotal);
+export function drawProgress(progress: Progress, elapsedMs: number): string {
+  const share = shareOf(progress);
   const filled = Math.round(share * width);
-  const rate = Math.round(rowsRead / Math.max(elapsedMs / 1000, 0.001));
-  const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
-  return `${bar} ${Math.floor(share * 100)} %  ${rowsRead} rows  ${rate} rows/s`;
+  return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${describeProgress(progress, elapsedMs)}`;
 }
 
-/** Draws on a terminal, and is silent where output goes to a file or another program. */
-export function progressBar(stream: NodeJS.WriteStream) {
-  const startedMs = performance.now();
-  const write = (text: string) => void (stream.isTTY && stream.write(text));
-  return {
-    show: (progress: Progress): void => write(`${clearLine}${drawProgress(progress, performance.now() - startedMs)}`),
-    clear: (): void => write(clearLine),
+export function describeProgress(progress: Progress, elapsedMs: number): string {
+  const share = shareOf(progress);
+  const rate = Math.round(progress.rowsRead / Math.max(elapsedMs / 1000, 0.001));
+  const left = share > 0 && share < 1 ? `  ${timeOf((elapsedMs * (1 - share)) / share)} left` : '';
+  return `${Math.floor(share * 100)} %  ${progress.rowsRead} rows  ${rate} rows/s${left}`;
+}
+
+const shareOf = ({ bytesRead, bytesTotal }: Progress) => (bytesTotal === 0 ? 1 : Math.min(1, bytesRead / bytesTotal));
+
+/** `1:05`, or `2:03:10` from an hour on. */
+function timeOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+type Stream = { isTTY?: boolean; write(text: string): unknown };
+
+export function progressBar(stream: Stream, now: () => number = () => performance.now()) {
+  const startedMs = now();
+  let lastLineMs = startedMs;
+  const show = (progress: Progress): void => {
+    const elapsedMs = now() - startedMs;
+    if (stream.isTTY) {
+      stream.write(`${clearLine}${drawProgress(progress, elapsedMs)}`);
+    } else if (now() - lastLineMs >= lineEveryMs) {
+      lastLineMs = now();
+      stream.write(`${describeProgress(progress, elapsedMs)}\n`);
+    }
   };
+  return { show, clear: (): void => void (stream.isTTY && stream.write(clearLine)) };
 }

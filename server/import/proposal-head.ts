@@ -2,8 +2,9 @@
 import type { ProposalImport } from './schemas.ts';
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
-import type { Refusal } from './kind.ts';
-import { given, mergeMetadata, refuseMetadata } from './merge.ts';
+import type { ProposalTotals } from '../records/money.ts';
+import type { Rejection } from './kind.ts';
+import { given, mergeMetadata, rejectMetadata } from './merge.ts';
 
 const eventOf = {
   draft: undefined,
@@ -19,19 +20,24 @@ type EventTime = NonNullable<(typeof eventOf)[ProposalStatus]>;
 type Status = { status: ProposalStatus } & Partial<Pick<Proposal, EventTime>>;
 /** What is merged onto: a stored proposal, or the defaults of a new one. */
 export type Base = Pick<Proposal, 'number' | 'title' | 'currency' | 'createdAt' | 'metadata'> &
-  Partial<Pick<Proposal, 'customerId' | 'statusChangedAt' | 'transactionStart'>> &
+  Partial<Pick<Proposal, 'customerId' | 'statusChangedAt' | keyof ProposalTotals>> &
   Status;
 export type Head = ReturnType<typeof mergeHead>;
 
 /** `customerId` is undefined where the row names no customer, null where it removes the one that is stored. */
-export function mergeHead(row: ProposalImport, customerId: string | null | undefined, base: Base) {
-  const { customerExternalId: _resolved, lineItems: _lines, metadata, acceptedBy, owner, ...plain } = row;
+export function mergeHead(row: ProposalImport, customerId: string | null | undefined, base: Base, startedAt: string) {
+  const { number, title, status, statusChangedAt, currency, externalId, createdAt, metadata, acceptedBy, owner } = row;
+  const { notes, terms, declineReason, publicUrl, expiresAt } = row;
+  const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt } = row;
+  const events = { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt };
+  const texts = { notes, terms, declineReason, publicUrl, expiresAt };
+  const plain = { number, title, status, currency, externalId, createdAt, ...texts, ...events };
   const merged = {
     ...startFrom(base),
     ...given({ ...plain, customerId, acceptedBy: wholePerson(acceptedBy), owner: wholePerson(owner) }),
     metadata: mergeMetadata(base.metadata, metadata),
   };
-  return { ...merged, statusChangedAt: row.statusChangedAt ?? whenStatusChanged(merged, base) };
+  return { ...merged, statusChangedAt: statusChangedAt ?? whenStatusChanged(merged, base, startedAt) };
 }
 
 function startFrom({ number, title, status, currency, createdAt, customerId = null, ...base }: Base) {
@@ -57,10 +63,10 @@ function wholePerson(person: PersonInput): StoredPerson | null | undefined {
  * The time of the status' own event. Where that is not known: of a new proposal its creation, of a stored one what it
  * says already, or, where this import changes the status, the time of the import, so that a poller sees the change.
  */
-function whenStatusChanged(merged: Status & { createdAt: string }, base: Base): string {
+function whenStatusChanged(merged: Status & { createdAt: string }, base: Base, startedAt: string): string {
   const event = eventTime(merged);
   if (base.statusChangedAt === undefined) return event ?? merged.createdAt;
-  if (merged.status !== base.status) return event ?? base.transactionStart ?? base.statusChangedAt;
+  if (merged.status !== base.status) return event ?? startedAt;
   const followsEvent = base.statusChangedAt === eventTime(base);
   return followsEvent && event ? event : base.statusChangedAt;
 }
@@ -71,17 +77,17 @@ function eventTime(proposal: Status): string | undefined {
 }
 
 /** What is missing or too much; a customer that is among the `unknown` was at least given. */
-export function refuseHead(
+export function rejectHead(
   { status, sentAt, acceptedAt, customerId, metadata }: Head,
-  unknown: readonly Refusal[],
-): Refusal[] {
-  const refusals = refuseMetadata(metadata);
+  unknown: readonly Rejection[],
+): Rejection[] {
+  const rejections = rejectMetadata(metadata);
   const missing = (field: string) =>
-    refusals.push({ field, code: 'required', message: `is required where status is ${status}` });
+    rejections.push({ field, code: 'required', message: `is required where status is ${status}` });
   const wasSent = status !== 'draft' && status !== 'canceled';
   if (wasSent && !sentAt) missing('sentAt');
   const customerGiven = customerId !== null || unknown.some(({ field }) => field === 'customerExternalId');
   if (wasSent && !customerGiven) missing('customerExternalId');
   if (status === 'accepted' && !acceptedAt) missing('acceptedAt');
-  return refusals;
+  return rejections;
 }

@@ -1,14 +1,13 @@
 /** The lines of a proposal: resolved, costed, and replaced as a whole, though an unchanged line keeps its id. */
-import type { EntityManager } from '@mikro-orm/core';
 import { currencyDigits } from '../../contract/codes.ts';
 import { trimDecimal } from '../../contract/decimal.ts';
-import type { LineImport, ProposalImport } from './schemas.ts';
-import { Item } from '../entities/item.ts';
-import { ProposalLine } from '../entities/proposal.ts';
+import type { LineImport } from './schemas.ts';
+import type { ProposalLine } from '../entities/proposal.ts';
 import { lineTotals } from '../records/money.ts';
 import type { LineTotals } from '../records/money.ts';
-import type { Refusal } from './kind.ts';
-import { change } from './merge.ts';
+import type { LineChanges, Rejection } from './kind.ts';
+import type { References } from './references.ts';
+import type { Table } from './table.ts';
 
 /** What a line is made of; its amounts follow from it. */
 const inputs = [
@@ -29,28 +28,10 @@ const inputs = [
 export type LineInput = Pick<ProposalLine, (typeof inputs)[number]>;
 export type CostedLine = LineInput & LineTotals;
 
-/** externalId → id of the items that these rows' lines name. */
-export async function loadItemIds(em: EntityManager, rows: readonly ProposalImport[]): Promise<Map<string, string>> {
-  const lines = rows.flatMap(({ lineItems = [] }) => lineItems);
-  const wanted = new Set(lines.map(({ itemExternalId }) => itemExternalId).filter((id) => typeof id === 'string'));
-  if (wanted.size === 0) return new Map();
-  const where = { externalId: { $in: [...wanted] } };
-  const found = await em.find(Item, where, { fields: ['externalId'], disableIdentityMap: true });
-  return new Map(found.map(({ externalId, id }) => [externalId ?? '', id]));
-}
-
 /** Adds to `unknown` what names no item. */
-export function resolveLines(
-  lines: readonly LineImport[],
-  itemIds: Map<string, string>,
-  unknown: Refusal[],
-): LineInput[] {
-  return lines.map(({ itemExternalId, ...line }, index) => {
-    const itemId = typeof itemExternalId === 'string' ? itemIds.get(itemExternalId) : null;
-    if (itemId === undefined) {
-      const field = `lineItems.${index}.itemExternalId`;
-      unknown.push({ field, code: 'not_found', message: `is the externalId of no item: ${itemExternalId}` });
-    }
+export function resolveLines(lines: readonly LineImport[], items: References, unknown: Rejection[]): LineInput[] {
+  return lines.map(({ itemExternalId, itemId: publicItemId, ...line }, index) => {
+    const itemId = items.resolve(`lineItems.${index}.item`, itemExternalId, publicItemId, unknown);
     const { description = null, sku = null, unit = null, taxRate = null } = line;
     return {
       ...line,
@@ -68,40 +49,38 @@ export function resolveLines(
 export function costLines(
   lines: readonly LineInput[],
   currency: string,
-): { costed: CostedLine[]; refusals: Refusal[] } {
+): { costed: CostedLine[]; rejections: Rejection[] } {
   const digits = currencyDigits.get(currency) ?? 2;
-  const refusals = lines.flatMap(({ discountAmount }, index): Refusal[] => {
+  const rejections = lines.flatMap(({ discountAmount }, index): Rejection[] => {
     const [, decimals = ''] = trimDecimal(discountAmount).split('.');
     if (decimals.length <= digits) return [];
     const field = `lineItems.${index}.discountAmount`;
     return [{ field, code: 'too_many_decimals', message: `must have at most ${digits} decimals, as ${currency} has` }];
   });
-  return { costed: lines.map((line) => ({ ...line, ...lineTotals(line, currency) })), refusals };
+  return { costed: lines.map((line) => ({ ...line, ...lineTotals(line, currency) })), rejections };
 }
 
 /**
- * Makes `wanted` the proposal's lines, and tells whether that changed anything. A line that says the same keeps its id:
- * the one at the same position first, then one that has moved.
+ * What makes `wanted` the proposal's lines; undefined where they are that already. A line that says the same keeps its
+ * id: the one at the same position first, then one that has moved.
  */
-export function replaceLines(
-  em: EntityManager,
-  proposalId: string,
+export function changesOf(
+  table: Table,
+  owner: { organizationId: string; proposalId: string },
   stored: readonly ProposalLine[],
   wanted: readonly CostedLine[],
-): boolean {
+): LineChanges | undefined {
   const matches = match(stored, wanted);
   const kept = new Set(matches.values());
-  const gone = stored.filter((line) => !kept.has(line));
-  em.remove(gone);
-  let changed = gone.length > 0;
+  const changes: LineChanges = { created: [], changed: [], removed: [] };
+  for (const line of stored) if (!kept.has(line)) changes.removed.push(line.id);
   wanted.forEach((line, index) => {
     const found = matches.get(index);
-    const position = index + 1;
-    if (!found) em.create(ProposalLine, { proposalId, position, ...line });
-    const moved = found ? change(found, { position, ...line }) : true;
-    changed ||= moved;
+    const values = { ...line, position: index + 1 };
+    if (!found) changes.created.push(table.created({ ...owner, ...values }));
+    else if (table.differs(found, values)) changes.changed.push(table.changed(found, values));
   });
-  return changed;
+  return Object.values(changes).some((some) => some.length > 0) ? changes : undefined;
 }
 
 function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): Map<number, ProposalLine> {

@@ -1,159 +1,121 @@
-import { LockMode } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/core';
 import { proposalImport, requiredOfNewProposal } from './schemas.ts';
 import type { ProposalImport } from './schemas.ts';
+import { trimDecimal } from '../../contract/decimal.ts';
 import { proposal } from '../../contract/proposals.ts';
 import { proposalTotals } from '../records/money.ts';
-import { Customer } from '../entities/customer.ts';
-import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import type { ProposalTotals } from '../records/money.ts';
+import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { publicId } from '../records/public-id.ts';
-import { Claims } from './claims.ts';
-import type { Kind, Outcome, Refusal } from './kind.ts';
-import { byExternalId, change, externalIds, refuseMissing } from './merge.ts';
-import { costLines, loadItemIds, replaceLines, resolveLines } from './proposal-lines.ts';
-import type { CostedLine, LineInput } from './proposal-lines.ts';
-import { mergeHead, refuseHead } from './proposal-head.ts';
-import type { Head } from './proposal-head.ts';
+import { columnsOf } from './columns.ts';
+import type { Kind, Rejection, Wanted } from './kind.ts';
+import { rejectMissing } from './merge.ts';
+import { changesOf, costLines, resolveLines } from './proposal-lines.ts';
+import type { CostedLine } from './proposal-lines.ts';
+import { mergeHead, rejectHead } from './proposal-head.ts';
+import type { Base, Head } from './proposal-head.ts';
+import { References } from './references.ts';
+import type { Store } from './store.ts';
 
-type Loaded = {
-  em: EntityManager;
-  currency: string;
-  proposals: Map<string, Proposal>;
-  linesOf: Map<string, ProposalLine[]>;
-  customerIds: Map<string, string>;
-  itemIds: Map<string, string>;
-};
-
-export const proposals: Kind<ProposalImport> = {
+export const proposals: Kind<ProposalImport, Proposal> = {
+  name: 'proposals',
+  id: 'proposal',
   schema: proposalImport,
   record: proposal,
-  tables: ['proposals', 'proposal_lines'],
+  columns: columnsOf(proposalImport),
+  unique: { field: 'number', property: 'number', column: 'number', code: 'number_taken' },
+  tableOf: (store) => store.proposals,
   weigh: ({ lineItems = [] }) => 1 + lineItems.length,
-  async load(em, { currency }, rows) {
-    const where = { externalId: { $in: externalIds(rows) } };
-    const stored = byExternalId(
-      await em.find(Proposal, where, { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } }),
-    );
-    const loaded = {
-      em,
-      currency,
-      proposals: stored,
-      linesOf: await loadLines(em, rows, stored),
-      customerIds: await loadCustomerIds(em, rows),
-      itemIds: await loadItemIds(em, rows),
+  async planner(store, rows, stored) {
+    const lines = rows.flatMap(({ lineItems = [] }) => lineItems);
+    const loaded: Loaded = {
+      store,
+      linesOf: await loadLines(store, rows, stored),
+      customers: await References.load(
+        store,
+        store.customers,
+        'customer',
+        rows.map(({ customerExternalId, customerId }) => ({ externalId: customerExternalId, id: customerId })),
+      ),
+      items: await References.load(
+        store,
+        store.items,
+        'item',
+        lines.map(({ itemExternalId, itemId }) => ({ externalId: itemExternalId, id: itemId })),
+      ),
     };
-    const numbers = await loadClaims(em, rows);
-    return (row) => {
-      const clash = numbers.refuse('number', row.number);
-      if (clash.length > 0) return clash;
-      const outcome = importProposal(row, loaded);
-      if (typeof outcome === 'string') numbers.claim(row.number, row);
-      return outcome;
-    };
+    return (row, found) => plan(row, found, loaded);
   },
 };
 
-async function loadClaims(em: EntityManager, rows: readonly ProposalImport[]): Promise<Claims> {
-  const numbers = rows.map(({ number }) => number).filter((number) => number !== undefined);
-  const holders = await em.find(
-    Proposal,
-    { number: { $in: numbers } },
-    { fields: ['number', 'externalId'], disableIdentityMap: true },
-  );
-  return new Claims(
-    'number_taken',
-    holders.map(({ number, externalId, id }) => ({ key: number, externalId, holder: publicId('proposal', id) })),
-    rows,
-  );
-}
-
-async function loadCustomerIds(em: EntityManager, rows: readonly ProposalImport[]): Promise<Map<string, string>> {
-  const wanted = new Set(rows.map((row) => row.customerExternalId).filter((id) => typeof id === 'string'));
-  if (wanted.size === 0) return new Map();
-  const where = { externalId: { $in: [...wanted] } };
-  const found = await em.find(Customer, where, { fields: ['externalId'], disableIdentityMap: true });
-  return new Map(found.map(({ externalId, id }) => [externalId ?? '', id]));
-}
+type Loaded = { store: Store; linesOf: Map<string, ProposalLine[]>; customers: References; items: References };
 
 /** The lines of those proposals whose lines may change: replaced, or costed anew in another currency. */
-async function loadLines(em: EntityManager, rows: readonly ProposalImport[], stored: Map<string, Proposal>) {
+async function loadLines(
+  store: Store,
+  rows: readonly ProposalImport[],
+  stored: readonly (Proposal | undefined)[],
+): Promise<Map<string, ProposalLine[]>> {
   const linesOf = new Map<string, ProposalLine[]>();
-  for (const row of rows) {
-    const found = stored.get(row.externalId);
+  rows.forEach((row, index) => {
+    const found = stored[index];
     if (found && (row.lineItems || (row.currency ?? found.currency) !== found.currency)) linesOf.set(found.id, []);
-  }
+  });
   if (linesOf.size === 0) return linesOf;
-  const lines = await em.find(
-    ProposalLine,
-    { proposalId: { $in: [...linesOf.keys()] } },
-    { orderBy: { position: 'asc' } },
+  const { lines, session } = store;
+  const found = await session.query(
+    `select ${lines.selection('t')} from ${store.read(lines)} t
+     where t.organization_id = $1 and t.proposal_id = any($2) order by t.position`,
+    [[...linesOf.keys()]],
   );
-  for (const line of lines) linesOf.get(line.proposalId)?.push(line);
+  for (const row of found) {
+    const line = lines.parse(row);
+    linesOf.get(line.proposalId)?.push(line);
+  }
   return linesOf;
 }
 
-function importProposal(row: ProposalImport, loaded: Loaded): Outcome {
-  const stored = loaded.proposals.get(row.externalId);
-  const { number, title, status, customerExternalId } = row;
-  const unknown: Refusal[] = [];
-  const customerId =
-    typeof customerExternalId === 'string' ? loaded.customerIds.get(customerExternalId) : customerExternalId;
-  if (typeof customerExternalId === 'string' && customerId === undefined) {
-    unknown.push({
-      field: 'customerExternalId',
-      code: 'not_found',
-      message: `is the externalId of no customer: ${customerExternalId}`,
-    });
-  }
-  const lines = row.lineItems && resolveLines(row.lineItems, loaded.itemIds, unknown);
-  if (stored) {
-    const head = mergeHead(row, customerId, stored);
-    const kept = head.currency === stored.currency ? undefined : loaded.linesOf.get(stored.id);
-    return update(stored, head, lines ?? kept, unknown, loaded);
-  }
-  if (number === undefined || title === undefined || status === undefined) {
-    return [...refuseMissing(row, requiredOfNewProposal), ...unknown];
-  }
-  const fresh = { number, title, status, currency: loaded.currency, createdAt: new Date().toISOString(), metadata: {} };
-  return create(mergeHead(row, customerId, fresh), lines ?? [], unknown, loaded);
+function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded): Wanted | Rejection[] {
+  const unknown: Rejection[] = [];
+  const customerId = loaded.customers.resolve('customer', row.customerExternalId, row.customerId, unknown);
+  const given = row.lineItems && resolveLines(row.lineItems, loaded.items, unknown);
+  const base = stored ?? fresh(row, loaded.store);
+  if (!base) return [...rejectMissing(row, requiredOfNewProposal), ...unknown];
+  const head = mergeHead(row, customerId, base, loaded.store.startedAt);
+  const before = stored && (loaded.linesOf.get(stored.id) ?? []);
+  const lines = given ?? (stored && head.currency === stored.currency ? undefined : (before ?? []));
+  const { costed, rejections } = costLines(lines ?? [], head.currency);
+  const totals = lines ? proposalTotals(costed, head.currency) : undefined;
+  const wrong = [...unknown, ...rejectHead(head, unknown), ...rejections];
+  // Totals that rest on something wrong would only say so twice.
+  if (wrong.length === 0) wrong.push(...rejectTotals(row, totals ?? base));
+  return wrong.length > 0
+    ? wrong
+    : wanted(head, lines && { before: before ?? [], costed, totals }, stored, loaded.store);
 }
 
-function create(head: Head, lines: LineInput[], unknown: Refusal[], { em }: Loaded): Outcome {
-  const { costed, refusals } = costLines(lines, head.currency);
-  const refused = [...unknown, ...refuseHead(head, unknown), ...refusals];
-  if (refused.length > 0) return refused;
-  const id = uuidv7();
-  em.create(Proposal, { id, ...head, ...countedIn(costed, head.currency) });
-  replaceLines(em, id, [], costed);
-  return 'created';
+function fresh({ number, title, status }: ProposalImport, { organization, startedAt }: Store): Base | undefined {
+  if (number === undefined || title === undefined || status === undefined) return undefined;
+  return { number, title, status, currency: organization.currency, createdAt: startedAt, metadata: {} };
 }
 
-/** `lines` is undefined where they stay as they are. */
-function update(
-  stored: Proposal,
-  head: Head,
-  lines: LineInput[] | undefined,
-  unknown: Refusal[],
-  loaded: Loaded,
-): Outcome {
-  const { costed, refusals } = costLines(lines ?? [], head.currency);
-  const refused = [...unknown, ...refuseHead(head, unknown), ...refusals];
-  if (refused.length > 0) return refused;
-  const totals = lines ? countedIn(costed, head.currency) : {};
-  const linesChanged =
-    lines !== undefined && replaceLines(loaded.em, stored.id, loaded.linesOf.get(stored.id) ?? [], costed);
-  const headChanged = change(stored, { ...head, ...totals });
-  // Lines are rows of their own: without this, the proposal's would not be written, nor its updatedAt moved.
-  if (linesChanged && !headChanged) moveUpdatedAt(stored);
-  return linesChanged || headChanged ? 'updated' : 'unchanged';
+type Lines = { before: readonly ProposalLine[]; costed: CostedLine[]; totals: ProposalTotals | undefined };
+
+function wanted(head: Head, lines: Lines | undefined, stored: Proposal | undefined, store: Store): Wanted {
+  const id = stored?.id ?? uuidv7();
+  if (!lines) return { values: { ...head, id } };
+  const owner = { organizationId: store.session.organizationId, proposalId: id };
+  const changes = changesOf(store.lines, owner, lines.before, lines.costed);
+  const values = { ...head, ...lines.totals, id, lineItemCount: lines.costed.length };
+  return { values, ...(changes && { lines: changes }) };
 }
 
-function moveUpdatedAt(stored: Proposal): void {
-  const { transactionStart, updatedAt } = stored;
-  if (transactionStart > updatedAt) stored.updatedAt = transactionStart;
-}
+const totalNames = ['subtotal', 'discountTotal', 'taxTotal', 'total'] as const;
 
-function countedIn(lines: readonly CostedLine[], currency: string) {
-  return { ...proposalTotals(lines, currency), lineItemCount: lines.length };
+/** Totals are computed; a file that gives them must agree, so that a difference is found here and not by a customer. */
+function rejectTotals(row: ProposalImport, computed: Partial<ProposalTotals>): Rejection[] {
+  return totalNames.flatMap((field) => {
+    const [given, come] = [row[field], computed[field]];
+    if (given === undefined || come === undefined || trimDecimal(given) === trimDecimal(come)) return [];
+    return [{ field, code: 'read_only_field', message: `must be ${trimDecimal(come)}, which the lines come to` }];
+  });
 }

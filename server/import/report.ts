@@ -1,21 +1,31 @@
 /** What an import did, counted as it goes. */
-import type { Outcome, Refusal } from './kind.ts';
+import type { Outcome, Rejection } from './kind.ts';
 
-export type RowError = { line: number } & Refusal;
+export type RowError = { line: number } & Rejection;
 
 export type Report = {
   read: number;
   created: number;
   updated: number;
   unchanged: number;
-  refused: number;
-  /** Why rows were refused, in the order of the file; no more than `maximumErrors`, so that memory is bounded. */
+  rejected: number;
+  /** Why rows were rejected, in the order of the file; no more than `maximumErrors`, so that memory is bounded. */
   errors: RowError[];
+  /** How the file was read: its source, its separator, columns that were left out. */
+  notes: string[];
 };
 
 const maximumErrors = 1000;
 
-export const emptyReport = (): Report => ({ read: 0, created: 0, updated: 0, unchanged: 0, refused: 0, errors: [] });
+export const emptyReport = (notes: string[] = []): Report => ({
+  read: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  rejected: 0,
+  errors: [],
+  notes,
+});
 
 /** Counts a row, and returns what is wrong with it. */
 export function count(report: Report, line: number, outcome: Outcome): RowError[] {
@@ -24,8 +34,8 @@ export function count(report: Report, line: number, outcome: Outcome): RowError[
     report[outcome] += 1;
     return [];
   }
-  const errors = outcome.map((refusal) => ({ line, ...refusal }));
-  report.refused += 1;
+  const errors = outcome.map((rejection) => ({ line, ...rejection }));
+  report.rejected += 1;
   report.errors.push(...errors.slice(0, maximumErrors - report.errors.length));
   return errors;
 }
@@ -34,6 +44,6 @@ export function printRowError({ line, field, message }: RowError): string {
   return `line ${line}: ${field === '' ? '' : `${field}: `}${message}`;
 }
 
-export function printSummary({ read, created, updated, unchanged, refused }: Report): string {
-  return `${read} read: ${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused`;
+export function printSummary({ read, created, updated, unchanged, rejected }: Report): string {
+  return `${read} read: ${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected} rejected`;
 }

@@ -24,28 +24,46 @@ const instant = parsed<string>(
   { type: 'string', format: 'date-time' },
 );
 
-const { externalId } = fields;
 const metadata = fields.metadataPatch.optional();
+/** What tells a row's record apart: its externalId, or the id that an export gives to a record without one. */
+const keys = (kind: fields.Kind) => ({ id: fields.id(kind).optional(), externalId: emptyIsAbsent(fields.externalId) });
 
-export const customerImport = z.strictObject({
+const isAbsent = (value: unknown) => value === undefined || value === null || value === '';
+
+/** Reported together with what is wrong with single fields, so that one run tells all. */
+function requireKey<T extends z.ZodType>(schema: T): T {
+  return schema.refine(
+    (row) => !isAbsent(Reflect.get(Object(row), 'externalId')) || !isAbsent(Reflect.get(Object(row), 'id')),
+    {
+      path: ['externalId'],
+      params: { code: 'required' },
+      message: 'is required',
+      when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    },
+  );
+}
+
+const customerFields = z.strictObject({
   ...customerCreateFields,
-  externalId,
+  ...keys('customer'),
   metadata,
   status: customer.shape.status.optional(),
   createdAt: instant.optional(),
 });
+export const customerImport = requireKey(customerFields);
 export type CustomerImport = z.output<typeof customerImport>;
 
-export const itemImport = z.strictObject({
+const itemFields = z.strictObject({
   ...itemCreateFields,
   type: itemCreateFields.type.optional(),
   name: itemCreateFields.name.optional(),
   unitPrice: itemCreateFields.unitPrice.optional(),
-  externalId,
+  ...keys('item'),
   metadata,
   status: item.shape.status.optional(),
   createdAt: instant.optional(),
 });
+export const itemImport = requireKey(itemFields);
 export type ItemImport = z.output<typeof itemImport>;
 export const requiredOfNewItem = ['type', 'name', 'unitPrice'] as const satisfies (keyof ItemImport)[];
 
@@ -57,7 +75,8 @@ const largestDiscount = '999999999999999999.9999';
 
 const lineImport = z
   .strictObject({
-    itemExternalId: emptyIsAbsent(externalId),
+    itemExternalId: emptyIsAbsent(fields.externalId),
+    itemId: emptyIsAbsent(fields.id('item')),
     type: oneOf(itemTypes, { description: 'What is sold.' }),
     name,
     quantity: decimalInput({ min: '0', max: '999999999.9999', description: 'How many.', example: '12' }),
@@ -94,13 +113,22 @@ const lineItems = z.array(lineImport).check(({ value, issues }) => {
     issues.push(failure('too_many_items', `must have at most ${maximumLines} lines`, value));
 });
 
-export const proposalImport = z.strictObject({
-  externalId,
+/** Computed by the server; where a file gives them, they must be what its lines add up to. */
+const total = decimalInput({
+  min: `-${largestDiscount}`,
+  max: largestDiscount,
+  description: 'The sum that the lines must come to.',
+  example: '38.50',
+}).optional();
+
+const proposalFields = z.strictObject({
+  ...keys('proposal'),
   number: number.optional(),
   title: title.optional(),
   status: status.optional(),
   statusChangedAt: instant.optional(),
-  customerExternalId: emptyIsAbsent(externalId),
+  customerExternalId: emptyIsAbsent(fields.externalId),
+  customerId: emptyIsAbsent(fields.id('customer')),
   currency: fields.currency.optional(),
   ...eachEmptyIsAbsent({ notes, terms, declineReason, publicUrl }),
   ...eachEmptyIsAbsent({
@@ -117,6 +145,11 @@ export const proposalImport = z.strictObject({
   metadata,
   createdAt: instant.optional(),
   lineItems: lineItems.optional(),
+  subtotal: total,
+  discountTotal: total,
+  taxTotal: total,
+  total,
 });
+export const proposalImport = requireKey(proposalFields);
 export type ProposalImport = z.output<typeof proposalImport>;
 export const requiredOfNewProposal = ['number', 'title', 'status'] as const satisfies (keyof ProposalImport)[];

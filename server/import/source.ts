@@ -1,44 +1,135 @@
-/** A file of rows, as it stands on the disk: read as a stream, whatever its size. */
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
+/** A file of rows on the disk, inspected before anything of it is imported, and read as a stream whatever its size. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { pipeline as run } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { UsageError } from '../config.ts';
-import type { Refusal } from './kind.ts';
+import { EncodingDetector } from './encoding.ts';
+import type { Encoding } from './encoding.ts';
+import type { Rejection } from './kind.ts';
 
-/** A row as it was read; `line` is where it starts, from 1, `offset` the bytes read up to its end. */
-export type RawRow = { line: number; offset: number } & ({ value: unknown } | { refusals: Refusal[] });
+/** A row as it was read; `line` is where it starts, from 1. `raw` is what the report of rejected rows repeats. */
+export type RawRow = { line: number; raw: readonly string[] } & ({ value: unknown } | { rejections: Rejection[] });
 
-type Format = 'csv' | 'json-lines';
-export type Source = { file: string; format: Format; size: number };
+export type Format = 'csv' | 'json-lines' | 'json-array';
+export type Source = {
+  file: string;
+  format: Format;
+  encoding: Encoding;
+  isCompressed: boolean;
+  size: number;
+  /** Bytes of the file that have been read so far. */
+  bytesRead: number;
+};
 
-const formats: Readonly<Record<string, Format>> = { '.csv': 'csv', '.jsonl': 'json-lines', '.ndjson': 'json-lines' };
-
-export async function inspectFile(file: string): Promise<Source> {
-  const format = formats[extname(file).toLowerCase()];
-  if (!format) throw new UsageError(`${file}: the name must end in ${Object.keys(formats).join(', ')}`);
-  const found = await stat(file).catch((cause: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
-  });
-  if (!found.isFile()) throw new UsageError(`${file} is not a file`);
-  return { file, format, size: found.size };
-}
+const namedFormats: Readonly<Record<string, Format>> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.jsonl': 'json-lines',
+  '.ndjson': 'json-lines',
+};
 
 /**
- * Reads the file through once: bytes of another encoding would be stored as the wrong letters, and half a file imported
- * is worse than none.
+ * Reads the file through once, so that one in an encoding or a format that nobody can read is rejected whole: half a
+ * file imported is worse than none.
  */
-export async function refuseOtherEncodings({ file }: Source): Promise<void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+export async function inspectFile(file: string): Promise<Source> {
+  const size = await sizeOf(file);
+  const first = await firstBytes(file);
+  if (first.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004')
+    throw new UsageError(
+      `${file} is an Excel workbook or a ZIP archive. Save the sheet as "CSV UTF-8" and import that.`,
+    );
+  const isCompressed = first[0] === 0x1f && first[1] === 0x8b;
+  const source: Source = { file, format: 'csv', encoding: 'utf-8', isCompressed, size, bytesRead: 0 };
+  const detector = new EncodingDetector();
+  let start = '';
   try {
-    for await (const chunk of createReadStream(file)) decoder.decode(chunk, { stream: true });
-    decoder.decode();
+    for await (const chunk of bytesOf(source)) {
+      if (start.trim() === '')
+        start = chunk
+          .subarray(0, 1024)
+          .toString('utf8')
+          .replace(/^\uFEFF/, '');
+      detector.push(chunk);
+    }
   } catch (cause) {
-    if (cause instanceof TypeError)
-      throw new UsageError(`${file} is not UTF-8: save it as UTF-8 (in Excel, "CSV UTF-8")`, { cause });
-    throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    throw unreadable(file, cause);
+  }
+  const encoding = detector.end();
+  if (!encoding)
+    throw new UsageError(`${file} is neither UTF-8 nor Windows-1252. Save it as UTF-8 (in Excel, "CSV UTF-8").`);
+  const format = formatOf(file, start);
+  if (format !== 'csv' && encoding !== 'utf-8') throw new UsageError(`${file} is not UTF-8, as JSON must be.`);
+  return { ...source, format, encoding, bytesRead: 0 };
+}
+
+function formatOf(file: string, start: string): Format {
+  const named = namedFormats[extname(file.replace(/\.gz$/i, '')).toLowerCase()];
+  const [first] = start.trimStart();
+  if (first === '[' && named !== 'csv') return 'json-array';
+  return named ?? (first === '{' ? 'json-lines' : 'csv');
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch((cause: unknown) => {
+    throw unreadable(file, cause);
+  });
+  if (!found.isFile()) throw new UsageError(`${file} is not a file`);
+  return found.size;
+}
+
+async function firstBytes(file: string): Promise<Buffer> {
+  const handle = await open(file).catch((cause: unknown) => {
+    throw unreadable(file, cause);
+  });
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(4) });
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function unreadable(file: string, cause: unknown): UsageError {
+  return new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+}
+
+/** The bytes of the file, unpacked. */
+export function bytesOf(source: Source): AsyncIterable<Buffer> {
+  source.bytesRead = 0;
+  const file = createReadStream(source.file, { highWaterMark: 256 * 1024 });
+  file.on('data', (chunk) => {
+    source.bytesRead += chunk.length;
+  });
+  // An error destroys both streams, and the loop over the last one throws it.
+  return source.isCompressed ? pipeline(file, createGunzip(), () => undefined) : file;
+}
+
+/** The characters of the file. */
+export function textOf(source: Source): Readable {
+  const bytes = bytesOf(source);
+  if (source.encoding === 'utf-8') return Readable.from(bytes);
+  return Readable.from(decode(bytes, source.encoding));
+}
+
+async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding);
+  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
+}
+
+/** Keeps what comes in, such as standard input, in a file for as long as `work` takes: it is read more than once. */
+export async function withSpooled<T>(input: AsyncIterable<Uint8Array>, work: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-import-'));
+  try {
+    const file = join(folder, 'input');
+    await run(input, createWriteStream(file, { mode: 0o600 }));
+    return await work(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -25,7 +25,11 @@ describe('the import command', () => {
     const answer = await withFile('c.csv', 'externalId,name\nC-1,Ana\n', (file) =>
       run('customers', file, '--organization', organization.slug),
     );
-    expect(answer).toEqual({ status: 0, stdout: '1 read: 1 created, 0 updated, 0 unchanged, 0 refused\n', stderr: '' });
+    expect(answer).toEqual({
+      status: 0,
+      stdout: '1 read: 1 created, 0 updated, 0 unchanged, 0 rejected\n',
+      stderr: '',
+    });
   });
 
   test('names bad rows on standard error, ends with 2, and prints JSON on request', async () => {
@@ -39,8 +43,9 @@ describe('the import command', () => {
       created: 1,
       updated: 0,
       unchanged: 0,
-      refused: 1,
+      rejected: 1,
       errors: [{ line: 2, field: 'externalId', code: 'required', message: 'is required' }],
+      notes: [],
     });
   });
 
@@ -49,7 +54,7 @@ describe('the import command', () => {
     [['customers', '/nowhere/x.csv', '--organization', 'x'], '/nowhere/x.csv cannot be read'],
     [['customers', 'x.csv'], '--organization is required'],
     [['customers'], 'FILE is missing'],
-  ])('refuses %j in one sentence, with status 1', async (words, sentence) => {
+  ])('rejects %j in one sentence, with status 1', async (words, sentence) => {
     const { status, stdout, stderr } = await run(...words);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(`error: ${sentence}`);
@@ -57,8 +62,9 @@ describe('the import command', () => {
   });
 
   test('draws how far it is', () => {
-    const drawn = drawProgress({ bytesRead: 50, bytesTotal: 100, rowsRead: 600 }, 2000);
-    expect(drawn).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 50 %  600 rows  300 rows/s`);
+    const drawn = drawProgress({ bytesRead: 50, bytesTotal: 100, rowsRead: 600 }, 65_000);
+    expect(drawn).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 50 %  600 rows  9 rows/s  1:05 left`);
+    expect(drawProgress({ bytesRead: 1, bytesTotal: 4, rowsRead: 10 }, 2_461_000)).toMatch(/ {2}2:03:03 left$/);
     expect(drawProgress({ bytesRead: 0, bytesTotal: 0, rowsRead: 0 }, 0)).toContain('100 %');
   });
 });

@@ -157,7 +157,7 @@ describe('importing customers', () => {
     expect(await fetch('C-1')).toMatchObject({ name: 'Ana', phone: '123' });
   });
 
-  test('refuses more metadata than a record may hold, also where it comes in two imports', async () => {
+  test('rejects more metadata than a record may hold, also where it comes in two imports', async () => {
     const { importing } = await start();
     const keys = (from: number, to: number) =>
       Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`k${from + index}`, 'x']));

@@ -44,8 +44,9 @@ export const counts = (wanted: Partial<Report>): Report => ({
   created: 0,
   updated: 0,
   unchanged: 0,
-  refused: 0,
+  rejected: 0,
   errors: [],
+  notes: [],
   ...wanted,
 });
 

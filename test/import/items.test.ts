@@ -63,7 +63,7 @@ describe('importing items', () => {
     expect(await fetch('I-1')).toMatchObject({ unitPrice: '18.0001', createdAt: '2020-01-01T00:00:00.000Z' });
   });
 
-  test('refuses a sku that an item outside the file has, by that item’s id', async () => {
+  test('rejects a sku that an item outside the file has, by that item’s id', async () => {
     const { tenant, importing } = await start();
     const { body } = await tenant.call('POST', '/v1/items', {
       type: 'product',
@@ -76,13 +76,13 @@ describe('importing items', () => {
       counts({
         read: 2,
         created: 1,
-        refused: 1,
+        rejected: 1,
         errors: [{ line: 1, field: 'sku', code: 'sku_taken', message: `is taken by ${body.id}` }],
       }),
     );
   });
 
-  test('refuses a sku that an earlier row has', async () => {
+  test('rejects a sku that an earlier row has', async () => {
     const { importing } = await start();
     const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'nw-1' });
     expect(report.errors).toEqual([
@@ -105,7 +105,7 @@ describe('importing items', () => {
         read: 22,
         created: 20,
         updated: 1,
-        refused: 1,
+        rejected: 1,
         errors: [{ line: 22, field: 'sku', code: 'sku_taken', message: `is taken by ${id}` }],
       }),
     );

@@ -135,9 +135,9 @@ describe('the lines of an imported proposal', () => {
       '',
       'out_of_range',
     ],
-  ])('are refused with %s', async (_, lines, field, code) => {
+  ])('are rejected with %s', async (_, lines, field, code) => {
     const { save } = await start();
-    expect(await save(...lines)).toMatchObject({ refused: 1, errors: [{ line: 1, field, code }] });
+    expect(await save(...lines)).toMatchObject({ rejected: 1, errors: [{ line: 1, field, code }] });
   });
 
   test('may be 500, of several proposals in one file', async () => {

@@ -127,7 +127,7 @@ describe('importing proposals', () => {
     expect((await fetch('P-1')).statusChangedAt).toBe(declined.statusChangedAt);
   });
 
-  test('refuses a customer or an item that nobody has, by name', async () => {
+  test('rejects a customer or an item that nobody has, by name', async () => {
     const { importing } = await start();
     const neighbour = await world.organization();
     await importInto(world, neighbour).rows('customers', { externalId: 'C-2', name: 'Theirs' });
@@ -139,7 +139,7 @@ describe('importing proposals', () => {
     ]);
   });
 
-  test('refuses a status without what it implies, also where an update takes it away', async () => {
+  test('rejects a status without what it implies, also where an update takes it away', async () => {
     const { importing, fetch } = await start();
     const fieldsOf = (errors: { field: string }[]) => errors.map(({ field }) => field);
     expect(fieldsOf((await importing.rows('proposals', { ...draft, status: 'accepted' })).errors)).toEqual([
@@ -163,7 +163,7 @@ describe('importing proposals', () => {
     expect(await fetch('P-1')).toEqual(before);
   });
 
-  test('refuses a number that is taken, and keeps the other rows', async () => {
+  test('rejects a number that is taken, and keeps the other rows', async () => {
     const { importing, fetch } = await start();
     const report = await importing.rows(
       'proposals',
@@ -173,7 +173,7 @@ describe('importing proposals', () => {
     );
     expect(report).toMatchObject({
       created: 2,
-      refused: 1,
+      rejected: 1,
       errors: [{ line: 2, field: 'number', code: 'number_taken' }],
     });
     const [error] = (

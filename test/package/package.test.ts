@@ -86,8 +86,8 @@ describe('a project that installed the client', () => {
 
   test('checks records with the schemas of the contract', async () => {
     const program = `
-      import { customerCreate, problemCatalogue } from '${packed.client.name}/contract';
-      console.log(customerCreate.safeParse({ email: 'nobody' }).success, problemCatalogue.rate_limited.status);`;
+      import { customerCreate, problemCodes } from '${packed.client.name}/contract';
+      console.log(customerCreate.safeParse({ email: 'nobody' }).success, problemCodes.rate_limited.status);`;
     await writeFile(join(packed.client.project, 'check.mjs'), program);
     const { stdout } = await run(process.execPath, ['check.mjs'], { cwd: packed.client.project });
     expect(stdout).toBe('false 429\n');

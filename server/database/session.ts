@@ -1,0 +1,81 @@
+/** One connection for an organization's long work: transactions of its own, and COPY. */
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { types } from './prepared.ts';
+
+export type Session = {
+  readonly organizationId: string;
+  /** Runs a statement whose `$1` is the organization's id; rows are arrays, in the order of its columns. */
+  query(text: string, values?: readonly unknown[]): Promise<unknown[][]>;
+  /** Runs statements that take no values, such as the creation of a temporary table. */
+  command(text: string): Promise<void>;
+  /** Streams lines in COPY's text format. */
+  copy(text: string, lines: Iterable<string>): Promise<void>;
+  /** `startedAt` is the transaction's `now()`, as stored: the updatedAt of what it writes. */
+  transaction<T>(work: (startedAt: string) => Promise<T>, options?: { readOnly?: boolean }): Promise<T>;
+};
+
+/** Longer than the pool's limit for requests: a chunk of an import maintains many indexes at once. */
+const statementTimeout = '10min';
+
+/** Opens a connection for `work` alone and closes it afterward, with whatever the work left on it. */
+export async function withSession<T>(
+  pool: pg.Pool,
+  organizationId: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  // Without a listener, a connection that ends between two statements would end the process.
+  const ignore = () => undefined;
+  client.on('error', ignore);
+  try {
+    await client.query(`set statement_timeout = '${statementTimeout}'`);
+    return await work(sessionOn(client, organizationId));
+  } finally {
+    client.off('error', ignore);
+    client.release(true);
+  }
+}
+
+function sessionOn(client: pg.ClientBase, organizationId: string): Session {
+  const command = async (text: string) => void (await client.query(text));
+  return {
+    organizationId,
+    command,
+    async query(text, values = []) {
+      const { rows } = await client.query({ text, values: [organizationId, ...values], types, rowMode: 'array' });
+      return rows;
+    },
+    copy: (text, lines) => pipeline(Readable.from(blocksOf(lines)), client.query(copyFrom(text))),
+    async transaction(work, { readOnly = false } = {}) {
+      await command(readOnly ? 'begin isolation level repeatable read read only' : 'begin');
+      try {
+        const { rows } = await client.query({ text: 'select now()::timestamptz(3)', types, rowMode: 'array' });
+        const result = await work(String(rows[0]?.[0]));
+        await command('commit');
+        return result;
+      } catch (error) {
+        // Where the connection is what failed, the first error says more than this one.
+        await command('rollback').catch(ignoreFailure);
+        throw error;
+      }
+    },
+  };
+}
+
+const ignoreFailure = () => undefined;
+const blockLength = 64 * 1024;
+
+/** Lines joined to blocks: a write for each line would cost more than the line. */
+function* blocksOf(lines: Iterable<string>): Generator<Buffer> {
+  let block = '';
+  for (const line of lines) {
+    block += line;
+    if (block.length < blockLength) continue;
+    yield Buffer.from(block);
+    block = '';
+  }
+  if (block !== '') yield Buffer.from(block);
+}

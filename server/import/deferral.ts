@@ -1,0 +1,36 @@
+/** Rows that wait for the end of the file: what they claim may be given up by then. */
+import { inChunks, keysOf, limits } from './batches.ts';
+import type { Entry } from './batches.ts';
+import type { Keyed, Kind } from './kind.ts';
+
+/** No more than one transaction holds, so that two rows that swap always meet in one. */
+export class Deferral<Row extends Keyed, Stored extends object> {
+  readonly #kind: Kind<Row, Stored>;
+  readonly #entries: Entry<Row>[] = [];
+  readonly #keys = new Set<string>();
+  #weight = 0;
+
+  constructor(kind: Kind<Row, Stored>) {
+    this.#kind = kind;
+  }
+
+  get isFull(): boolean {
+    return this.#entries.length >= limits.rows || this.#weight >= limits.weight;
+  }
+
+  /** A row about a record that waits already must wait behind it. */
+  mustWait(entry: Entry<Row>): boolean {
+    return 'row' in entry && keysOf(entry.row).some((key) => this.#keys.has(key));
+  }
+
+  add(entry: Entry<Row>): void {
+    this.#entries.push(entry);
+    if (!('row' in entry)) return;
+    this.#weight += this.#kind.weigh(entry.row);
+    for (const key of keysOf(entry.row)) this.#keys.add(key);
+  }
+
+  chunks(): AsyncGenerator<Entry<Row>[]> {
+    return inChunks(this.#kind, this.#entries);
+  }
+}

@@ -1,0 +1,91 @@
+/** Rows → what importing them would do, compared with what is stored. */
+import { uuidv7 } from '../entities/uuid.ts';
+import { storedId } from '../records/public-id.ts';
+import type { Keyed, Kind, LineChanges, Rejection } from './kind.ts';
+import type { Store } from './store.ts';
+import type { Table, Values } from './table.ts';
+
+export type Plan = {
+  /** Of the stored record, or of the new one. */
+  id: string;
+  outcome: 'created' | 'updated' | 'unchanged' | Rejection[] | { deferred: Rejection[] };
+  record: Values;
+  stored?: Values;
+  lines?: LineChanges;
+};
+
+/** Two rows of one chunk turned out to name the same record: the second must see what the first has changed. */
+export class SameRecord extends Error {}
+
+/** `lock` holds the stored records until the transaction ends, so that no change made meanwhile is lost. */
+export async function planRows<Row extends Keyed, Stored extends { id: string }>(
+  store: Store,
+  kind: Kind<Row, Stored>,
+  table: Table<Stored>,
+  rows: readonly Row[],
+  { lock }: { lock: boolean },
+): Promise<Plan[]> {
+  const stored = await loadStored(store, kind, table, rows, lock);
+  const ids = stored.flatMap((record) => (record ? [record.id] : []));
+  if (new Set(ids).size < ids.length) throw new SameRecord();
+  const plan = await kind.planner(store, rows, stored);
+  return rows.map((row, index) => planRow(store, kind, table, row, stored[index], plan(row, stored[index])));
+}
+
+function planRow<Row extends Keyed, Stored extends { id: string }>(
+  { session, startedAt }: Store,
+  { id: kind, unique }: Kind<Row, Stored>,
+  table: Table<Stored>,
+  row: Row,
+  stored: Stored | undefined,
+  wanted: { values: Values; lines?: LineChanges } | Rejection[],
+): Plan {
+  if (Array.isArray(wanted)) return { id: stored?.id ?? '', outcome: wanted, record: {} };
+  const { values, lines } = wanted;
+  if (!stored) {
+    if (!row.externalId) return { id: '', outcome: [unknownId(kind)], record: {} };
+    const id = typeof values.id === 'string' ? values.id : uuidv7();
+    const times = { createdAt: values.createdAt ?? startedAt, updatedAt: startedAt };
+    const record = table.created({ ...values, ...times, id, organizationId: session.organizationId });
+    return { id, outcome: 'created', record, ...(lines && { lines }) };
+  }
+  if (!lines && !table.differs(stored, values)) return { id: stored.id, outcome: 'unchanged', record: {} };
+  return {
+    id: stored.id,
+    outcome: 'updated',
+    record: table.changed(stored, { ...values, updatedAt: startedAt }),
+    // Derived values are not read: where one is claimed, it is derived again from what is stored.
+    stored: unique ? table.changed(stored, {}) : {},
+    ...(lines && { lines }),
+  };
+}
+
+const unknownId = (kind: string): Rejection => ({
+  field: 'id',
+  code: 'not_found',
+  message: `is the id of no ${kind} here; to create one, give it an externalId`,
+});
+
+/** The stored record of each row: the one with its id, else the one with its externalId. */
+async function loadStored<Row extends Keyed, Stored extends { id: string }>(
+  store: Store,
+  { id: kind }: Kind<Row, Stored>,
+  table: Table<Stored>,
+  rows: readonly Row[],
+  lock: boolean,
+): Promise<(Stored | undefined)[]> {
+  const found = async (column: string, values: readonly string[]): Promise<Stored[]> => {
+    if (values.length === 0) return [];
+    const text = `select ${table.selection('t')} from ${store.read(table)} t
+      where t.organization_id = $1 and t.${column} = any($2)${lock ? ' order by t.id for update' : ''}`;
+    return (await store.session.query(text, [values])).map((row) => table.parse(row));
+  };
+  const ids = rows.map(({ id }) => (id === undefined ? undefined : storedId(kind, id)));
+  const byId = new Map((await found('id', ids.filter(isText))).map((record) => [record.id, record]));
+  const externalIds = rows.filter((_, index) => !byId.has(ids[index] ?? '')).map(({ externalId }) => externalId);
+  const others = await found('external_id', externalIds.filter(isText));
+  const byExternalId = new Map<unknown, Stored>(others.map((record) => [Reflect.get(record, 'externalId'), record]));
+  return rows.map(({ externalId }, index) => byId.get(ids[index] ?? '') ?? byExternalId.get(externalId));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,0 +1,82 @@
+import { amount, country, textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
+import type { Export } from './presets.ts';
+
+type Row = Record<string, unknown>;
+
+export const shopify: Export[] = [
+  {
+    name: 'Shopify (customers)',
+    kind: 'customers',
+    signature: ['First Name', 'Last Name', 'Email', 'Accepts Email Marketing'],
+    columns: {
+      'Customer ID': 'externalId',
+      'First Name': 'firstName',
+      'Last Name': 'lastName',
+      Email: 'email',
+      Phone: 'phone',
+      'Default Address Phone': 'phone',
+      'Default Address Company': 'companyName',
+      'Default Address Address1': 'address.line1',
+      'Default Address Address2': 'address.line2',
+      'Default Address City': 'address.city',
+      'Default Address Province Code': 'address.region',
+      'Default Address Country Code': 'address.country',
+      'Default Address Zip': 'address.postalCode',
+      Note: 'notes',
+      Tags: 'tags',
+    },
+    tagSeparator: ',',
+    convert: {
+      externalId: withoutApostrophe,
+      phone: withoutApostrophe,
+      'address.postalCode': withoutApostrophe,
+      'address.country': country,
+    },
+    finish: (row) => {
+      const isNamed = row.firstName ?? row.lastName ?? row.companyName ?? row.email ?? row.phone;
+      return isNamed ? row : { ...row, name: `Customer ${String(row.externalId)}` };
+    },
+  },
+  {
+    name: 'Shopify (products)',
+    kind: 'items',
+    signature: ['Handle', 'Title', 'Variant SKU', 'Variant Price'],
+    columns: {
+      Handle: 'handle',
+      Title: 'name',
+      'Body (HTML)': 'description',
+      Type: 'category',
+      'Option1 Value': 'option1',
+      'Option2 Value': 'option2',
+      'Option3 Value': 'option3',
+      'Variant SKU': 'sku',
+      'Variant Price': 'unitPrice',
+      'Variant Taxable': 'taxable',
+      'Image Src': 'imageUrl',
+      Status: 'status',
+    },
+    fixed: { type: 'product' },
+    carried: { by: 'Handle', columns: ['Title', 'Body (HTML)', 'Type', 'Status', 'Image Src'] },
+    // Further pictures of a product have rows without a price.
+    requires: 'Variant Price',
+    convert: {
+      description: textOfHtml,
+      sku: withoutApostrophe,
+      unitPrice: amount,
+      taxable: yesOrNo,
+      // A draft is not offered either.
+      status: (cell) => (/^active$/i.test(cell) ? 'active' : 'archived'),
+    },
+    finish: asVariant,
+  },
+];
+
+/** A variant has no id in the file: handle and options tell it apart. */
+function asVariant({ handle, option1, option2, option3, ...row }: Row): Row {
+  const options = [option1, option2, option3].filter((value) => value !== undefined && value !== 'Default Title');
+  return {
+    ...row,
+    externalId: [handle, ...options].join('/'),
+    name: options.length === 0 ? row.name : `${String(row.name)} (${options.join(', ')})`,
+  };
+}

@@ -1,0 +1,52 @@
+import { amount, country, firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
+import type { Export } from './presets.ts';
+
+export const woocommerce: Export[] = [
+  {
+    name: 'WooCommerce (customers)',
+    kind: 'customers',
+    signature: ['Name', 'Username', 'Sign Up', 'Email', 'Total Spend'],
+    columns: {
+      Name: 'name',
+      Username: 'username',
+      Email: 'email',
+      'Country / Region': 'address.country',
+      City: 'address.city',
+      Region: 'address.region',
+      'Postal Code': 'address.postalCode',
+    },
+    convert: { 'address.country': country },
+    // Guests have no user name.
+    finish: ({ username, ...row }) => ({ ...row, externalId: username ?? row.email }),
+  },
+  {
+    name: 'WooCommerce (products)',
+    kind: 'items',
+    signature: ['ID', 'Type', 'SKU', 'Name', 'Published', 'Regular price'],
+    columns: {
+      ID: 'externalId',
+      Type: 'type',
+      SKU: 'sku',
+      Name: 'name',
+      Published: 'status',
+      'Short description': 'description',
+      Description: 'description',
+      'Tax status': 'taxable',
+      'Regular price': 'unitPrice',
+      Categories: 'category',
+      Images: 'imageUrl',
+    },
+    // The parent of variations has no price of its own.
+    requires: 'Regular price',
+    convert: {
+      type: (cell) => (/virtual|downloadable/i.test(cell) ? 'service' : 'product'),
+      sku: withoutApostrophe,
+      status: (cell) => (cell === '1' ? 'active' : 'archived'),
+      description: (cell) => textOfHtml(cell.replaceAll(String.raw`\n`, '\n')),
+      taxable: yesOrNo,
+      unitPrice: amount,
+      category: firstOf,
+      imageUrl: firstOf,
+    },
+  },
+];

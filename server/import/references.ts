@@ -1,0 +1,56 @@
+/** Records that rows name, by externalId or by the id that an export gives. */
+import type { Kind } from '../../contract/fields.ts';
+import { storedId } from '../records/public-id.ts';
+import type { Rejection } from './kind.ts';
+import type { Store } from './store.ts';
+import type { Table } from './table.ts';
+
+type Name = string | null | undefined;
+type Named = { externalId?: Name; id?: Name };
+
+export class References {
+  readonly #kind: Kind;
+  readonly #byExternalId: ReadonlyMap<string, string>;
+  readonly #ids: ReadonlySet<string>;
+
+  private constructor(kind: Kind, byExternalId: ReadonlyMap<string, string>, ids: ReadonlySet<string>) {
+    this.#kind = kind;
+    this.#byExternalId = byExternalId;
+    this.#ids = ids;
+  }
+
+  static async load(store: Store, table: Table, kind: Kind, names: readonly Named[]): Promise<References> {
+    const externalIds = new Set(names.map(({ externalId }) => externalId).filter((name) => typeof name === 'string'));
+    const ids = new Set(names.map(({ id }) => storedId(kind, id ?? '')).filter((id) => id !== undefined));
+    const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string][]> => {
+      if (values.size === 0) return [];
+      const text = `select ${column}, id from ${store.read(table)} where organization_id = $1 and ${column} = any($2)`;
+      const rows = await store.session.query(text, [[...values]]);
+      return rows.map(([key, id]) => [String(key), String(id)]);
+    };
+    const found = new Map(await find('external_id', externalIds));
+    return new References(kind, found, new Set((await find('id', ids)).map(([, id]) => id)));
+  }
+
+  /**
+   * The id of the record that is named, null where none is to be, undefined where the row says nothing or names one
+   * that does not exist, which is added to `unknown`. `field` is the name of both fields without its ending.
+   */
+  resolve(field: string, externalId: Name, id: Name, unknown: Rejection[]): string | null | undefined {
+    if (typeof externalId === 'string') {
+      const found = this.#byExternalId.get(externalId);
+      if (found === undefined) {
+        const message = `is the externalId of no ${this.#kind}: ${externalId}`;
+        unknown.push({ field: `${field}ExternalId`, code: 'not_found', message });
+      }
+      return found;
+    }
+    if (typeof id === 'string') {
+      const stored = storedId(this.#kind, id);
+      if (stored !== undefined && this.#ids.has(stored)) return stored;
+      unknown.push({ field: `${field}Id`, code: 'not_found', message: `is the id of no ${this.#kind}: ${id}` });
+      return undefined;
+    }
+    return externalId === null || id === null ? null : undefined;
+  }
+}

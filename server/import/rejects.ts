@@ -1,0 +1,46 @@
+/** The report of rejected rows: a CSV file that can be mended and imported by itself. */
+import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import { stringify } from 'csv-stringify/sync';
+import type { Delimiter } from './delimiter.ts';
+import type { Rejection } from './kind.ts';
+import type { RawRow } from './source.ts';
+
+/** In front of the row as it was; an import of the report leaves them out. */
+const reportColumns = ['line', 'field', 'code', 'message'];
+
+export function isReportHeader(header: readonly string[]): boolean {
+  return header.length > reportColumns.length && reportColumns.every((name, index) => header[index] === name);
+}
+
+export type RejectsFile = {
+  write(row: Pick<RawRow, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** `header` is that of the CSV file, or undefined where its rows are JSON documents. */
+export function openRejects(file: string, header: readonly string[] | undefined, delimiter: Delimiter): RejectsFile {
+  const stream = createWriteStream(file);
+  // Reported by `close`, or by the import that waits for a write.
+  stream.on('error', () => undefined);
+  const own = header && isReportHeader(header) ? reportColumns.length : 0;
+  const write = async (cells: readonly string[]) => {
+    if (!stream.write(stringify([[...cells]], { delimiter })) && !stream.errored) await once(stream, 'drain');
+    if (stream.errored) throw stream.errored;
+  };
+  const started = write([...reportColumns, ...(header?.slice(own) ?? ['row'])]);
+  return {
+    async write({ line, raw }, rejections) {
+      await started;
+      const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
+      const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
+      await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...raw.slice(own)]);
+    },
+    async close() {
+      await started;
+      stream.end();
+      await finished(stream);
+    },
+  };
+}

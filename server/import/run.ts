@@ -1,0 +1,87 @@
+/** One import, chunk by chunk: while the database stores a chunk, the next one is read and validated. */
+import { inChunks, parseRows } from './batches.ts';
+import type { Entry } from './batches.ts';
+import { importChunk } from './chunk.ts';
+import type { Deferred } from './chunk.ts';
+import { Deferral } from './deferral.ts';
+import type { Keyed, Kind, Outcome } from './kind.ts';
+import type { RejectsFile } from './rejects.ts';
+import { count, emptyReport } from './report.ts';
+import type { Report, RowError } from './report.ts';
+import type { OpenRows } from './rows.ts';
+import type { Store } from './store.ts';
+import type { Table } from './table.ts';
+
+type Target<Row extends Keyed, Stored extends { id: string }> = {
+  store: Store;
+  kind: Kind<Row, Stored>;
+  table: Table<Stored>;
+  rejects: RejectsFile | undefined;
+  signal: AbortSignal | undefined;
+  onChunk: (report: Report) => Promise<void>;
+  onErrors: (errors: RowError[]) => void;
+};
+
+export async function importRows<Row extends Keyed, Stored extends { id: string }>(
+  target: Target<Row, Stored>,
+  open: OpenRows,
+): Promise<Report> {
+  const { kind, signal, onChunk } = target;
+  const report = emptyReport(open.notes);
+  const deferral = new Deferral(kind);
+  for await (const chunk of ahead(inChunks(kind, parseRows(kind, open.rows)))) {
+    signal?.throwIfAborted();
+    const now = chunk.filter((entry) => !deferral.mustWait(entry));
+    for (const entry of chunk) if (deferral.mustWait(entry)) deferral.add(entry);
+    await importEntries(target, report, now, deferral);
+    await onChunk(report);
+  }
+  for await (const chunk of deferral.chunks()) await importEntries(target, report, chunk, undefined);
+  await onChunk(report);
+  report.errors.sort((left, right) => left.line - right.line);
+  if (open.skipped() > 0) report.notes.push(`${open.skipped()} rows are no records of their own and were left out.`);
+  return report;
+}
+
+async function importEntries<Row extends Keyed, Stored extends { id: string }>(
+  { store, kind, table, rejects, onErrors }: Target<Row, Stored>,
+  report: Report,
+  entries: readonly Entry<Row>[],
+  deferral: Deferral<Row, Stored> | undefined,
+): Promise<void> {
+  const rows = entries.flatMap((entry) => ('row' in entry ? [entry.row] : []));
+  const isFinal = deferral === undefined || deferral.isFull;
+  const outcomes = await importChunk(store, kind, table, rows, isFinal);
+  const errors: RowError[] = [];
+  let next = 0;
+  for (const entry of entries) {
+    const outcome: Outcome | Deferred = 'row' in entry ? (outcomes[next++] ?? []) : entry.rejections;
+    if (isDeferred(outcome)) {
+      if (deferral) deferral.add(entry);
+      continue;
+    }
+    errors.push(...count(report, entry.line, outcome));
+    if (typeof outcome !== 'string') await rejects?.write(entry, outcome);
+  }
+  if (errors.length > 0) onErrors(errors);
+}
+
+const isDeferred = (outcome: Outcome | Deferred): outcome is Deferred =>
+  typeof outcome === 'object' && !Array.isArray(outcome);
+
+/** Has the next value made while the last one is used. */
+async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = values.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = values.next();
+      // Thrown where it is awaited; until then nobody listens.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await values.return(undefined);
+  }
+}

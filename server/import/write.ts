@@ -1,0 +1,108 @@
+/** Plans → the database: COPY into a staging table, then one statement a step. */
+import { handovers } from './claims.ts';
+import type { UniqueKey } from './kind.ts';
+import type { Plan } from './plan.ts';
+import type { Store } from './store.ts';
+import type { Table, Values } from './table.ts';
+
+export async function writePlans(
+  store: Store,
+  table: Table,
+  unique: UniqueKey | undefined,
+  plans: readonly Plan[],
+): Promise<void> {
+  const created = plans.filter(({ outcome }) => outcome === 'created');
+  const updated = plans.filter(({ outcome }) => outcome === 'updated');
+  if (created.length + updated.length === 0) return;
+  if (store.dry) await layOver(store, table, updated);
+  await handOver(store, table, unique, plans);
+  await apply(
+    store,
+    table,
+    created.map(({ record }) => record),
+    updated.map(({ record }) => record),
+  );
+  const lines = [...created, ...updated].flatMap((plan) => plan.lines ?? []);
+  const removed = lines.flatMap((changes) => changes.removed);
+  if (removed.length > 0) {
+    const text = `delete from ${store.written(store.lines)} where organization_id = $1 and id = any($2)`;
+    await store.session.query(text, [removed]);
+  }
+  await apply(
+    store,
+    store.lines,
+    lines.flatMap((line) => line.created),
+    lines.flatMap((line) => line.changed),
+  );
+}
+
+async function apply(
+  store: Store,
+  table: Table,
+  created: readonly Values[],
+  updated: readonly Values[],
+): Promise<void> {
+  if (created.length + updated.length === 0) return;
+  const { session } = store;
+  const staged = `staged_${table.name}`;
+  const columns = table.columns.map(({ name }) => name);
+  const list = columns.join(', ');
+  // Dropped with the transaction, so that nothing of it is left on a connection that a pooler lends to others.
+  await session.command(`create temp table ${staged} (is_new boolean, like ${table.name}) on commit drop`);
+  await session.copy(`copy ${staged} (is_new, ${list}) from stdin`, linesOf(table, created, updated));
+  if (updated.length > 0) {
+    const sets = columns.filter((name) => name !== 'id' && name !== 'organization_id').map(assignment);
+    await session.query(
+      `update ${store.written(table)} t set ${sets.join(', ')} from ${staged} s
+       where not s.is_new and t.organization_id = $1 and t.id = s.id`,
+    );
+  }
+  if (created.length > 0) {
+    await session.query(
+      `insert into ${store.written(table)} (${list})
+       select ${list} from ${staged} where is_new and organization_id = $1`,
+    );
+  }
+}
+
+// Never earlier than what is stored: a transaction that waited for the row began before the one that it waited for.
+const assignment = (name: string) =>
+  name === 'updated_at' ? 'updated_at = greatest(t.updated_at, s.updated_at)' : `${name} = s.${name}`;
+
+function* linesOf(table: Table, created: readonly Values[], updated: readonly Values[]): Generator<string> {
+  for (const record of created) yield table.line(record, 't');
+  for (const record of updated) yield table.line(record, 'f');
+}
+
+/**
+ * Frees the unique values that one record gives up for another of the same chunk: the database checks row by row, and
+ * two that swap would never pass. An id serves as a value that nobody else has.
+ */
+async function handOver(
+  store: Store,
+  table: Table,
+  unique: UniqueKey | undefined,
+  plans: readonly Plan[],
+): Promise<void> {
+  const ids = handovers(plans, unique);
+  if (!unique || ids.length === 0) return;
+  await store.session.query(
+    `update ${store.written(table)} set ${unique.column} = id::text where organization_id = $1 and id = any($2)`,
+    [ids],
+  );
+}
+
+/** Copies stored records into a dry run's own tables, where they can be changed. */
+async function layOver(store: Store, table: Table, updated: readonly Plan[]): Promise<void> {
+  const ids = updated.map(({ id }) => id);
+  if (ids.length === 0) return;
+  const copy = async (copied: Table, column: string) =>
+    store.session.query(
+      `insert into ${store.written(copied)} select t.* from ${copied.name} t
+       where t.organization_id = $1 and t.${column} = any($2)
+         and not exists (select from ${store.written(table)} p where p.id = t.${column})`,
+      [ids],
+    );
+  if (table === store.proposals) await copy(store.lines, 'proposal_id');
+  await copy(table, 'id');
+}
