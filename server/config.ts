@@ -14,6 +14,17 @@ const schema = z.object({
   DATA_DIR: z.string().min(1).optional(),
   /** Signs the sessions of the settings pages; without it a random one that is kept in the database. */
   AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  /** Sends invitations and password links; without it the settings show them only. */
+  SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
+    .optional(),
+  /** Who that mail is from, such as `Acme <api@acme.example>`. */
+  MAIL_FROM: z.string().min(3).optional(),
+  /** An OpenID provider that members can sign in with; all three or none. */
+  OIDC_ISSUER: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+  OIDC_CLIENT_ID: z.string().min(1).optional(),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   TRUSTED_PROXIES: z.coerce.number<string>('must be a number from 0 to 10').int().min(0).max(10).default(0),
 });
 

@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 /** The command line: finds the command, runs it, and turns what went wrong into one line and an exit status. */
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import type { Command } from './commands/command.ts';
 import { UsageError } from './config.ts';
+import { Rejection } from './problems/rejection.ts';
 
 type Load = () => Promise<Command>;
 
@@ -20,7 +23,13 @@ async function overview(): Promise<string> {
   const lines = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(15)}${(await load()).summary}`),
   );
-  return `Usage: node server/main.ts <command> [options]\n\nCommands:\n${lines.join('\n')}\n\n<command> --help tells more.\n`;
+  return `Usage: npx proposal-api <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nRun npx proposal-api <command> --help for the options of a command, or --version for the version.\n`;
+}
+
+/** Of the package that this file is part of, built or not. */
+function readVersion(): string {
+  const { version }: { version: string } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8'));
+  return version;
 }
 
 async function main(words: string[]): Promise<number> {
@@ -28,6 +37,10 @@ async function main(words: string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(await overview());
     return name === undefined ? 1 : 0;
+  }
+  if (name === '--version' || name === '-v') {
+    process.stdout.write(`${readVersion()}\n`);
+    return 0;
   }
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!load) throw new UsageError(`unknown command: ${name}; there are ${Object.keys(commands).join(', ')}`);
@@ -42,7 +55,7 @@ async function main(words: string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const known = error instanceof UsageError || (error instanceof Error && error.name === 'KeyRefusal');
+  const known = error instanceof UsageError || error instanceof Rejection;
   const sentence = error instanceof Error ? error.message : String(error);
   process.stderr.write(`error: ${sentence.split('\n')[0]}\n`);
   if (!known && process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`);

@@ -94,7 +94,7 @@ describe('the commands', () => {
     });
     expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({
       status: 1,
-      err: 'error: the slug acme is taken\n',
+      err: 'error: The slug acme is already taken. Choose another.\n',
     });
     expect(
       await run(
@@ -208,7 +208,10 @@ describe('the commands', () => {
     const overview = await run('--help');
     for (const name of ['serve', 'migrate', 'organizations', 'members', 'keys', 'import', 'openapi']) {
       expect(overview.out).toContain(name);
-      expect(await run(name, '--help')).toMatchObject({ status: 0, out: expect.stringContaining(`main.ts ${name}`) });
+      expect(await run(name, '--help')).toMatchObject({
+        status: 0,
+        out: expect.stringContaining(`npx proposal-api ${name}`),
+      });
     }
     const file = join(folder, 'openapi.json');
     expect(await run('openapi', '--output', file)).toMatchObject({ status: 0, out: '' });

@@ -106,14 +106,18 @@ const rawSql = [
   'server/records/read.ts', // every read of the API, with the organization as its $1
   'server/keys/directory.ts', // whose key it is has to be found before there is an organization
   'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before there is an organization
-  'server/commands/members.ts', // an e-mail address is unique across organizations
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
+  'server/keys/usage.ts', // counts of many organizations in one statement
+  'server/keys/usage-report.ts', // sums, which an entity manager cannot form
   'server/http/app.ts', // /readyz
 ];
 /** The one place that binds an entity manager to an organization. */
 const binders = ['server/database/tenant.ts'];
 /** The demo's lock must be taken in the transaction that fills it. */
-const executes = ['server/demo/demo.ts'];
+const executes = [
+  'server/demo/demo.ts',
+  'server/accounts/sign-in-tables.ts', // what the sign-in library keeps ends in the transaction that removes the member
+];
 const expressRooms = ['server/http/', 'server/web/'];
 /** Of the environment: the configuration, and the switch for stacks of the outermost catch. */
 const environmentReaders = ['server/config.ts', 'server/main.ts'];

@@ -1,7 +1,7 @@
 /** What a test runs against: the real server on the real database, and any number of organizations. */
 import { afterAll, afterEach, beforeAll, inject } from 'vitest';
-import { addMember } from '../server/commands/members.ts';
-import { createOrganization } from '../server/commands/organizations.ts';
+import { addMember } from '../server/accounts/members.ts';
+import { createOrganization } from '../server/accounts/organizations.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
@@ -9,7 +9,7 @@ import type { ScopedEntityManager } from '../server/database/tenant.ts';
 import { Organization } from '../server/entities/organization.ts';
 import type { Member } from '../server/entities/organization.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
-import { issueKey } from '../server/keys/keys.ts';
+import { issueKey } from '../server/keys/issue.ts';
 import { serve } from '../server/http/server.ts';
 import type { ServeOptions, Serving } from '../server/http/server.ts';
 import { createClient } from '../client/index.ts';

@@ -1,28 +1,39 @@
-/** How often one may try: to sign in, and to do something with keys. Counted in the database, for every process at once. */
+/** How often somebody may try: counted in the database, for every process at once. */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type pg from 'pg';
 import { countAttempt, forgiveAttempts } from './sign-in-tables.ts';
-import type { Attempts } from './sign-in-tables.ts';
 
+/**
+ * A guesser is stopped by its own address: per account, and over all accounts. No limit counts an account alone, because
+ * anybody could then lock its member out.
+ */
 export const attemptLimits = {
   account: { most: 10, seconds: 15 * 60 },
   address: { most: 50, seconds: 15 * 60 },
+  reset: { most: 10, seconds: 15 * 60 },
   member: { most: 60, seconds: 60 },
+  /** Failed sign-ins of an account that go on the audit log, from anywhere. */
+  logged: { most: 20, seconds: 15 * 60 },
 };
 
 type Limit = (typeof attemptLimits)[keyof typeof attemptLimits];
 
-/** Seconds to wait; 0 where the attempt may be made. It counts either way, and whether or not there is such an account. */
-export async function admitSignIn(pool: pg.Pool, email: string, address: string): Promise<number> {
-  const byAddress = await take(pool, addressKey(address), attemptLimits.address);
-  const byAccount = await take(pool, accountKey(email), attemptLimits.account);
-  return Math.max(byAddress, byAccount);
+/** Seconds to wait; 0 if the attempt may go on. It is counted whether or not there is such an account. */
+export async function admitSignIn(pool: pg.Pool, email: string, ipAddress: string): Promise<number> {
+  const wait = await take(pool, networkKey(ipAddress), attemptLimits.address);
+  // A network over its limit adds nothing to the counts of accounts.
+  return wait > 0 ? wait : take(pool, accountKey(email, ipAddress), attemptLimits.account);
 }
 
-/** The attempt was right: the account starts anew, and the address has one less against it. */
-export async function forgiveSignIn(pool: pg.Pool, email: string, address: string): Promise<void> {
-  await forgiveAttempts(pool, { whole: accountKey(email), one: addressKey(address) });
+/** The password was right: what was counted against this account from here is forgotten. */
+export async function forgiveSignIn(pool: pg.Pool, email: string, ipAddress: string): Promise<void> {
+  await forgiveAttempts(pool, { whole: accountKey(email, ipAddress), one: networkKey(ipAddress) });
+}
+
+/** Seconds to wait until another password link may be requested from here. */
+export function admitReset(pool: pg.Pool, ipAddress: string): Promise<number> {
+  return take(pool, `reset ${network(ipAddress)}`, attemptLimits.reset);
 }
 
 /** Seconds to wait until this member may change something again. */
@@ -30,21 +41,28 @@ export function admitChange(pool: pg.Pool, memberId: string): Promise<number> {
   return take(pool, `member ${memberId}`, attemptLimits.member);
 }
 
+/** Whether one more failed sign-in of this account goes on the audit log. */
+export async function admitToLog(pool: pg.Pool, memberId: string): Promise<boolean> {
+  return (await take(pool, `logged ${memberId}`, attemptLimits.logged)) === 0;
+}
+
 async function take(pool: pg.Pool, key: string, { most, seconds }: Limit): Promise<number> {
-  const { count, secondsLeft }: Attempts = await countAttempt(pool, key, seconds);
+  const { count, secondsLeft } = await countAttempt(pool, key, seconds);
   return count > most ? Math.max(1, secondsLeft) : 0;
 }
 
-// Hashed: what people mistype into this field, such as their password, is not to be stored.
-const accountKey = (email: string) =>
-  `account ${createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32)}`;
+const networkKey = (ipAddress: string) => `address ${network(ipAddress)}`;
 
-/** One household is one address: of IPv6 the first 64 bits. */
-function addressKey(address: string): string {
-  if (!isIPv6(address)) return `address ${address}`;
-  const [head = '', tail] = address.toLowerCase().split('::');
+// Hashed: what people mistype into this field, such as their password, is not to be stored.
+const accountKey = (email: string, ipAddress: string) =>
+  `account ${createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32)} ${network(ipAddress)}`;
+
+/** One household is one network: the first 64 bits of an IPv6 address. */
+function network(ipAddress: string): string {
+  if (!isIPv6(ipAddress)) return ipAddress;
+  const [head = '', tail] = ipAddress.toLowerCase().split('::');
   const front = head.split(':').filter(Boolean);
   const back = tail?.split(':').filter(Boolean) ?? [];
   const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0');
-  return `address ${[...front, ...zeros, ...back].slice(0, 4).join(':')}`;
+  return [...front, ...zeros, ...back].slice(0, 4).join(':');
 }

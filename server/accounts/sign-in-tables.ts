@@ -1,6 +1,8 @@
 /** What signing in stores, in a schema of its own: the library's tables, the attempts, and the secret. */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import type { Member } from '../entities/organization.ts';
 
 /** The library's own view of the shared pool: its tables are in their schema, and its times are Dates. */
 export function signInTables(pool: pg.Pool): Kysely<unknown> {
@@ -21,13 +23,14 @@ export async function readSecret(pool: pg.Pool): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-/** Whose e-mail address it is, in whichever organization: a person signs in before there is one. */
+/** The member with this e-mail address, in any organization: it is not known before a person has signed in. */
 export async function memberWithEmail(
   pool: pg.Pool,
   email: string,
-): Promise<{ id: string; organizationId: string } | undefined> {
-  const text = 'select id, organization_id as "organizationId" from members where email_key = $1';
-  const { rows } = await pool.query<{ id: string; organizationId: string }>(text, [email.toLowerCase()]);
+): Promise<Pick<Member, 'id' | 'organizationId' | 'name'> | undefined> {
+  const text =
+    'select id, organization_id as "organizationId", name from members where email_key = $1 and removed_at is null';
+  const { rows } = await pool.query<Pick<Member, 'id' | 'organizationId' | 'name'>>(text, [email.toLowerCase()]);
   return rows[0];
 }
 
@@ -51,13 +54,96 @@ export async function forgiveAttempts(pool: pg.Pool, { whole, one }: { whole: st
   await pool.query('update sign_in.attempts set count = greatest(count - 1, 0) where key = $1', [one]);
 }
 
+/** Password links that a member was given before; they end when one is used or a newer one is issued. */
+export async function endPasswordLinks(pool: pg.Pool, userId: string): Promise<void> {
+  await pool.query('delete from sign_in."verification" where value = $1', [userId]);
+}
+
+export type Session = {
+  id: string;
+  createdAt: Date;
+  updatedAt: Date;
+  ipAddress: string | null;
+  userAgent: string | null;
+};
+
+const live = `select s.id, s."createdAt", s."updatedAt", s."ipAddress", s."userAgent" from sign_in."session" s
+  join sign_in."user" u on u.id = s."userId"
+  where u.email = $1 and s."expiresAt" > now() and s."createdAt" > now() - $2 * interval '1 second'
+  order by s."updatedAt" desc, s.id limit 100`;
+
+export async function readSessions(pool: pg.Pool, email: string, wholeSeconds: number): Promise<Session[]> {
+  const { rows } = await pool.query<Session>({
+    text: live,
+    values: [email.toLowerCase(), wholeSeconds],
+    types: pg.types,
+  });
+  return rows;
+}
+
+const ending = `delete from sign_in."session" s using sign_in."user" u where u.id = s."userId" and u.email = $1`;
+
+/** Ends one session of this address, or all but one; returns how many ended. */
+export async function endSessions(
+  pool: pg.Pool,
+  email: string,
+  which: { only: string } | { except: string },
+): Promise<number> {
+  const condition = 'only' in which ? 's.id = $2' : 's.id <> $2';
+  const id = 'only' in which ? which.only : which.except;
+  const { rowCount } = await pool.query(`${ending} and ${condition}`, [email.toLowerCase(), id]);
+  return rowCount ?? 0;
+}
+
+/** Within the transaction that removes the member: sessions, links and password go with the account. */
+export async function deleteSignIn(em: EntityManager, emailKey: string): Promise<void> {
+  await em.execute(
+    `with gone as (delete from sign_in."user" where email = ? returning id)
+     delete from sign_in."verification" where value in (select id::text from gone)`,
+    [emailKey],
+  );
+}
+
+/** Which of these addresses have a password or another way to sign in. */
+export async function readSignInReady(pool: pg.Pool, emails: readonly string[]): Promise<Set<string>> {
+  const text = `select distinct u.email from sign_in."user" u join sign_in."account" a on a."userId" = u.id where u.email = any($1)`;
+  const { rows } = await pool.query<{ email: string }>(text, [emails]);
+  return new Set(rows.map(({ email }) => email));
+}
+
+export async function noteSignIn(pool: pg.Pool, member: { id: string; organizationId: string }): Promise<void> {
+  const text = 'update members set last_signed_in_at = now() where organization_id = $1 and id = $2';
+  await pool.query(text, [member.organizationId, member.id]);
+}
+
+/** The names of those who can issue a password link to this member. */
+export async function adminsFor(pool: pg.Pool, email: string): Promise<string[]> {
+  const text = `select a.name from members m join members a on a.organization_id = m.organization_id
+    where m.email_key = $1 and m.removed_at is null and a.role = 'admin' and a.removed_at is null order by a.name limit 20`;
+  const { rows } = await pool.query<{ name: string }>(text, [email.toLowerCase()]);
+  return rows.map(({ name }) => name);
+}
+
+const mostAttempts = 100_000;
+const rejectionDays = 90;
+
 const ended = [
   `delete from sign_in."session" where "expiresAt" < now()`,
   `delete from sign_in."verification" where "expiresAt" < now()`,
-  `delete from sign_in.attempts where key in (select key from sign_in.attempts where ends_at < now() limit 1000 for update skip locked)`,
+  `delete from sign_in.attempts where key in (select key from sign_in.attempts where ends_at < now() limit 10000 for update skip locked)`,
+  `delete from sign_in.attempts where key in (select key from sign_in.attempts order by ends_at desc offset ${mostAttempts} limit 10000)`,
+  `delete from audit_events where kind <> 'change' and created_at < now() - interval '${rejectionDays} days'`,
 ];
 
-/** Removes sessions, links and counts that have served their time. */
+/** Removes sessions, links and counts that have ended, and old sign-ins and rejections. */
 export async function removeEnded(pool: pg.Pool): Promise<void> {
   for (const text of ended) await pool.query(text);
+}
+
+const removeEveryMs = 60_000;
+
+/** Returns what stops it. */
+export function removeEndedRegularly(pool: pg.Pool, onError: (error: unknown) => void): () => void {
+  const timer = setInterval(() => void removeEnded(pool).catch(onError), removeEveryMs).unref();
+  return () => clearInterval(timer);
 }

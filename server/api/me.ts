@@ -2,7 +2,7 @@
 import { rateLimit } from '../../contract/me.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { publicId } from '../records/public-id.ts';
-import { maskedKey } from '../keys/keys.ts';
+import { maskedKey } from '../keys/list.ts';
 import type { Handlers } from './handler.ts';
 
 export const me: Handlers<V1['me']> = {

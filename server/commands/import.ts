@@ -14,7 +14,7 @@ import { organizationBySlug, printJson, readWords, required, withDatabase } from
 import type { Command } from './command.ts';
 
 const help = `
-Usage: node server/main.ts import customers|items|proposals FILE --organization SLUG [options]
+Usage: npx proposal-api import customers|items|proposals FILE --organization SLUG [options]
 
 Imports records from a file, or from standard input where FILE is -: CSV (separated by commas, semicolons or tabs), JSON
 Lines or one JSON array, each also compressed with gzip. Every row needs an externalId, the record's id in the system it

@@ -4,7 +4,7 @@ import { readWords, withDatabase } from './command.ts';
 export const migrateCommand: Command = {
   summary: 'bring the database schema up to date',
   help: `
-Usage: node server/main.ts migrate
+Usage: npx proposal-api migrate
 
 Brings the schema of the database up to date; safe to run at any time, by any number of processes at once.
 The database is the one at DATABASE_URL, or the embedded one in DATA_DIR. \`serve\` does the same when it starts.

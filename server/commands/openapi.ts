@@ -7,7 +7,7 @@ import { printJson, readWords } from './command.ts';
 export const openapiCommand: Command = {
   summary: 'print the OpenAPI document',
   help: `
-Usage: node server/main.ts openapi [--output FILE]
+Usage: npx proposal-api openapi [--output FILE]
 
 Prints the OpenAPI 3.1 document that the server has at /openapi.json, or writes it to FILE. It needs no database.
 PUBLIC_URL, where given, is the address in its servers entry.

@@ -1,28 +1,31 @@
-import { plans } from '../../contract/me.ts';
-import type { Plan } from '../../contract/me.ts';
 import { currency as currencySchema } from '../../contract/fields.ts';
+import { createOrganization, listOrganizations, renameOrganization, setPlan } from '../accounts/organizations.ts';
 import { UsageError } from '../config.ts';
-import type { Opened } from '../database/open.ts';
-import { Organization } from '../entities/organization.ts';
+import { plans } from '../entities/organization.ts';
+import type { Organization } from '../entities/organization.ts';
 import { publicId } from '../records/public-id.ts';
 import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
 
-export const organizationsCommand: Command = {
-  summary: 'create and list organizations, and set their plan',
-  help: `
-Usage: node server/main.ts organizations create --name NAME --slug SLUG [--plan free|team] [--currency USD] [--json]
-       node server/main.ts organizations set-plan SLUG free|team [--json]
-       node server/main.ts organizations list [--json]
+type Plan = Organization['plan'];
 
-A slug is 1 to 50 of a-z, 0-9 and -, and unique. The plan of a new organization is free unless given; API keys and API
-access need team. A changed plan is in force on a running server within a second.
+export const organizationsCommand: Command = {
+  summary: 'create, list and rename organizations, and set their plan',
+  help: `
+Usage: npx proposal-api organizations list [--json]
+       npx proposal-api organizations create --name NAME --slug SLUG [--plan free|team] [--currency USD] [--json]
+       npx proposal-api organizations rename SLUG --name NAME [--json]
+       npx proposal-api organizations set-plan SLUG free|team [--json]
+
+A slug is unique and has 1 to 50 of a-z, 0-9 and -. A new organization is on the free plan unless --plan says otherwise;
+API keys and API access need team. A running server applies a changed plan within a second.
 `,
   async run([verb, ...words]) {
-    if (verb === 'create') return create(words);
-    if (verb === 'set-plan') return setPlan(words);
     if (verb === 'list') return list(words);
-    throw new UsageError('organizations needs one of create, set-plan, list');
+    if (verb === 'create') return create(words);
+    if (verb === 'rename') return rename(words);
+    if (verb === 'set-plan') return changePlan(words);
+    throw new UsageError('organizations needs one of list, create, rename, set-plan');
   },
 };
 
@@ -35,75 +38,62 @@ async function create(words: string[]): Promise<number> {
     json: { type: 'boolean' },
   });
   const fields = {
-    name: checkName(required(values.name, 'name')),
+    name: required(values.name, 'name'),
     slug: checkSlug(required(values.slug, 'slug')),
     plan: checkPlan(values.plan ?? 'free'),
     currency: checkCurrency(values.currency ?? 'USD'),
   };
+  return withDatabase(async (database) => print(await createOrganization(database, fields), values.json));
+}
+
+async function rename(words: string[]): Promise<number> {
+  const options = { name: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const { values, positionals } = readWords(words, options, ['SLUG']);
+  const name = required(values.name, 'name');
   return withDatabase(async (database) => {
-    const organization = await createOrganization(database, fields);
-    print([organization], values.json);
-    return 0;
+    const organization = await organizationBySlug(database, positionals[0] ?? '');
+    return print(await renameOrganization(database, organization, name), values.json);
   });
 }
 
-/** A UsageError where the slug is taken. */
-export async function createOrganization(
-  { orm }: Pick<Opened, 'orm'>,
-  fields: { name: string; slug: string; plan: Plan; currency: string },
-): Promise<Organization> {
-  const em = orm.em.fork();
-  if (await em.findOne(Organization, { slug: fields.slug })) throw new UsageError(`the slug ${fields.slug} is taken`);
-  const organization = em.create(Organization, fields);
-  await em.flush();
-  return organization;
-}
-
-async function setPlan(words: string[]): Promise<number> {
+async function changePlan(words: string[]): Promise<number> {
   const { values, positionals } = readWords(words, { json: { type: 'boolean' } }, ['SLUG', 'PLAN']);
-  const [slug = '', plan = ''] = positionals;
-  const chosen = checkPlan(plan);
+  const [slug = '', typed = ''] = positionals;
+  const plan = checkPlan(typed);
   return withDatabase(async (database) => {
-    await organizationBySlug(database, slug);
-    const em = database.orm.em.fork();
-    const organization = await em.findOneOrFail(Organization, { slug });
-    organization.plan = chosen;
-    await em.flush();
-    print([organization], values.json);
-    return 0;
+    const organization = await organizationBySlug(database, slug);
+    return print(await setPlan(database, organization, plan), values.json);
   });
 }
 
 async function list(words: string[]): Promise<number> {
   const { values } = readWords(words, { json: { type: 'boolean' } });
-  return withDatabase(async ({ orm }) => {
-    const organizations = await orm.em.fork().find(Organization, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
-    print(organizations, values.json, true);
+  return withDatabase(async (database) => {
+    const rows = (await listOrganizations(database)).map(present);
+    if (values.json) printJson(rows);
+    else printTable(rows);
     return 0;
   });
 }
 
-function print(organizations: Organization[], json: boolean | undefined, asList = false): void {
-  const rows = organizations.map(({ id, name, slug, plan, currency, createdAt }) => ({
-    id: publicId('organization', id),
-    slug,
-    name,
-    plan,
-    currency,
-    createdAt,
-  }));
-  if (json) printJson(asList ? rows : rows[0]);
-  else printTable(rows);
+function print(organization: Organization, json: boolean | undefined): number {
+  if (json) printJson(present(organization));
+  else printTable([present(organization)]);
+  return 0;
 }
 
-function checkName(name: string): string {
-  if ([...name].length > 200 || /\p{Cc}/u.test(name)) throw new UsageError('--name must have 1 to 200 characters');
-  return name.normalize('NFC');
-}
+const present = ({ id, name, slug, plan, currency, createdAt }: Organization) => ({
+  id: publicId('organization', id),
+  slug,
+  name,
+  plan,
+  currency,
+  createdAt,
+});
 
 function checkSlug(slug: string): string {
   if (!/^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/.test(slug))
-    throw new UsageError('--slug must be 1 to 50 of a-z, 0-9 and -');
+    throw new UsageError('--slug must have 1 to 50 of a-z, 0-9 and -');
   return slug;
 }
 

@@ -6,9 +6,11 @@ import pg from 'pg';
 import { Customer } from '../entities/customer.ts';
 import { IdempotencyKey } from '../entities/idempotency-key.ts';
 import { Item } from '../entities/item.ts';
-import { ApiKey, AuditEvent, Member, Organization } from '../entities/organization.ts';
+import { AuditEvent } from '../entities/audit-event.ts';
+import { ApiKey, Member, Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { FailedRequest, UsageCount } from '../entities/usage.ts';
 import { migrations } from './migrations/list.ts';
 import { limitSilence, reclaimEnded } from './pool.ts';
 
@@ -53,7 +55,19 @@ export async function openDatabase(
     ...('url' in address
       ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' }
       : { ...address, dbName: address.database }),
-    entities: [Organization, Member, ApiKey, AuditEvent, Customer, Item, Proposal, ProposalLine, IdempotencyKey],
+    entities: [
+      Organization,
+      Member,
+      ApiKey,
+      AuditEvent,
+      Customer,
+      Item,
+      Proposal,
+      ProposalLine,
+      IdempotencyKey,
+      UsageCount,
+      FailedRequest,
+    ],
     extensions: [Migrator],
     subscribers: [guard],
     migrations: {

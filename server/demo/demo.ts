@@ -8,7 +8,7 @@ import { Item } from '../entities/item.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { issueKey } from '../keys/keys.ts';
+import { issueKey } from '../keys/issue.ts';
 import { makeCustomers } from './customers.ts';
 import { diceOf } from './dice.ts';
 import { makeItems } from './items.ts';

@@ -1,4 +1,4 @@
-/** Organizations and who may act for them: members, API keys, and the trail of what was done with keys. */
+/** Organizations and who may act for them: members and API keys. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalId, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
@@ -41,6 +41,10 @@ export const Member = defineEntity({
     emailKey: p.text(),
     role: p.text().$type<Role>(),
     createdAt: createdAt(),
+    lastSignedInAt: optionalTimestamp(),
+    /** Its row stays, because keys and audit events refer to it. */
+    removedAt: optionalTimestamp(),
+    transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
   },
 });
 export type Member = InferEntity<typeof Member>;
@@ -62,27 +66,13 @@ export const ApiKey = defineEntity({
     lastUsedAt: optionalTimestamp(),
     revokedAt: optionalTimestamp(),
     revokedBy: optionalId(),
-    /** The form that asked for it, where it was one: the same form sent twice makes one key. */
-    createdByForm: optionalText(),
+    /** When a replaced key stops working; null for one that works until it is revoked. */
+    endsAt: optionalTimestamp(),
+    /** The id of its successor. */
+    replacedBy: optionalId(),
+    /** The form that created it, if any: a form that is sent twice creates one key. */
+    csrfTokenId: optionalText(),
     transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
   },
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
-
-export const auditActions = ['key_created', 'key_renamed', 'key_revoked', 'key_refused'] as const;
-
-export const AuditEvent = defineEntity({
-  name: 'AuditEvent',
-  tableName: 'audit_events',
-  filters,
-  properties: {
-    ...owned,
-    action: p.text().$type<(typeof auditActions)[number]>(),
-    memberId: p.uuid(),
-    keyId: optionalId(),
-    /** What it was about: the key's name, or why it was refused. */
-    detail: optionalText(),
-    createdAt: createdAt(),
-  },
-});
-export type AuditEvent = InferEntity<typeof AuditEvent>;

@@ -8,6 +8,7 @@ import { openApi30Document, openApiDocument } from '../../contract/openapi/opena
 import { v1 } from '../../contract/v1.ts';
 import { authenticate } from '../keys/authenticate.ts';
 import { createCaller } from '../keys/caller.ts';
+import type { Caller } from '../keys/caller.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { adapt } from './endpoints.ts';
@@ -25,12 +26,16 @@ import { allowedMethods, pathForm } from './routes.ts';
 import { attachRequest } from '../problems/invalid-request.ts';
 import { DeadlineError, Problem, toProblem } from '../problems/problem.ts';
 import { sendProblem } from './send-problem.ts';
-import { answerErrorPage } from '../web/settings/error-page.ts';
+import type { UsageEvent, UsageLog } from '../keys/usage.ts';
+import { sendErrorPage } from '../web/settings/error-page.ts';
 import { settingsRouter } from '../web/settings/routes.ts';
+import type { SettingsOptions } from '../web/settings/routes.ts';
+import { siteRoutes, unknownPage } from '../web/site.ts';
 
-export type Parts = {
+export type Parts = SettingsOptions & {
   database: Database;
   keys: KeyDirectory;
+  usage: UsageLog;
   limiter: RateLimiter;
   log: Log;
   /** Signs what the settings pages hand out; see SettingsParts. */
@@ -59,12 +64,13 @@ export function createApp(parts: Parts): Express {
   app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
   app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
   app.use('/docs', docs(baseUrl));
+  app.use(siteRoutes());
 
   app.use(
     '/settings',
     settingsRouter({
       ...parts,
-      onError: (error) => log({ message: 'the sign-in library failed', error: describeError(error) }),
+      onError: (error) => log({ message: 'settings failed beside a request', error: describeError(error) }),
     }),
   );
 
@@ -74,6 +80,7 @@ export function createApp(parts: Parts): Express {
   createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, { callerOf, baseUrl }), app, endpointOptions);
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
 
+  app.use(unknownPage);
   app.use(() => {
     throw new Problem('route_not_found', 'There is nothing at this address; see /openapi.json for what there is.');
   });
@@ -95,7 +102,7 @@ function limitTime({ baseUrl }: Parts): RequestHandler {
     const timer = setTimeout(() => {
       if (response.headersSent) return;
       const late = new DeadlineError(`No answer within ${deadlineMs} ms.`);
-      if (request.originalUrl.startsWith('/settings')) answerErrorPage(late, request, response, next);
+      if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, next);
       else sendProblem(response, toProblem(late), baseUrl());
     }, deadlineMs);
     response.on('close', () => clearTimeout(timer));
@@ -104,7 +111,7 @@ function limitTime({ baseUrl }: Parts): RequestHandler {
 }
 
 /** Gives the request its id and its line in the log. */
-function identify({ log }: Parts): RequestHandler {
+function identify({ log, usage }: Parts): RequestHandler {
   return (request, response, next) => {
     const requestId = freshId('request');
     const startedAt = performance.now();
@@ -131,6 +138,7 @@ function identify({ log }: Parts): RequestHandler {
         ...(response.writableFinished ? {} : { aborted: true }),
         ...(response.locals.failure ? { error: describeError(response.locals.failure) } : {}),
       });
+      if (caller) usage.record(usageOf(request, response, caller));
     });
     if (!request.headers.host && request.httpVersion === '1.1')
       throw new Problem('malformed_request', 'The Host header is missing.');
@@ -138,9 +146,25 @@ function identify({ log }: Parts): RequestHandler {
   };
 }
 
-function operationOf(request: Request): unknown {
+/** What the usage of a key remembers of a request: which fields were wrong, but none of their values. */
+function usageOf(request: Request, { statusCode, locals }: Response, { key, organization }: Caller): UsageEvent {
+  const problem: unknown = locals.problem;
+  const failed = problem instanceof Problem ? problem : undefined;
+  return {
+    keyId: key.id,
+    organizationId: organization.id,
+    operation: operationOf(request),
+    status: statusCode,
+    code: failed?.code,
+    fields: failed?.details.errors?.map(({ field, code }) => ({ field, code })),
+    requestId: String(locals.requestId),
+  };
+}
+
+function operationOf(request: Request): string | undefined {
   const route: unknown = Reflect.get(request, 'tsRestRoute');
-  return Reflect.get(Object(Reflect.get(Object(route), 'metadata')), 'operationId');
+  const id: unknown = Reflect.get(Object(Reflect.get(Object(route), 'metadata')), 'operationId');
+  return typeof id === 'string' ? id : undefined;
 }
 
 function readiness({ database }: Parts): RequestHandler {
@@ -208,6 +232,7 @@ const refuseMethod =
 function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
   return (error: unknown, _, response, next) => {
     const problem = toProblem(error);
+    response.locals.problem = problem;
     if (problem.status >= 500) response.locals.failure = problem.cause;
     // The deadline answered in its place.
     if (response.writableEnded) return;

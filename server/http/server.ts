@@ -5,19 +5,21 @@ import type { AddressInfo, Socket } from 'node:net';
 import { problemCodes } from '../../contract/problem.ts';
 import type { ProblemCode } from '../../contract/problem.ts';
 import { KeyDirectory } from '../keys/directory.ts';
+import { createUsageLog } from '../keys/usage.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createApp } from './app.ts';
 import { UsageError } from '../config.ts';
 import { expireRegularly } from '../database/expire.ts';
 import type { Database } from '../database/orm.ts';
-import { readSecret } from '../accounts/sign-in-tables.ts';
+import { readSecret, removeEndedRegularly } from '../accounts/sign-in-tables.ts';
+import type { SettingsOptions } from '../web/settings/routes.ts';
 import { freshId } from '../records/public-id.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { Problem } from '../problems/problem.ts';
 
-export type ServeOptions = {
+export type ServeOptions = SettingsOptions & {
   database: Database;
   log: Log;
   host: string;
@@ -58,9 +60,14 @@ export async function serve({
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const keys = new KeyDirectory(database.pool, clock);
   let url = publicUrl?.replace(/\/+$/, '') ?? '';
+  const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
+  const usage = createUsageLog({ pool: database.pool, onError: report('usage was not written') });
   const app = createApp({
     database,
     keys,
+    usage,
+    mail: options.mail,
+    singleSignOn: options.singleSignOn,
     limiter: limiter ?? memoryRateLimiter(clock),
     log,
     secret: options.authSecret ?? (await readSecret(database.pool)),
@@ -93,15 +100,17 @@ export async function serve({
   });
   await listen(server, host, port);
   url ||= addressOf(server, host);
-  const stopExpiring = expireRegularly(database.pool, (error) =>
-    log({ message: 'expired rows were not removed', error: describeError(error) }),
-  );
+  const onNotRemoved = report('expired rows were not removed');
+  const stopExpiring = expireRegularly(database.pool, onNotRemoved);
+  const stopRemoving = removeEndedRegularly(database.pool, onNotRemoved);
   return {
     url,
     keys,
     async close() {
       stopExpiring();
+      stopRemoving();
       await drain(server, inFlight, timeouts.drain);
+      await usage.close();
     },
   };
 }

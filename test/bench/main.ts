@@ -4,8 +4,8 @@
  * fails by being slow. `npm run bench -- get` measures one operation, NODE_OPTIONS=--cpu-prof says where the time goes.
  */
 import { fileURLToPath } from 'node:url';
-import { addMember } from '../../server/commands/members.ts';
-import { createOrganization } from '../../server/commands/organizations.ts';
+import { addMember } from '../../server/accounts/members.ts';
+import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
@@ -13,7 +13,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { Customer } from '../../server/entities/customer.ts';
 import type { Organization } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
-import { issueKey } from '../../server/keys/keys.ts';
+import { issueKey } from '../../server/keys/issue.ts';
 import { throwawayDatabase } from '../database.ts';
 import { startChild } from './child.ts';
 import type { Child } from './child.ts';

@@ -9,7 +9,7 @@ import { toScaled } from '../../contract/decimal.ts';
 import { item } from '../../contract/items.ts';
 import { proposal, proposalStatuses } from '../../contract/proposals.ts';
 import type { Proposal } from '../../contract/proposals.ts';
-import { createOrganization } from '../../server/commands/organizations.ts';
+import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { addMember } from '../../server/commands/members.ts';
-import { createOrganization } from '../../server/commands/organizations.ts';
+import { addMember } from '../../server/accounts/members.ts';
+import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { serve } from '../../server/http/server.ts';
 import type { ServeOptions } from '../../server/http/server.ts';
-import { issueKey } from '../../server/keys/keys.ts';
+import { issueKey } from '../../server/keys/issue.ts';
 
 /** 2 where every push is tested; `FAULT_ROUNDS=20` for a drill. */
 export const rounds = Number(process.env.FAULT_ROUNDS ?? 2);

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { Organization } from '../../server/entities/organization.ts';
 import { operationsOf } from '../../contract/operations.ts';
-import { revokeKey, listKeys } from '../../server/keys/keys.ts';
+import { listKeys } from '../../server/keys/list.ts';
+import { revokeKey } from '../../server/keys/revoke.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();

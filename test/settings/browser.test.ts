@@ -71,7 +71,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
     await create(page, 'Once');
-    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Create key' }).waitFor();
     await page.goBack();
     expect(await page.content()).not.toMatch(rawKey);
@@ -89,15 +89,15 @@ describe.runIf(hasChromium)('in a browser', () => {
     await signInWith(first, world.url, await someone(world, tenant, 'admin'));
     const second = await first.context().newPage();
     await second.goto(first.url());
-    // The same sheet in both, as a duplicated tab has it.
-    const sheet = await first.locator('form.line input[name=form]').getAttribute('value');
+    // The same CSRF token in both, as a duplicated tab has it.
+    const token = await first.locator('form.line input[name=csrfToken]').getAttribute('value');
     await second
-      .locator('form.line input[name=form]')
-      .evaluate((input, value) => input.setAttribute('value', value ?? ''), sheet);
+      .locator('form.line input[name=csrfToken]')
+      .evaluate((input, value) => input.setAttribute('value', value ?? ''), token);
     await create(first, 'Twice');
     await second.getByLabel('Name').fill('Twice');
     await second.getByRole('button', { name: 'Create key' }).click();
-    await second.getByText('No second key was made.').waitFor();
+    await second.getByText('No second key was created.').waitFor();
     expect(await keyNames(world, tenant)).toEqual(['test', 'Twice']);
   });
 
@@ -127,11 +127,11 @@ describe.runIf(hasChromium)('in a browser', () => {
     const raw = await create(page, 'Plain');
     expect((await me(raw)).status).toBe(200);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
-    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'Rename Plain' }).click();
     await page.getByLabel('Name').fill('Plainer');
     await page.getByRole('button', { name: 'Rename' }).click();
-    await page.getByText('The key is now called “Plainer”.').waitFor();
+    await page.getByText('The key is now named “Plainer”.').waitFor();
     await page.getByRole('link', { name: 'Revoke Plainer' }).click();
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('“Plainer” is revoked').waitFor();
@@ -184,8 +184,8 @@ describe.runIf(hasChromium)('in a browser', () => {
     const page = await screen.open();
     await page.goto(`${world.url}/settings/sign-in`);
     await expectSound(page);
-    await page.getByLabel('E-mail').fill(admin.email);
-    await page.getByLabel('Password').fill('not the password');
+    await page.getByLabel('Email').fill(admin.email);
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
     await expectSound(page);

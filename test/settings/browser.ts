@@ -51,9 +51,9 @@ export function useBrowser(): Screen {
 
 export async function signInWith(page: Page, url: string, member: Member): Promise<void> {
   await page.goto(`${url}/settings`);
-  await page.getByLabel('E-mail').fill(member.email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Email').fill(member.email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
 }
 

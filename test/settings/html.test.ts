@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { html } from '../../server/web/html.ts';
-import { ago, timeAgo } from '../../server/web/settings/moment.ts';
+import { ago, timeAgo } from '../../server/web/settings/time.ts';
 
 /** By another name, because the formatter breaks the lines of html`…`. */
 const page = html;

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { Organization } from '../../server/entities/organization.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
-import { maximumLiveKeys } from '../../server/keys/keys.ts';
+import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
-import { keyNames, otherSites, signIn, someone, trail, visit } from './visiting.ts';
+import { auditLog, keyNames, otherSites, signIn, someone, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const world = useWorld();
@@ -31,8 +31,8 @@ async function scene(options: Parameters<typeof world.organization>[0] = {}): Pr
   };
 }
 
-const create = async (visiting: Visit, name: string, form?: string) =>
-  visiting.post(path, { name, form: form ?? (await visiting.sheet()) });
+const create = async (visiting: Visit, name: string, csrfToken?: string) =>
+  visiting.post(path, { name, csrfToken: csrfToken ?? (await visiting.csrfToken()) });
 
 describe('creating a key', () => {
   test('shows it in that one answer, and it works at once', async () => {
@@ -47,7 +47,7 @@ describe('creating a key', () => {
     const after = await visiting.get(path);
     expect(after.text).not.toMatch(rawKey);
     expect(after.text).toContain(`${raw.slice(0, 12)}…${raw.slice(-4)}`);
-    expect(await trail(world, tenant)).toEqual(['key_created test', 'key_created Zapier']);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Zapier']);
   });
 
   test('leaves the raw key nowhere: not in the database, not in the log', async () => {
@@ -68,12 +68,12 @@ describe('creating a key', () => {
 
   test('makes one key of one form, however often and from however many tabs it is sent', async () => {
     const { tenant, visiting } = await scene();
-    const form = await visiting.sheet();
+    const form = await visiting.csrfToken();
     const answers = await Promise.all([1, 2, 3].map(() => create(visiting, 'Once', form)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
     const again = await create(visiting, 'Once', form);
     expect(again.status).toBe(409);
-    expect(again.text).toContain('No second key was made.');
+    expect(again.text).toContain('No second key was created.');
     expect(again.text).not.toMatch(rawKey);
     expect(await keyNames(world, tenant)).toEqual(['test', 'Once']);
   });
@@ -81,8 +81,8 @@ describe('creating a key', () => {
   test('keeps what was typed where the name cannot be', async () => {
     const { tenant, visiting } = await scene();
     for (const [name, sentence] of [
-      ['  ', 'A key needs a name.'],
-      [`<${'x'.repeat(80)}`, 'has at most 80 characters'],
+      ['  ', 'Enter a name.'],
+      [`<${'x'.repeat(80)}`, 'Use at most 80 characters.'],
     ] as const) {
       const answer = await create(visiting, name);
       expect([answer.status, answer.text.includes(sentence)]).toEqual([422, true]);
@@ -98,7 +98,7 @@ describe('creating a key', () => {
     expect(page.text).toContain('All 25 keys are in use.');
     expect(page.text).not.toContain('Create key');
     const answer = await create(visiting, 'One more');
-    expect([answer.status, answer.text.includes('revoke one first')]).toEqual([422, true]);
+    expect([answer.status, answer.text.includes('Revoke one first')]).toEqual([422, true]);
   });
 });
 
@@ -120,18 +120,21 @@ describe('a key in the list', () => {
   test('is renamed, and answers under its new name', async () => {
     const { tenant, visiting, keyPath } = await scene();
     await tenant.call('GET', '/v1/me');
-    const answer = await visiting.post(`${keyPath}/rename`, { name: 'Night & day', form: await visiting.sheet() });
+    const answer = await visiting.post(`${keyPath}/rename`, {
+      name: 'Night & day',
+      csrfToken: await visiting.csrfToken(),
+    });
     expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(`${path}?renamed=key_`)]);
-    expect((await visiting.get(answer.location ?? '')).text).toContain('The key is now called “Night &amp; day”.');
+    expect((await visiting.get(answer.location ?? '')).text).toContain('The key is now named “Night &amp; day”.');
     expect((await tenant.call('GET', '/v1/me')).body.key.name).toBe('Night & day');
-    const refused = await visiting.post(`${keyPath}/rename`, { name: '', form: await visiting.sheet() });
-    expect([refused.status, refused.text.includes('A key needs a name.')]).toEqual([422, true]);
+    const refused = await visiting.post(`${keyPath}/rename`, { name: '', csrfToken: await visiting.csrfToken() });
+    expect([refused.status, refused.text.includes('Enter a name.')]).toEqual([422, true]);
   });
 
   test('is revoked, and refused from the next request on', async () => {
     const { tenant, visiting, keyPath } = await scene();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
-    const answer = await visiting.post(`${keyPath}/revoke`, { form: await visiting.sheet() });
+    const answer = await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
     const refused = await tenant.call('GET', '/v1/me');
     expect([refused.status, refused.body.code]).toEqual([401, 'api_key_revoked']);
     const page = await visiting.get(answer.location ?? '');
@@ -139,8 +142,8 @@ describe('a key in the list', () => {
     expect(page.text).toMatch(/Revoked keys <span class="count">1</);
     expect(page.text).toMatch(/<q>test<\/q>/);
     expect((await visiting.get(`${keyPath}/revoke`)).location).toBe(path);
-    expect((await visiting.post(`${keyPath}/revoke`, { form: await visiting.sheet() })).status).toBe(303);
-    expect(await trail(world, tenant)).toEqual(['key_created test', 'key_revoked test']);
+    expect((await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() })).status).toBe(303);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_revoked test']);
   });
 
   test('is text, whatever its name and its maker are called', async () => {
@@ -160,7 +163,7 @@ describe('a key in the list', () => {
     for (const { text } of pages) {
       expect(text).toContain('&lt;script&gt;');
       expect(text).toContain('&lt;i&gt;Acme&lt;/i&gt; &amp; &quot;Sons&quot;');
-      expect(text).not.toMatch(/<img|<i>|<script>|onerror=alert\(1\)>/);
+      expect(text).not.toMatch(/<img(?! src="\/settings\/)|<i>|<script>|onerror=alert\(1\)>/);
     }
   });
 });
@@ -178,39 +181,39 @@ describe('whoever may not', () => {
   test('a member’s forged forms change nothing and are on the trail', async () => {
     const { tenant, keyPath } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
-    const form = await visiting.sheet();
+    const form = await visiting.csrfToken();
     expect((await create(visiting, 'Mine', form)).status).toBe(403);
-    expect((await visiting.post(`${keyPath}/rename`, { name: 'Mine', form })).status).toBe(403);
-    expect((await visiting.post(`${keyPath}/revoke`, { form })).status).toBe(403);
+    expect((await visiting.post(`${keyPath}/rename`, { name: 'Mine', csrfToken: form })).status).toBe(403);
+    expect((await visiting.post(`${keyPath}/revoke`, { csrfToken: form })).status).toBe(403);
     expect((await visiting.get(`${keyPath}/rename`)).status).toBe(403);
     expect((await visiting.get(`${keyPath}/revoke`)).status).toBe(403);
     expect(await keyNames(world, tenant)).toEqual(['test']);
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const key = keyPath.split('/').at(-1);
-    expect(await trail(world, tenant)).toEqual([
+    expect(await auditLog(world, tenant)).toEqual([
       'key_created test',
-      'key_refused role/create: Mine',
-      'key_refused role/rename: Mine',
-      `key_refused role/revoke: ${key}`,
+      'key_created Mine rejected: role',
+      'key_renamed Mine rejected: role',
+      `key_revoked ${key} rejected: role`,
     ]);
-    expect((await visiting.get(path)).text).toMatch(/refused<\/span> to create a key <q>Mine<\/q>:\s+not an admin/);
+    expect((await visiting.get(path)).text).toMatch(/was not allowed to create a key <q>Mine<\/q>:\s+not an admin/);
   });
 
   test('an admin of another organization finds no such key, and it is on the trail', async () => {
     const { tenant, keyPath } = await scene();
     const stranger = await scene();
-    const form = await stranger.visiting.sheet();
+    const form = await stranger.visiting.csrfToken();
     for (const verb of ['rename', 'revoke']) {
       expect((await stranger.visiting.get(`${keyPath}/${verb}`)).status).toBe(404);
-      expect((await stranger.visiting.post(`${keyPath}/${verb}`, { name: 'Mine', form })).status).toBe(404);
+      expect((await stranger.visiting.post(`${keyPath}/${verb}`, { name: 'Mine', csrfToken: form })).status).toBe(404);
     }
     expect((await tenant.call('GET', '/v1/me')).body.key.name).toBe('test');
-    expect(await trail(world, stranger.tenant)).toEqual([
+    expect(await auditLog(world, stranger.tenant)).toEqual([
       'key_created test',
-      'key_refused unknown/rename: Mine',
-      expect.stringContaining('key_refused unknown/revoke: key_'),
+      'key_renamed Mine rejected: unknown',
+      expect.stringMatching(/^key_revoked key_.* rejected: unknown$/),
     ]);
-    expect(await trail(world, tenant)).toEqual(['key_created test']);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test']);
   });
 
   test('somebody who is not signed in is sent to sign in, and nothing is made', async () => {
@@ -225,20 +228,20 @@ describe('whoever may not', () => {
 
   test('a form from another site is refused, with the session’s cookie and with its sheet, and is on the trail', async () => {
     const { tenant, visiting } = await scene();
-    const form = await visiting.sheet();
+    const form = await visiting.csrfToken();
     for (const headers of otherSites)
-      expect((await visiting.post(path, { name: 'Evil', form }, headers)).status).toBe(403);
+      expect((await visiting.post(path, { name: 'Evil', csrfToken: form }, headers)).status).toBe(403);
     expect(await keyNames(world, tenant)).toEqual(['test']);
-    expect(await trail(world, tenant)).toEqual([
+    expect(await auditLog(world, tenant)).toEqual([
       'key_created test',
-      ...otherSites.map(() => 'key_refused forged/create: '),
+      ...otherSites.map(() => 'key_created rejected: forged'),
     ]);
-    expect((await visiting.get(path)).text).toContain('the request did not come from this page');
+    expect((await visiting.get(path)).text).toContain('the form did not come from a page of this service');
   });
 
   test('a form without a sheet, or with one of another session, is refused', async () => {
     const { tenant, admin, visiting } = await scene();
-    const other = await (await signIn(world, admin)).sheet();
+    const other = await (await signIn(world, admin)).csrfToken();
     const [number = ''] = other.split('.');
     for (const form of ['', 'x', other, `${number}.`, `${number}.AAAA`])
       expect((await create(visiting, 'Evil', form || ' ')).status).toBe(403);
@@ -254,12 +257,12 @@ describe('whoever may not', () => {
     const answer = await create(visiting, 'Cheap');
     expect([answer.status, answer.text.includes('API keys need the Team plan.')]).toEqual([403, true]);
     expect(await keyNames(world, tenant)).toEqual(['test']);
-    expect(await trail(world, tenant)).toEqual(['key_created test', 'key_refused plan/create: Cheap']);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Cheap rejected: plan']);
   });
 
   test('an admin who is one no more can do nothing more', async () => {
     const { tenant, admin, visiting } = await scene();
-    const form = await visiting.sheet();
+    const form = await visiting.csrfToken();
     await world.database.pool.query(`update members set role = 'member' where id = $1`, [admin.id]);
     expect((await create(visiting, 'Late', form)).status).toBe(403);
     expect(await keyNames(world, tenant)).toEqual(['test']);
@@ -267,7 +270,7 @@ describe('whoever may not', () => {
 
   test('sixty changes a minute are enough', async () => {
     const { admin, tenant, visiting } = await scene();
-    const form = await visiting.sheet();
+    const form = await visiting.csrfToken();
     await create(visiting, 'First', form);
     await world.database.pool.query('update sign_in.attempts set count = $1 where key = $2', [
       attemptLimits.member.most,
@@ -305,10 +308,10 @@ describe('every page', () => {
 
   test('has its stylesheets and its script, which may be kept for ever', async () => {
     const { text } = await visit(world.url).get('/settings/sign-in');
-    const assets = [...text.matchAll(/"(\/settings\/assets\/[^"]+)"/g)].map(([, address = '']) => address);
-    expect(assets).toHaveLength(4);
-    for (const address of assets) {
-      const { status, headers } = await visit(world.url).get(address);
+    const assets = new Set([...text.matchAll(/"(\/settings\/assets\/[^"]+)"/g)].map(([, found = '']) => found));
+    expect(assets.size).toBe(4);
+    for (const asset of assets) {
+      const { status, headers } = await visit(world.url).get(asset);
       expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
     }
     expect((await visit(world.url).get('/settings/assets/..%2froutes.ts')).status).toBe(404);

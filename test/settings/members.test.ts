@@ -63,7 +63,7 @@ describe('the members command', () => {
     expect(refused).toEqual({
       status: 1,
       out: '',
-      err: 'error: the password on standard input must have at least 12 characters\n',
+      err: 'error: The password on standard input cannot be used. Use at least 12 characters.\n',
     });
     expect(await members('', 'password', email)).toMatchObject({
       status: 1,

@@ -1,5 +1,5 @@
 /** The settings pages as a person sees them, without a browser: cookies are kept, forms are sent as they were printed. */
-import { addMember } from '../../server/commands/members.ts';
+import { addMember } from '../../server/accounts/members.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { setPassword } from '../../server/accounts/sign-in.ts';
@@ -15,8 +15,8 @@ export type Visit = {
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
   /** The Cookie header that goes with every request. */
   cookie(): string;
-  /** A fresh sheet of the form for a new key; that of signing out where there is no such form. */
-  sheet(): Promise<string>;
+  /** A new CSRF token of this session, from the API Keys page. */
+  csrfToken(): Promise<string>;
 };
 
 /** Somebody with no session yet. */
@@ -49,10 +49,9 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
     post: (path, fields, headers = { 'sec-fetch-site': 'same-origin' }) =>
       send(path, { method: 'POST', body: new URLSearchParams(fields) }, headers),
     cookie,
-    async sheet() {
+    async csrfToken() {
       const { text } = await visiting.get('/settings/api-keys');
-      const sheets = [...text.matchAll(/action="([^"]+)">\s*<input type="hidden" name="form" value="([^"]+)"/g)];
-      return (sheets.find(([, action]) => action === '/settings/api-keys') ?? sheets[0])?.[2] ?? '';
+      return /name="csrfToken" value="([^"]+)"/.exec(text)?.[1] ?? '';
     },
   };
   return visiting;
@@ -88,11 +87,16 @@ export async function signIn(world: World, member: Member, url = world.url): Pro
   return visiting;
 }
 
-/** The trail of an organization, the latest last. */
-export async function trail(world: World, { organization }: Tenant): Promise<string[]> {
+/** The audit log of an organization, the latest last: kind or reason, action, and what it was about. */
+export async function auditLog(
+  world: World,
+  { organization }: Tenant,
+  kinds = ['change', 'rejection'],
+): Promise<string[]> {
   const { rows } = await world.database.pool.query<{ line: string }>(
-    `select action || ' ' || coalesce(detail, '') as line from audit_events where organization_id = $1 order by created_at, id`,
-    [organization.id],
+    `select concat_ws(' ', action, detail, case when kind = 'rejection' then 'rejected: ' || reason end) as line
+     from audit_events where organization_id = $1 and kind = any($2) and action <> 'member_added' order by created_at, id`,
+    [organization.id, kinds],
   );
   return rows.map(({ line }) => line);
 }

@@ -1,52 +1,87 @@
-/** The trail: who did what with which key, and what was refused. */
-import type { AuditEvent } from '../../entities/organization.ts';
-import { readRefusal } from '../../keys/keys.ts';
-import type { KeyRoom } from '../../keys/keys.ts';
+/** The audit log: what was changed, what was rejected, and who signed in, each with its own latest events. */
+import type { ScopedEntityManager } from '../../database/tenant.ts';
+import { auditActions } from '../../entities/audit-event.ts';
+import type { AuditAction, AuditEvent } from '../../entities/audit-event.ts';
+import { readEvents } from '../../records/audit-log.ts';
+import { readMemberNames } from '../../records/member-names.ts';
+import type { MemberNames } from '../../records/member-names.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { timeAgo } from './moment.ts';
+import { foldable } from './page.ts';
+import { timeAgo } from './time.ts';
 
-export function activity({ events, nameOf }: KeyRoom): Html | false {
+export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIns: AuditEvent[]; names: MemberNames };
+
+const shown = { change: 50, rejection: 20, sign_in: 20 } as const;
+
+export async function readActivity(em: ScopedEntityManager): Promise<Activity> {
+  const changes = await readEvents(em, 'change', shown.change);
+  const rejections = await readEvents(em, 'rejection', shown.rejection);
+  const signIns = await readEvents(em, 'sign_in', shown.sign_in);
+  const ids = [...changes, ...rejections, ...signIns].flatMap(({ memberId, subjectId }) => [memberId, subjectId]);
+  return { changes, rejections, signIns, names: await readMemberNames(em, ids) };
+}
+
+export function activitySection({ changes, rejections, signIns, names }: Activity): Html {
+  return foldable(
+    'activity',
+    'Activity',
+    html`${eventList('Changes', changes, names)} ${eventList('Rejected attempts', rejections, names)}
+    ${eventList('Sign-ins', signIns, names)}`,
+  );
+}
+
+function eventList(title: string, events: AuditEvent[], names: MemberNames): Html | false {
   if (events.length === 0) return false;
-  return html` <section aria-labelledby="activity">
-    <h2 id="activity">Activity</h2>
+  return html`<h3>${title}</h3>
     <ol class="activity">
-      ${events.map(
-        (event) =>
-          html` <li>
-            <span><strong>${nameOf(event.memberId)}</strong> ${told(event)}</span> ${timeAgo(event.createdAt)}
-          </li>`,
-      )}
-    </ol>
-  </section>`;
+      ${events.map((event) => html` <li><span>${sentence(event, names)}</span> ${timeAgo(event.createdAt)}</li>`)}
+    </ol>`;
 }
 
-const done = { key_created: 'created', key_revoked: 'revoked' } as const;
-
-function told(event: AuditEvent): Html {
-  if (event.action === 'key_refused') return refused(event);
-  if (event.action === 'key_renamed') return renamed(event.detail ?? '');
-  return html`${done[event.action]} <q>${event.detail}</q>`;
-}
-
-/** `old → new`, unless a name has an arrow itself. */
-function renamed(detail: string): Html {
-  const [before, after, ...more] = detail.split(' → ');
-  return after === undefined || more.length > 0
-    ? html`renamed <q>${detail}</q>`
-    : html`renamed <q>${before}</q> to <q>${after}</q>`;
-}
-
-const because: Record<string, string> = {
+const reasons: Record<string, string> = {
   role: 'not an admin',
   plan: 'no Team plan',
-  unknown: 'no key of this organization',
-  forged: 'the request did not come from this page',
+  unknown: 'not found in this organization',
+  forged: 'the form did not come from a page of this service',
 };
 
-function refused({ detail }: AuditEvent): Html {
-  const { reason, attempt, about } = readRefusal(detail);
-  const what = about && html` <q>${about}</q>`;
-  return html`was <span class="badge off">refused</span> to ${attempt || 'change'} a key${what}:
-    ${because[reason] ?? 'not possible'}`;
+function sentence(event: AuditEvent, names: MemberNames): Html {
+  const { kind, action, memberId, subjectId, detail, reason, ipAddress } = event;
+  const who = html`<strong>${memberId === null ? 'An operator' : names.nameOf(memberId)}</strong>`;
+  if (kind === 'rejection')
+    return html`${who} was not allowed to ${auditActions[action]}${detail && html` <q>${detail}</q>`}:
+    ${reasons[reason ?? ''] ?? 'not possible'}`;
+  if (action === 'sign_in_failed')
+    return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from ${ipAddress}`;
+  if (action === 'signed_in') return html`${who} signed in from ${ipAddress}`;
+  return html`${who} ${done[action]?.(event, names)}`;
 }
+
+type Told = (event: AuditEvent, names: MemberNames) => Html;
+const quoted = (text: string | null) => html`<q>${text}</q>`;
+const aboutKey =
+  (verb: string): Told =>
+  ({ detail }) =>
+    html`${verb} ${quoted(detail)}`;
+const aboutMember =
+  (verb: string): Told =>
+  ({ memberId, subjectId }, names) =>
+    html`${verb} ${subjectId === memberId ? 'their own account' : names.nameOf(subjectId)}`;
+
+const done: Partial<Record<AuditAction, Told>> = {
+  key_created: aboutKey('created'),
+  key_revoked: aboutKey('revoked'),
+  key_replaced: aboutKey('replaced'),
+  key_renamed: ({ detail, previous }) => html`renamed ${quoted(previous)} to ${quoted(detail)}`,
+  member_added: ({ detail, subjectId }, names) => html`added ${names.nameOf(subjectId)} as ${detail}`,
+  member_removed: aboutMember('removed'),
+  role_changed: ({ subjectId, detail }, names) =>
+    html`made ${names.nameOf(subjectId)} ${detail === 'admin' ? 'an admin' : 'a member'}`,
+  password_link_issued: aboutMember('issued a password link for'),
+  password_changed: aboutMember('changed the password of'),
+  sessions_ended: aboutMember('ended sessions of'),
+  plan_changed: ({ detail, previous }) => html`changed the plan from ${previous} to ${detail}`,
+  organization_renamed: ({ detail, previous }) =>
+    html`renamed the organization from ${quoted(previous)} to ${quoted(detail)}`,
+};

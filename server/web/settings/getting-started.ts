@@ -1,22 +1,23 @@
-/** The first request, ready to be pasted: with the new key in it while that is shown, with a gap for it otherwise. */
+/** The first request, ready to be pasted: with the new key while that is shown, with a placeholder otherwise. */
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
+import { foldable } from './page.ts';
 
-const gap = 'YOUR_API_KEY';
+const placeholder = 'YOUR_API_KEY';
 
 export function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string | undefined }): Html {
-  const key = raw ?? gap;
-  return html` <section aria-labelledby="start" ${raw !== undefined && html` data-secret`}>
-    <h2 id="start">Getting started</h2>
+  const key = raw ?? placeholder;
+  const content = html`<div ${raw !== undefined && html` data-secret`}>
     <p>
-      ${raw === undefined ? html`Put one of your keys where <code>${gap}</code> stands.` : 'Your new key is filled in, for as long as it is shown.'}
+      ${raw === undefined ? html`Replace <code>${placeholder}</code> with one of your keys.` : 'Your new key is filled in while it is shown.'}
       <a href="/docs">Read the documentation</a> for every operation, or import
       <a href="/openapi.json">the OpenAPI document</a> into your tool.
     </p>
-    ${snippet('base', 'Base address', `${baseUrl}/v1`)}
+    ${snippet('base', 'Base URL', `${baseUrl}/v1`)}
     ${snippet('curl', 'From a shell', `curl -H "Authorization: Bearer ${key}" \\\n  "${baseUrl}/v1/customers"`)}
     ${snippet('client', 'With the TypeScript client', clientLines(baseUrl, key))}
-  </section>`;
+  </div>`;
+  return foldable('start', 'Getting started', content, raw !== undefined);
 }
 
 const clientLines = (baseUrl: string, key: string): string => `import { createClient } from 'proposal-api-client';

@@ -1,142 +1,133 @@
 /** The API Keys page, and what its forms do. */
-import type { Response, Router } from 'express';
+import type { Router } from 'express';
 import type { ApiKey } from '../../entities/organization.ts';
+import { issueKey, replaceKey, replacementPeriods } from '../../keys/issue.ts';
+import type { ReplacementPeriod } from '../../keys/issue.ts';
+import { findKey, isLive, readKeyOverview } from '../../keys/list.ts';
+import { renameKey, revokeKey } from '../../keys/revoke.ts';
+import { Rejection } from '../../problems/rejection.ts';
 import { publicId, storedId } from '../../records/public-id.ts';
-import { findKey, issueKey, KeyRefusal, readKeyRoom, renameKey, revokeKey } from '../../keys/keys.ts';
-import { noSuchPage, PageError, refusalStatus } from './error-page.ts';
-import { field } from './form.ts';
-import { renamePage, revokePage } from './key-pages.ts';
+import { readActivity } from './activity.ts';
+import type { SettingsContext } from './context.ts';
+import { pageNotFound } from './error-page.ts';
+import { field } from './fields.ts';
+import { renamePage, replacePage, revokePage } from './key-pages.ts';
 import { keysPage } from './keys-page.ts';
 import type { KeysView } from './keys-page.ts';
 import { sendPage } from './page.ts';
-import type { Signed } from './page.ts';
-import type { Room } from './routes.ts';
-import type { Visitor } from '../../accounts/sign-in.ts';
+import type { Page, Signed } from './page.ts';
+import { homePath } from './session-guard.ts';
+import type { Change, Visit } from './session-guard.ts';
+import { signedOf } from './signed.ts';
 
-export function keyRoutes(router: Router, { door, forms, keys, baseUrl }: Room): void {
-  const signed = ({ member, organization, sessionId }: Visitor): Signed => ({
-    member,
-    organization,
-    sheet: forms.sheet(sessionId),
-  });
-
-  async function showKeys(
-    response: Response,
-    visitor: Visitor,
-    more: Pick<KeysView, 'made' | 'failure'> & { query?: unknown },
-    status = 200,
-  ): Promise<void> {
-    const room = await readKeyRoom(visitor.em.fork());
-    const { query, ...rest } = more;
-    const done = whatWasDone(query, [...room.live, ...room.revoked]);
-    sendPage(
-      response,
-      keysPage({
-        signed: signed(visitor),
-        room,
-        baseUrl: baseUrl(),
-        sheet: forms.sheet(visitor.sessionId),
-        done,
-        ...rest,
-      }),
-      status,
-    );
+export function keyRoutes(router: Router, { guard, keys, baseUrl }: SettingsContext): void {
+  async function show(visit: Visit, view: Partial<KeysView>, status = 200): Promise<void> {
+    const { visitor, request, response, csrfToken } = visit;
+    const em = visitor.em.fork();
+    const overview = await readKeyOverview(em);
+    const done = whatWasDone(request.query, [...overview.live, ...overview.ended]);
+    const activity = await readActivity(em);
+    const page = { signed: signedOf(visit), overview, activity, baseUrl: baseUrl(), csrfToken, done, ...view };
+    sendPage(response, keysPage(page), status);
   }
 
-  /** The key of a page that only admins see, while it is live. */
-  async function liveKey({ member, em }: Visitor, params: { id?: string }): Promise<ApiKey | undefined> {
-    if (member.role !== 'admin')
-      throw new PageError(403, 'Only admins of the organization can rename and revoke API keys.');
-    const key = await findKey(em, idIn(params));
-    return key.revokedAt === null ? key : undefined;
-  }
+  /** The page of one live key; without it, back to the list. */
+  const keyPage = (print: (view: { signed: Signed; key: ApiKey; token: string }) => Page) =>
+    guard.page(async (visit) => {
+      const { visitor, request, response, csrfToken } = visit;
+      if (visitor.member.role !== 'admin')
+        throw new Rejection('role', 'Only admins of the organization can rename, replace and revoke API keys.');
+      const key = await findKey(visitor.em, keyIdIn(request.params));
+      if (!isLive(key)) return response.redirect(303, homePath);
+      sendPage(response, print({ signed: signedOf(visit), key, token: csrfToken() }));
+    });
 
   router.get(
     '/api-keys',
-    door.signedIn(async (visitor, request, response) => showKeys(response, visitor, { query: request.query })),
+    guard.page((visit) => show(visit, {})),
   );
 
   router.post(
     '/api-keys',
-    door.keyAction('create', async (visitor, request, response, sheet) => {
+    guard.change('key_created', async (change) => {
+      const { visitor, request, csrfTokenId } = change;
       const typedName = field(request.body, 'name');
-      const made = await orRefusal(issueKey(visitor.em, visitor.member, typedName, sheet));
-      if (made instanceof KeyRefusal)
-        return showKeys(response, visitor, { failure: { sentence: made.message, typedName } }, refusalStatus(made));
-      await showKeys(response, visitor, { made: { name: made.key.name, raw: made.raw } }, 201);
+      const created = await orRejection(issueKey(visitor.em, visitor.member, typedName, csrfTokenId));
+      if (created instanceof Rejection)
+        return show(change, { failure: { rejection: created, typedName } }, created.status);
+      const { key, raw } = created;
+      const { live } = await readKeyOverview(visitor.em.fork());
+      const nameIsTaken = live.some(({ id, name }) => id !== key.id && name === key.name);
+      await show(change, { created: { name: key.name, raw, nameIsTaken } }, 201);
     }),
   );
 
-  router.get(
-    '/api-keys/:id/rename',
-    door.signedIn(async (visitor, request, response) => {
-      const key = await liveKey(visitor, request.params);
-      if (!key) return response.redirect(303, '/settings/api-keys');
-      sendPage(response, renamePage({ signed: signed(visitor), key, sheet: forms.sheet(visitor.sessionId) }));
-    }),
-  );
+  router.get('/api-keys/:id/rename', keyPage(renamePage));
+  router.post('/api-keys/:id/rename', guard.change('key_renamed', rename));
+  async function rename(change: Change): Promise<void> {
+    const { visitor, request, response, csrfToken } = change;
+    const typedName = field(request.body, 'name');
+    const id = keyIdIn(request.params);
+    const renamed = await orRejection(renameKey(visitor.em, visitor.member, id, typedName));
+    if (renamed instanceof Rejection) {
+      if (renamed.field !== 'name') throw renamed;
+      const key = await findKey(visitor.em, id);
+      const failure = { sentence: renamed.message, typedName };
+      const page = renamePage({ signed: signedOf(change), key, token: csrfToken(), failure });
+      return sendPage(response, page, renamed.status);
+    }
+    keys.forget();
+    response.redirect(303, `${homePath}?renamed=${publicId('key', renamed.id)}`);
+  }
 
-  router.post(
-    '/api-keys/:id/rename',
-    door.keyAction('rename', async (visitor, request, response) => {
-      const typedName = field(request.body, 'name');
-      const id = idIn(request.params);
-      const key = await orRefusal(renameKey(visitor.em, visitor.member, id, typedName));
-      if (key instanceof KeyRefusal && key.reason === 'name') {
-        const failure = { sentence: key.message, typedName };
-        const page = renamePage({
-          signed: signed(visitor),
-          key: await findKey(visitor.em, id),
-          sheet: forms.sheet(visitor.sessionId),
-          failure,
-        });
-        return sendPage(response, page, refusalStatus(key));
-      }
-      if (key instanceof KeyRefusal) throw key;
-      keys.forget();
-      response.redirect(303, `/settings/api-keys?renamed=${publicId('key', key.id)}`);
-    }),
-  );
+  router.get('/api-keys/:id/replace', keyPage(replacePage));
+  router.post('/api-keys/:id/replace', guard.change('key_replaced', replace));
+  async function replace(change: Change): Promise<void> {
+    const { visitor, request, csrfTokenId } = change;
+    const wanted = { id: keyIdIn(request.params), period: periodIn(request.body), csrfTokenId };
+    const { key, raw, replaced } = await replaceKey(visitor.em, visitor.member, wanted);
+    keys.forget();
+    await show(change, { created: { name: key.name, raw, oldKeyEndsAt: replaced.endsAt } }, 201);
+  }
 
-  router.get(
-    '/api-keys/:id/revoke',
-    door.signedIn(async (visitor, request, response) => {
-      const key = await liveKey(visitor, request.params);
-      if (!key) return response.redirect(303, '/settings/api-keys');
-      sendPage(response, revokePage({ signed: signed(visitor), key, sheet: forms.sheet(visitor.sessionId) }));
-    }),
-  );
-
+  router.get('/api-keys/:id/revoke', keyPage(revokePage));
   router.post(
     '/api-keys/:id/revoke',
-    door.keyAction('revoke', async (visitor, request, response) => {
-      const key = await revokeKey(visitor.em, visitor.member, idIn(request.params));
+    guard.change('key_revoked', async ({ visitor, request, response }) => {
+      const key = await revokeKey(visitor.em, visitor.member, keyIdIn(request.params));
       keys.forget();
-      response.redirect(303, `/settings/api-keys?revoked=${publicId('key', key.id)}`);
+      response.redirect(303, `${homePath}?revoked=${publicId('key', key.id)}`);
     }),
   );
 }
 
-function idIn(params: { id?: string }): string {
+export function keyIdIn(params: { id?: string }): string {
   const id = storedId('key', params.id ?? '');
-  if (id === undefined) throw noSuchPage();
+  if (id === undefined) throw pageNotFound();
   return id;
 }
 
-/** The address says what was done, and to which key; the sentence is ours. */
+function periodIn(body: unknown): ReplacementPeriod {
+  const typed = field(body, 'period');
+  const isKnown = (name: string): name is ReplacementPeriod => Object.hasOwn(replacementPeriods, name);
+  if (!isKnown(typed)) throw new Rejection('invalid', 'Choose how long the old key should keep working.');
+  return typed;
+}
+
+/** The URL says what was done, and to which key; the sentence is ours. */
 function whatWasDone(query: unknown, known: ApiKey[]): string | undefined {
   const named = (name: string) => known.find(({ id }) => id === storedId('key', field(query, name)));
   const [renamed, revoked] = [named('renamed'), named('revoked')];
-  if (revoked?.revokedAt) return `“${revoked.name}” is revoked: every request with it is refused from now on.`;
-  if (renamed) return `The key is now called “${renamed.name}”.`;
+  if (revoked?.revokedAt) return `“${revoked.name}” is revoked. Every request with it is now rejected.`;
+  if (renamed) return `The key is now named “${renamed.name}”.`;
   return undefined;
 }
 
-async function orRefusal<T>(work: Promise<T>): Promise<T | KeyRefusal> {
+async function orRejection<T>(work: Promise<T>): Promise<T | Rejection> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof KeyRefusal) return error;
+    if (error instanceof Rejection) return error;
     throw error;
   }
 }

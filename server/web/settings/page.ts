@@ -1,41 +1,52 @@
-/** The sheet that every page is printed on, and the headers it is sent with. */
+/** The frame of every page, and the headers that it is sent with. */
 import type { Response } from 'express';
-import { assetPaths } from './assets.ts';
+import type { Visitor } from '../../accounts/sign-in.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import type { Visitor } from '../../accounts/sign-in.ts';
+import { assetPaths } from './assets.ts';
+import { hiddenToken } from './fields.ts';
 
-/** Who is signed in, and the sheet that signs out. */
-export type Signed = Pick<Visitor, 'member' | 'organization'> & { sheet: string };
+/** Who is signed in, and the CSRF token of the sign-out form. */
+export type Signed = Pick<Visitor, 'member' | 'organization'> & { signOutToken: string };
 
-export type Page = { title: string; main: Html; signed?: Signed | undefined };
+export type Page = { title: string; main: Html; signed?: Signed | undefined; current?: Section | undefined };
+
+const sections = {
+  '/settings/api-keys': 'API Keys',
+  '/settings/usage': 'Usage',
+  '/settings/members': 'Members',
+  '/settings/account': 'Account',
+} as const;
+export type Section = keyof typeof sections;
+
+const serviceName = 'Proposal API';
 
 const headers = {
   'Content-Security-Policy': contentSecurityPolicy({ 'form-action': "'self'" }),
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // An address may hold a link's token: no other site sees it. (`no-referrer` would take Origin from our own forms.)
+  // A URL may hold a link's token: no other site sees it. (`no-referrer` would take Origin from our own forms.)
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
   'X-Robots-Tag': 'noindex',
 };
 
 export function sendPage(response: Response, page: Page, status = 200): void {
-  // Told in the meantime that it took too long.
+  // The deadline has already responded.
   if (response.headersSent) return;
   response.status(status).set(headers).send(print(page).html);
 }
 
-function print({ title, main, signed }: Page): Html {
+function print({ title, main, signed, current }: Page): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title}${signed && ` · ${signed.organization.name}`}</title>
+        <title>${title} · ${signed ? signed.organization.name : serviceName}</title>
         <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
         <link rel="stylesheet" href="${assetPaths.pico}" />
         <link rel="stylesheet" href="${assetPaths.style}" />
@@ -43,37 +54,57 @@ function print({ title, main, signed }: Page): Html {
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        ${signed && printHeader(signed)}
+        ${signed ? signedHeader(signed, current) : openHeader}
         <main id="main" class="${signed ? 'wide' : 'narrow'}" tabindex="-1">${main}</main>
         <p id="announcement" class="unseen" role="status"></p>
       </body>
     </html> `;
 }
 
-const printHeader = ({ member, organization, sheet }: Signed): Html =>
+const brand = (path: string): Html =>
+  html`<a class="brand" href="${path}"
+    ><img src="${assetPaths.icon}" width="24" height="24" alt="" /><strong>${serviceName}</strong></a
+  >`;
+
+const openHeader = html` <header class="bar">
+  <div class="wide">
+    ${brand('/settings/sign-in')}
+    <nav aria-label="Documentation"><a href="/docs">Docs</a></nav>
+  </div>
+</header>`;
+
+const signedHeader = ({ member, organization, signOutToken }: Signed, current: Section | undefined): Html =>
   html` <header class="bar">
     <div class="wide">
-      <p class="where">
-        <a href="/settings/api-keys"><strong>${organization.name}</strong></a>
-        <span>Settings</span>
-      </p>
+      <p class="where">${brand('/settings/api-keys')} <span>${organization.name}</span></p>
       <div class="who">
         <p>
           <span class="unseen">Signed in as </span><strong>${member.name}</strong>
           <small>${member.email} · ${member.role}</small>
         </p>
         <form method="post" action="/settings/sign-out">
-          ${hiddenSheet(sheet)}
+          ${hiddenToken(signOutToken)}
           <button class="secondary outline" type="submit">Sign out</button>
         </form>
       </div>
+      <nav aria-label="Settings">
+        ${Object.entries(sections).map(
+          ([path, label]) => html`<a href="${path}" ${path === current && html` aria-current="page"`}>${label}</a> `,
+        )}
+        <a href="/docs">Docs</a>
+      </nav>
     </div>
   </header>`;
 
-export const hiddenSheet = (sheet: string): Html => html`<input type="hidden" name="form" value="${sheet}" />`;
-
-/** What was done, or why not: said aloud when the page opens, and where the keyboard starts. */
+/** What was done, or why not: read aloud when the page opens. */
 export function notice(kind: 'done' | 'failed', text: string | Html | undefined): Html | false {
   if (text === undefined) return false;
   return html`<div class="notice ${kind}" role="${kind === 'done' ? 'status' : 'alert'}"><p>${text}</p></div>`;
 }
+
+/** A part of a page that can be opened, so that the page stays short. */
+export const foldable = (id: string, title: string | Html, content: Html, open = false): Html =>
+  html` <details class="fold" id="${id}" ${open && html` open`}>
+    <summary><h2>${title}</h2></summary>
+    ${content}
+  </details>`;

@@ -1,22 +1,35 @@
-/** The settings: which address is which page. */
+/** The settings pages: one router, whose routes are registered by topic. */
 import express, { Router } from 'express';
-import type pg from 'pg';
-import type { KeyDirectory } from '../../keys/directory.ts';
-import type { Database } from '../../database/orm.ts';
-import { serveAsset } from './assets.ts';
-import { createDoor } from './door.ts';
-import type { Door } from './door.ts';
-import { answerErrorPage, noSuchPage } from './error-page.ts';
-import { signedForms } from './form.ts';
-import type { Forms } from './form.ts';
-import { keyRoutes } from './key-routes.ts';
+import { createMailer } from '../../accounts/mail.ts';
 import { createSignIns } from '../../accounts/sign-in.ts';
-import type { SignIns } from '../../accounts/sign-in.ts';
-import { signInRoutes } from './sign-in-routes.ts';
+import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
+import type { Provider } from '../../accounts/single-sign-on.ts';
+import type { Database } from '../../database/orm.ts';
+import type { KeyDirectory } from '../../keys/directory.ts';
+import type { UsageLog } from '../../keys/usage.ts';
+import { accountRoutes } from './account-routes.ts';
+import { serveAsset } from './assets.ts';
+import type { SettingsContext } from './context.ts';
+import { csrfTokens } from './csrf.ts';
+import { pageNotFound, sendErrorPage } from './error-page.ts';
+import { keyRoutes } from './key-routes.ts';
+import { memberRoutes } from './member-routes.ts';
+import { createSessionGuard, homePath } from './session-guard.ts';
+import { forgottenRoutes, signInRoutes } from './sign-in-routes.ts';
+import { singleSignOnRoutes } from './single-sign-on-routes.ts';
+import { usageRoutes } from './usage-routes.ts';
 
-export type SettingsParts = {
+/** What the operator may configure beside the rest of the service. */
+export type SettingsOptions = {
+  /** A mail server, as `smtp://…`, and who its mail is from. */
+  mail?: { url: string; from: string } | undefined;
+  singleSignOn?: Provider | undefined;
+};
+
+export type SettingsParts = SettingsOptions & {
   database: Database;
   keys: KeyDirectory;
+  usage: UsageLog;
   /** Signs sessions and forms: at least 32 characters, the same for every process and after a restart. */
   secret: string;
   /** The service is reached over https. */
@@ -25,31 +38,35 @@ export type SettingsParts = {
   onError: (error: unknown) => void;
 };
 
-/** What the routes share. */
-export type Room = {
-  door: Door;
-  signIns: SignIns;
-  forms: Forms;
-  pool: pg.Pool;
-  keys: KeyDirectory;
-  baseUrl: () => string;
-};
+const oneYear = 365 * 86_400;
 
-export function settingsRouter({ database, keys, secret, secure, baseUrl, onError }: SettingsParts): Router {
-  const { pool } = database;
-  const signIns = createSignIns({ database, secret, secure, onError });
-  const forms = signedForms(secret);
-  const room: Room = { door: createDoor({ signIns, forms, pool, baseUrl }), signIns, forms, pool, keys, baseUrl };
+export function settingsRouter({ mail, singleSignOn: provider, ...parts }: SettingsParts): Router {
+  const { database, secret, secure, baseUrl } = parts;
+  const signIns = createSignIns(parts);
+  const csrf = csrfTokens(secret);
+  const singleSignOn = provider && createSingleSignOn({ ...parts, provider });
+  const guard = createSessionGuard({ signIns, csrf, database, baseUrl });
+  const context: SettingsContext = { ...parts, guard, signIns, csrf, mailer: mail && createMailer(mail), singleSignOn };
   const router = Router({ caseSensitive: true });
 
+  if (secure)
+    router.use((_, response, next) => {
+      response.set('Strict-Transport-Security', `max-age=${oneYear}`);
+      next();
+    });
   router.get('/assets/:file', serveAsset);
   router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
-  router.get('/', (_, response) => response.redirect(303, '/settings/api-keys'));
-  signInRoutes(router, room);
-  keyRoutes(router, room);
+  router.get('/', (_, response) => response.redirect(303, homePath));
+  signInRoutes(router, context);
+  forgottenRoutes(router, context);
+  if (singleSignOn) singleSignOnRoutes(router, context, singleSignOn);
+  keyRoutes(router, context);
+  usageRoutes(router, context);
+  memberRoutes(router, context);
+  accountRoutes(router, context);
   router.use(() => {
-    throw noSuchPage();
+    throw pageNotFound();
   });
-  router.use(answerErrorPage);
+  router.use(sendErrorPage);
   return router;
 }

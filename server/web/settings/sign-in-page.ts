@@ -1,65 +1,71 @@
-/** The pages for those who are not signed in: sign in, and choose a password by a link. */
+/** The pages for people who are not signed in: sign in, choose a password by a link, and get a new link. */
+import { linkHours } from '../../accounts/sign-in.ts';
 import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { passwordField, passwordHint, textField } from './fields.ts';
 import { notice } from './page.ts';
 import type { Page } from './page.ts';
-import { linkHours, passwordLength } from '../../accounts/sign-in.ts';
 
-/** Why one stands at the door, by the word in `?after=`. */
+/** Why somebody is on this page, by the word in `?after=`. */
 const arrivals: Record<string, string> = {
-  'sign-out': 'You are signed out.',
-  'the-end': 'Your session has ended. Sign in again.',
+  'signed-out': 'You are signed out.',
+  'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you were.',
+};
+const failures: Record<string, string> = {
+  'single-sign-on':
+    'Single sign-on did not sign you in. It works for members of an organization whose email address the provider has verified.',
 };
 
-export type SignInView = { email?: string; after?: string; failure?: string };
+export type SignInView = {
+  email?: string;
+  /** Where to go afterwards. */
+  next?: string;
+  after?: string;
+  failure?: string;
+  /** What is missing from the form. */
+  problems?: { email?: string | undefined; password?: string | undefined };
+  singleSignOn?: boolean;
+};
 
-export function signInPage({ email, after = '', failure }: SignInView): Page {
+export function signInPage({
+  email = '',
+  next = '',
+  after = '',
+  failure,
+  problems = {},
+  singleSignOn,
+}: SignInView): Page {
   const arrival = Object.hasOwn(arrivals, after) ? arrivals[after] : undefined;
+  const sentence = failure ?? (Object.hasOwn(failures, after) ? failures[after] : undefined);
   const main = html`<article class="card">
     <h1>Sign in</h1>
     <p class="quiet">Manage the API keys of your organization.</p>
-    ${notice('failed', failure)}${!failure && notice('done', arrival)}
-    <form method="post" action="/settings/sign-in">
-      <label for="email">E-mail</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        autocomplete="username"
-        autocapitalize="none"
-        spellcheck="false"
-        maxlength="254"
-        required${!email && html` autofocus`}
-        value="${email}"
-      />
-      <label for="password">Password</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="current-password"
-        maxlength="${passwordLength.most}"
-        required${email && html` autofocus`}
-      />
+    ${notice('failed', sentence)}${sentence === undefined && notice('done', arrival)}
+    ${singleSignOn && singleSignOnForm(next)}
+    <form method="post" action="/settings/sign-in" novalidate>
+      <input type="hidden" name="next" value="${next}" />
+      ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: email === '', problem: problems.email })}
+      ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', problem: problems.email === undefined ? problems.password : undefined })}
       <button type="submit">Sign in</button>
     </form>
-    <p class="quiet">No password yet, or lost it? Ask whoever runs this service for a new sign-in link.</p>
+    <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or have none yet?</a></p>
   </article>`;
-  return { title: failure ? 'Not signed in' : 'Sign in', main };
+  return { title: sentence === undefined ? 'Sign in' : 'Not signed in', main };
 }
 
-export function passwordPage({
-  email,
-  token,
-  failure,
-}: {
-  email: string;
-  token: string;
-  failure?: string | undefined;
-}): Page {
+const singleSignOnForm = (next: string): Html =>
+  html` <form method="post" action="/settings/oidc">
+      <input type="hidden" name="next" value="${next}" />
+      <button type="submit" class="outline">Sign in with single sign-on</button>
+    </form>
+    <p class="or">or</p>`;
+
+type PasswordView = { email: string; token: string; problem?: string | undefined };
+
+export function passwordPage({ email, token, problem }: PasswordView): Page {
   const main = html`<article class="card">
     <h1>Choose a password</h1>
     <p class="quiet">for ${email}</p>
-    ${notice('failed', failure)}
     <form method="post" action="/settings/password">
       <input type="hidden" name="token" value="${token}" />
       <input
@@ -72,36 +78,65 @@ export function passwordPage({
         tabindex="-1"
         aria-hidden="true"
       />
-      <label for="password">New password</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
-        minlength="${passwordLength.least}"
-        maxlength="${passwordLength.most}"
-        required
-        autofocus
-        aria-describedby="password-rule"
-        ${failure && html` aria-invalid="true"`}
-      />
-      <small id="password-rule"
-        >At least ${passwordLength.least} characters. A few unrelated words make a good one.</small
-      >
+      ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, problem })}
       <button type="submit">Set password and sign in</button>
     </form>
   </article>`;
   return { title: 'Choose a password', main };
 }
 
-export function spentLinkPage(): Page {
+export function usedLinkPage(): Page {
   const main = html`<article class="card">
     <h1>This link no longer works</h1>
     <p>
-      A sign-in link is good for one password, within ${linkHours} hours. If you have set your password, sign in with
-      it; otherwise ask whoever runs this service for a new link.
+      A password link works once, for at most ${linkHours} hours, and only until a newer one is issued. If you have
+      already set your password, sign in with it. Otherwise request a new link.
     </p>
-    <p><a href="/settings/sign-in" role="button">Sign in</a></p>
+    <p class="choices">
+      <a href="/settings/sign-in" role="button">Sign in</a>
+      <a href="/settings/forgot-password" role="button" class="secondary outline">Get a new link</a>
+    </p>
   </article>`;
   return { title: 'This link no longer works', main };
+}
+
+export type ForgottenView = { email?: string; problem?: string | undefined; withMail: boolean };
+
+export function forgottenPage({ email = '', problem, withMail }: ForgottenView): Page {
+  const offer = withMail
+    ? 'We send a link with which you choose a new one.'
+    : 'An admin of your organization can issue a link with which you choose a new one. We tell you who they are.';
+  const main = html`<article class="card">
+    <h1>Forgot your password?</h1>
+    <p class="quiet">${offer}</p>
+    <form method="post" action="/settings/forgot-password" novalidate>
+      ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: true, problem })}
+      <button type="submit">${withMail ? 'Send the link' : 'Continue'}</button>
+    </form>
+    <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>
+  </article>`;
+  return { title: 'Forgot your password?', main };
+}
+
+/** With mail the page is the same for every address; without, it names the admins of the address's organization. */
+export function forgottenDonePage({ email, admins }: { email: string; admins: string[] | undefined }): Page {
+  const told =
+    admins === undefined
+      ? html`<p>If ${email} belongs to a member, a link is on its way. It works for one hour.</p>`
+      : adminsSentence(admins);
+  const main = html`<article class="card">
+    <h1>${admins === undefined ? 'Check your email' : 'Ask an admin for a link'}</h1>
+    ${told}
+    <p><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>
+  </article>`;
+  return { title: admins === undefined ? 'Check your email' : 'Ask an admin for a link', main };
+}
+
+function adminsSentence(admins: string[]): Html {
+  if (admins.length === 0)
+    return html`<p>Ask an admin of your organization for a password link: they issue it on the Members page.</p>`;
+  return html`<p>These admins of your organization can issue a password link on the Members page:</p>
+    <ul>
+      ${admins.map((name) => html`<li>${name}</li>`)}
+    </ul>`;
 }

@@ -1,77 +1,142 @@
-/** In and out: sign in, sign out, and the one-time link to a password. */
+/** Signing in and out, and choosing a password by a link. */
 import type { Request, Response, Router } from 'express';
-import { forged, giveCookies, requireOurPage } from './door.ts';
-import { field } from './form.ts';
-import { admitSignIn, forgiveSignIn } from '../../accounts/attempts.ts';
+import { admitReset } from '../../accounts/attempts.ts';
+import { resetMail } from '../../accounts/mail.ts';
+import { passwordProblem } from '../../accounts/passwords.ts';
+import { attemptSignIn } from '../../accounts/sign-in-log.ts';
+import { adminsFor, memberWithEmail } from '../../accounts/sign-in-tables.ts';
+import { pathOfLink } from '../../accounts/sign-in.ts';
+import { forOrganization } from '../../database/tenant.ts';
+import { writeEvent } from '../../records/audit-log.ts';
+import { Rejection } from '../../problems/rejection.ts';
+import type { SettingsContext } from './context.ts';
+import { field } from './fields.ts';
 import { sendPage } from './page.ts';
-import type { Room } from './routes.ts';
-import { passwordFault } from '../../accounts/sign-in.ts';
-import { passwordPage, signInPage, spentLinkPage } from './sign-in-page.ts';
+import { deviceOf, forged, homePath, localPath, setCookies } from './session-guard.ts';
+import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
+import type { SignInView } from './sign-in-page.ts';
 
-const keysPath = '/settings/api-keys';
-/** The same words whether the address, the password or both are wrong. */
-const refused = 'This e-mail address and password do not belong together.';
+const resetHours = 1;
 
-export function signInRoutes(router: Router, { door, signIns, forms, pool, baseUrl }: Room): void {
-  const ours = requireOurPage(baseUrl);
+export function signInRoutes(router: Router, context: SettingsContext): void {
+  const { guard, signIns, csrf, singleSignOn } = context;
+  const showSignIn = (response: Response, view: SignInView, status = 200) =>
+    sendPage(response, signInPage({ ...view, singleSignOn: singleSignOn !== undefined }), status);
 
   router.get('/sign-in', async (request, response) => {
-    if (await door.visitorOf(request, response)) return response.redirect(303, keysPath);
-    sendPage(response, signInPage({ after: field(request.query, 'after') }));
+    const next = field(request.query, 'next');
+    if (await guard.visitorOf(request, response)) return response.redirect(303, localPath(next));
+    showSignIn(response, { after: field(request.query, 'after'), next });
   });
 
-  router.post('/sign-in', ours, async (request, response) => {
-    const [email, password] = [
-      field(request.body, 'email').trim().slice(0, 254),
-      field(request.body, 'password').slice(0, 1000),
-    ];
-    if (!email || !password)
-      return sendPage(response, signInPage({ email, failure: 'Type your e-mail address and your password.' }), 422);
-    await enter(response, { email, password, address: addressOf(request) });
-  });
+  router.post(
+    '/sign-in',
+    guard.openForm(async (request, response) => {
+      const email = emailOf(request);
+      const password = field(request.body, 'password').slice(0, 1000);
+      const next = field(request.body, 'next');
+      const problems = {
+        email: email === '' ? 'Enter your email address.' : undefined,
+        password: password === '' ? 'Enter your password.' : undefined,
+      };
+      if (problems.email || problems.password) return showSignIn(response, { email, next, problems }, 422);
+      await enter(request, response, { email, password, next });
+    }),
+  );
 
-  router.post('/sign-out', ours, async (request, response) => {
-    const visitor = await door.visitorOf(request, response);
-    if (visitor && !forms.check(visitor.sessionId, field(request.body, 'form'))) throw forged();
-    giveCookies(response, (await signIns.signOut(request.headers.cookie)).cookies);
-    response.redirect(303, '/settings/sign-in?after=sign-out');
-  });
+  router.post(
+    '/sign-out',
+    guard.openForm(async (request, response) => {
+      const visitor = await guard.visitorOf(request, response);
+      if (visitor && !csrf.verify(visitor.sessionId, field(request.body, 'csrfToken'))) throw forged();
+      setCookies(response, (await signIns.signOut(request.headers.cookie)).cookies);
+      response.redirect(303, '/settings/sign-in?after=signed-out');
+    }),
+  );
 
   router.get('/password', async (request, response) => {
     const token = field(request.query, 'token');
     const email = await signIns.linkedEmail(token);
-    if (email === undefined) return sendPage(response, spentLinkPage(), 410);
+    if (email === undefined) return sendPage(response, usedLinkPage(), 410);
     sendPage(response, passwordPage({ email, token }));
   });
 
-  router.post('/password', ours, async (request, response) => {
-    const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
-    const email = await signIns.linkedEmail(token);
-    const fault = passwordFault(password);
-    if (email !== undefined && fault)
-      return sendPage(response, passwordPage({ email, token, failure: `The password ${fault}.` }), 422);
-    const redeemed = await signIns.redeemLink(token, password);
-    if (!redeemed) return sendPage(response, spentLinkPage(), 410);
-    await enter(response, { email: redeemed.email, password, address: addressOf(request) });
-  });
+  router.post(
+    '/password',
+    guard.openForm(async (request, response) => {
+      const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
+      const email = await signIns.linkedEmail(token);
+      if (email === undefined) return sendPage(response, usedLinkPage(), 410);
+      const problem = await passwordProblem(password);
+      if (problem) return sendPage(response, passwordPage({ email, token, problem }), 422);
+      if (!(await signIns.redeemLink(token, password))) return sendPage(response, usedLinkPage(), 410);
+      await logPasswordChange(context, email, deviceOf(request).ipAddress);
+      await enter(request, response, { email, password, next: homePath });
+    }),
+  );
 
   async function enter(
+    request: Request<Record<string, string>>,
     response: Response,
-    { email, password, address }: { email: string; password: string; address: string },
+    { email, password, next }: { email: string; password: string; next: string },
   ): Promise<void> {
-    const wait = await admitSignIn(pool, email, address);
-    if (wait > 0) {
-      response.set('Retry-After', String(wait));
-      const minutes = Math.ceil(wait / 60);
-      const failure = `Too many attempts. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
-      return sendPage(response, signInPage({ email, failure }), 429);
+    const result = await attemptSignIn(context, { email, password, device: deviceOf(request) });
+    if (result.outcome === 'accepted') {
+      setCookies(response, result.cookies);
+      return response.redirect(303, localPath(next));
     }
-    const { accepted, cookies } = await signIns.signIn(email, password);
-    if (!accepted) return sendPage(response, signInPage({ email, failure: refused }), 422);
-    await forgiveSignIn(pool, email, address);
-    giveCookies(response, cookies);
-    response.redirect(303, keysPath);
+    if (result.outcome === 'too_many') {
+      response.set('Retry-After', String(result.waitSeconds));
+      return showSignIn(response, { email, next, failure: tooMany(result.waitSeconds) }, 429);
+    }
+    // The same words whether the address, the password or both are wrong.
+    showSignIn(response, { email, next, failure: 'Incorrect email or password.' }, 422);
   }
 }
 
-const addressOf = (request: Request): string => request.ip ?? '';
+export function forgottenRoutes(router: Router, context: SettingsContext): void {
+  const { guard, database, mailer, onError } = context;
+  const withMail = mailer !== undefined;
+
+  router.get('/forgot-password', (_, response) => sendPage(response, forgottenPage({ withMail })));
+
+  router.post(
+    '/forgot-password',
+    guard.openForm(async (request, response) => {
+      const email = emailOf(request);
+      if (email === '') {
+        const problem = 'Enter your email address.';
+        return sendPage(response, forgottenPage({ withMail, problem }), 422);
+      }
+      const wait = await admitReset(database.pool, deviceOf(request).ipAddress);
+      if (wait > 0) throw new Rejection('too_many', tooMany(wait), { retryAfterSeconds: wait });
+      const admins = withMail ? undefined : await adminsFor(database.pool, email);
+      // Not awaited: how long it takes would tell whether there is such a member.
+      if (withMail) void sendReset(context, email).catch(onError);
+      sendPage(response, forgottenDonePage({ email, admins }));
+    }),
+  );
+}
+
+async function sendReset({ database, signIns, mailer, baseUrl }: SettingsContext, email: string): Promise<void> {
+  const member = await memberWithEmail(database.pool, email);
+  if (!member || !mailer) return;
+  const link = baseUrl() + pathOfLink(await signIns.passwordLink({ name: member.name, email }, resetHours));
+  const em = forOrganization(database, member.organizationId).em();
+  await writeEvent(em, { action: 'password_link_issued', memberId: member.id, subjectId: member.id });
+  await mailer.send(resetMail(email, link));
+}
+
+async function logPasswordChange({ database }: SettingsContext, email: string, ipAddress: string): Promise<void> {
+  const member = await memberWithEmail(database.pool, email);
+  if (!member) return;
+  const em = forOrganization(database, member.organizationId).em();
+  await writeEvent(em, { action: 'password_changed', memberId: member.id, subjectId: member.id, ipAddress });
+}
+
+const emailOf = (request: Pick<Request, 'body'>) => field(request.body, 'email').trim().slice(0, 254);
+
+export function tooMany(waitSeconds: number): string {
+  const minutes = Math.ceil(waitSeconds / 60);
+  return `Too many attempts. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+}

@@ -1,4 +1,4 @@
-/** Moments as people say them: "3 minutes ago", "4 Mar 2026", and the exact one beside it. */
+/** Times as people say them: "3 minutes ago", "4 Mar 2026"; the exact time is in the tooltip. */
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 
@@ -10,7 +10,7 @@ const units = [
 
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-/** Within a month the distance, before that the day. */
+/** How long ago within a month; the day before that. */
 export function ago(at: string, nowMs = Date.now()): string {
   // The database's clock may be a little ahead of this one.
   const seconds = Math.max(0, (nowMs - Date.parse(at)) / 1000);
@@ -27,3 +27,15 @@ const exact = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UT
 
 export const timeAgo = (at: string): Html => html`<time datetime="${at}" title="${exact(at)}">${ago(at)}</time>`;
 export const timeDay = (at: string): Html => html`<time datetime="${at}" title="${exact(at)}">${dayOf(at)}</time>`;
+
+const minute = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+
+/** `4 Mar, 14:05 UTC`: for what is still to come. */
+export const timeUntil = (at: string): Html =>
+  html`<time datetime="${at}" title="${exact(at)}">${minute.format(new Date(at))} UTC</time>`;

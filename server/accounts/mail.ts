@@ -1,0 +1,46 @@
+/** Mail to members, through the server at SMTP_URL. */
+import { createTransport } from 'nodemailer';
+
+export type Mail = { to: string; subject: string; text: string };
+export type Mailer = { send(mail: Mail): Promise<void>; close(): void };
+
+/** `url` is `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
+export function createMailer({ url, from }: { url: string; from: string }): Mailer {
+  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
+  const transport = createTransport({ url, ...timeouts }, { from });
+  return {
+    async send(mail) {
+      // A list of addresses would reach more people than one.
+      await transport.sendMail({ ...mail, to: { name: '', address: mail.to } });
+    },
+    close: () => transport.close(),
+  };
+}
+
+type Invitation = { organization: string; inviter: string; link: string; hours: number };
+
+export const invitation = (to: string, { organization, inviter, link, hours }: Invitation): Mail => ({
+  to,
+  subject: `${inviter} invited you to ${organization}`,
+  text: `${inviter} invited you to the settings of ${organization}, where its API keys are managed.
+
+Choose a password within ${hours} hours:
+
+${link}
+
+If you did not expect this, you can ignore it.
+`,
+});
+
+export const resetMail = (to: string, link: string): Mail => ({
+  to,
+  subject: 'Choose a new password',
+  text: `Somebody, probably you, requested a new password for ${to}.
+
+Choose it within 1 hour:
+
+${link}
+
+If it was not you, you can ignore this: your password stays as it is.
+`,
+});

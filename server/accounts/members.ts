@@ -1,0 +1,121 @@
+/** The members of an organization. An actor of `null` is whoever has a shell on the machine. */
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { email as emailSchema } from '../../contract/fields.ts';
+import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { nameLength, parseName } from '../entities/name.ts';
+import { Member } from '../entities/organization.ts';
+import type { Organization, Role } from '../entities/organization.ts';
+import { Rejection } from '../problems/rejection.ts';
+import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import { publicId } from '../records/public-id.ts';
+import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { deleteSignIn, memberWithEmail } from './sign-in-tables.ts';
+
+export type NewMember = Pick<Member, 'email' | 'name' | 'role'>;
+
+/** Rejected where the e-mail address belongs to a member of any organization. */
+export async function addMember(
+  database: Database,
+  organization: Pick<Organization, 'id'>,
+  fields: NewMember,
+  actor: Actor | null = null,
+): Promise<Member> {
+  const { em } = forOrganization(database, organization.id);
+  const { name, email } = checkMember(fields);
+  const taken = new Rejection('taken', `${email} already belongs to a member. Each address can be used once.`, {
+    field: 'email',
+  });
+  const attempt = { action: 'member_added', memberId: actor?.id ?? null, detail: email } as const;
+  const add = async (inner: EntityManager) => {
+    if (actor) await requireAdmin(inner, actor, 'add members');
+    if (await memberWithEmail(database.pool, email)) throw taken;
+    const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
+    await inner.flush();
+    const event = { subjectId: member.id, detail: fields.role };
+    recordEvent(inner, { action: 'member_added', memberId: actor?.id ?? null, ...event });
+    return member;
+  };
+  try {
+    return await auditingRejections(em(), attempt, () => em().transactional(add));
+  } catch (error) {
+    throw error instanceof UniqueConstraintViolationException ? taken : error;
+  }
+}
+
+/** Those who have not been removed, by name. */
+export function listMembers(em: ScopedEntityManager): Promise<Member[]> {
+  return em.find(Member, { removedAt: null }, { orderBy: { name: 'asc', id: 'asc' } });
+}
+
+export async function findMember(em: ScopedEntityManager, id: string): Promise<Member> {
+  const member = await em.findOne(Member, { id, removedAt: null });
+  if (!member) throw noSuchMember();
+  return member;
+}
+
+export async function changeRole(
+  em: ScopedEntityManager,
+  actor: Actor | null,
+  subject: Actor,
+  role: Role,
+): Promise<Member> {
+  return changeMember(em, actor, { subject, action: 'role_changed' }, async (inner, member) => {
+    if (member.role === role) return;
+    if (member.role === 'admin') await requireAnotherAdmin(inner, member);
+    const event = { subjectId: member.id, detail: role, previous: member.role };
+    recordEvent(inner, { action: 'role_changed', memberId: actor?.id ?? null, ...event });
+    member.role = role;
+  });
+}
+
+/** Ends the member's sessions, links and password in the same transaction. Keys that the member created stay. */
+export async function removeMember(em: ScopedEntityManager, actor: Actor | null, subject: Actor): Promise<Member> {
+  return changeMember(em, actor, { subject, action: 'member_removed' }, async (inner, member) => {
+    if (member.role === 'admin') await requireAnotherAdmin(inner, member);
+    await deleteSignIn(inner, member.emailKey);
+    recordEvent(inner, { action: 'member_removed', memberId: actor?.id ?? null, subjectId: member.id });
+    member.removedAt = member.transactionStart ?? null;
+  });
+}
+
+async function changeMember(
+  em: ScopedEntityManager,
+  actor: Actor | null,
+  { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' },
+  change: (em: EntityManager, member: Member) => Promise<void>,
+): Promise<Member> {
+  const attempt = { action, memberId: actor?.id ?? null, detail: publicId('member', subject.id) };
+  return auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      // Two admins who remove each other at once: one of them waits here.
+      await lockOrganization(inner, subject.organizationId);
+      if (actor) await requireAdmin(inner, actor, 'manage members');
+      const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };
+      const member = await inner.findOne(Member, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+      if (!member) throw noSuchMember();
+      await change(inner, member);
+      return member;
+    }),
+  );
+}
+
+const noSuchMember = () => new Rejection('unknown', 'This organization has no such member.');
+
+async function requireAnotherAdmin(em: EntityManager, { id, name }: Member): Promise<void> {
+  if ((await em.count(Member, { role: 'admin', removedAt: null, id: { $ne: id } })) > 0) return;
+  throw new Rejection('last_admin', `${name} is the only admin. Make another member an admin first.`);
+}
+
+function checkMember(fields: NewMember): { name: string; email: string } {
+  const parsed = parseName(fields.name, nameLength.member);
+  if ('problem' in parsed) throw new Rejection('invalid', parsed.problem, { field: 'name' });
+  const email = emailSchema({ description: '' }).safeParse(fields.email.trim());
+  if (!email.success) {
+    throw new Rejection('invalid', 'Enter one email address, such as ana@example.com.', { field: 'email' });
+  }
+  return { name: parsed.name, email: email.data };
+}

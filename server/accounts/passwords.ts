@@ -1,0 +1,86 @@
+/** What a password must be, and how it is stored. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+
+export const passwordLength = { least: 12, most: 128 };
+
+/** What is wrong with a password, as a sentence; undefined where it can be used. */
+export async function passwordProblem(password: string): Promise<string | undefined> {
+  if (password.length < passwordLength.least) return `Use at least ${passwordLength.least} characters.`;
+  if (password.length > passwordLength.most) return `Use at most ${passwordLength.most} characters.`;
+  if (new Set(password).size < 4) return 'Use at least 4 different characters.';
+  if (await isCommon(password)) return 'This password is too common. Use a few unrelated words instead.';
+  return undefined;
+}
+
+let common: Promise<ReadonlySet<string>> | undefined;
+
+/** Loaded when the first password is chosen: 50,000 words that nobody needs before that. */
+async function readCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(Object.values(dictionary).flatMap((words) => [...words].map(String)));
+}
+
+/** A common password as it is, repeated, with digits and signs around it, or with the usual substitutes for letters. */
+async function isCommon(password: string): Promise<boolean> {
+  const words = await (common ??= readCommonPasswords());
+  const lower = password.toLowerCase();
+  const plain = lower.replaceAll(/[@4310$!57]/g, (sign) => substitutes[sign] ?? sign);
+  const forms = [lower, plain].flatMap((form) => [form, form.replaceAll(/^[^a-z]+|[^a-z]+$/g, '')]);
+  return forms.some((form) => words.has(form) || words.has(repeatedUnit(form)));
+}
+
+const substitutes: Record<string, string> = {
+  '@': 'a',
+  '4': 'a',
+  '3': 'e',
+  '1': 'i',
+  '!': 'i',
+  '0': 'o',
+  $: 's',
+  '5': 's',
+  '7': 't',
+};
+
+/** `abcabc` → `abc`; a text that repeats nothing is its own unit. */
+function repeatedUnit(text: string): string {
+  const period = (text + text).indexOf(text, 1);
+  return period > 0 ? text.slice(0, period) : text;
+}
+
+/** OWASP's advice for scrypt at 32 MiB, which is as strong as N = 2^17 with p = 1 and kinder to a small machine. */
+const cost = { N: 2 ** 15, r: 8, p: 3 };
+const keyBytes = 32;
+const form = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
+
+/** `scrypt$N$r$p$salt$hash`, so that the cost can rise later. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const key = await derive(password, salt, cost);
+  return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+}
+
+export async function verifyPassword({ hash, password }: { hash: string; password: string }): Promise<boolean> {
+  const [, N, r, p, salt = '', stored = ''] = form.exec(hash) ?? [];
+  if (!N) return false;
+  const key = await derive(password, Buffer.from(salt, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) });
+  const expected = Buffer.from(stored, 'base64url');
+  return key.length === expected.length && timingSafeEqual(key, expected);
+}
+
+// Two at a time: hashing occupies Node's thread pool, which everything else that reads files or looks up names shares.
+const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
+let turn = 0;
+
+function derive(password: string, salt: Buffer, { N, r, p }: typeof cost): Promise<Buffer> {
+  const lane = (turn += 1) % lanes.length;
+  const work = () =>
+    new Promise<Buffer>((resolve, reject) => {
+      const options = { N, r, p, maxmem: 256 * N * r };
+      scrypt(password.normalize('NFKC'), salt, keyBytes, options, (error, key) =>
+        error ? reject(error) : resolve(key),
+      );
+    });
+  const result = (lanes[lane] ?? Promise.resolve()).then(work);
+  lanes[lane] = result.catch(() => {});
+  return result;
+}

@@ -1,0 +1,49 @@
+/** The audit log: what was done in an organization's settings, who signed in, and what was rejected. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import { filters, optionalId, optionalText, owned, timestamp } from './owned.ts';
+
+/** By kind, and for each the actions that it holds; a rejection has the action that was attempted. */
+export const auditActions = {
+  key_created: 'create a key',
+  key_renamed: 'rename a key',
+  key_replaced: 'replace a key',
+  key_revoked: 'revoke a key',
+  member_added: 'add a member',
+  member_removed: 'remove a member',
+  role_changed: 'change a role',
+  password_link_issued: 'issue a password link',
+  password_changed: 'change a password',
+  sessions_ended: 'end sessions',
+  plan_changed: 'change the plan',
+  organization_renamed: 'rename the organization',
+  signed_in: 'sign in',
+  sign_in_failed: 'sign in',
+} as const;
+export type AuditAction = keyof typeof auditActions;
+export type AuditKind = 'change' | 'sign_in' | 'rejection';
+
+export const AuditEvent = defineEntity({
+  name: 'AuditEvent',
+  tableName: 'audit_events',
+  filters,
+  properties: {
+    ...owned,
+    kind: p.text().$type<AuditKind>(),
+    action: p.text().$type<AuditAction>(),
+    /** Who did it; null for the command line and for a sign-in that failed. */
+    memberId: optionalId(),
+    keyId: optionalId(),
+    /** The member that it was done to. */
+    subjectId: optionalId(),
+    /** What it was about: the key's name, the new role, the new plan. */
+    detail: optionalText(),
+    /** What it was before, where something was renamed or changed. */
+    previous: optionalText(),
+    /** Why it was rejected. */
+    reason: optionalText(),
+    ipAddress: optionalText(),
+    createdAt: timestamp().defaultRaw('now()'),
+  },
+});
+export type AuditEvent = InferEntity<typeof AuditEvent>;

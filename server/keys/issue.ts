@@ -1,0 +1,98 @@
+/** Creating an API key, new or as the successor of another. */
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { ApiKey } from '../entities/organization.ts';
+import { Rejection } from '../problems/rejection.ts';
+import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { publicId } from '../records/public-id.ts';
+import { hashKey } from './authenticate.ts';
+import { lockKey } from './lock.ts';
+import { checkKeyName, isLive } from './list.ts';
+
+export const maximumLiveKeys = 25;
+
+/** `raw` is the whole key: it is returned here and nowhere else. */
+export type IssuedKey = { raw: string; key: ApiKey };
+
+/**
+ * Creates a key. Rejected unless the actor is an admin, the plan is Team, and fewer than 25 keys are live. `csrfTokenId`
+ * names the form that it was requested with, if any: a form that is sent again creates nothing.
+ */
+export async function issueKey(
+  em: ScopedEntityManager,
+  actor: Actor,
+  typedName: string,
+  csrfTokenId?: string,
+): Promise<IssuedKey> {
+  const attempt = { action: 'key_created', memberId: actor.id, detail: typedName } as const;
+  return auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      await admitNewKey(inner, actor, csrfTokenId);
+      const issued = await createKey(inner, actor, checkKeyName(typedName), csrfTokenId);
+      recordEvent(inner, { action: 'key_created', memberId: actor.id, keyId: issued.key.id, detail: issued.key.name });
+      return issued;
+    }),
+  );
+}
+
+/** How long a replaced key goes on working, in seconds. */
+export const replacementPeriods = { hour: 3600, day: 86_400, week: 604_800 } as const;
+export type ReplacementPeriod = keyof typeof replacementPeriods;
+
+/** Creates a successor of the same name; the old key stops working when the period has passed. */
+export async function replaceKey(
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, period, csrfTokenId }: { id: string; period: ReplacementPeriod; csrfTokenId?: string },
+): Promise<IssuedKey & { replaced: ApiKey }> {
+  const attempt = { action: 'key_replaced', memberId: actor.id, detail: publicId('key', id) } as const;
+  return auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      await admitNewKey(inner, actor, csrfTokenId);
+      const replaced = await lockKey(inner, id);
+      if (!isLive(replaced)) throw new Rejection('repeated', 'This key no longer works. Create a new one instead.');
+      if (replaced.replacedBy !== null)
+        throw new Rejection('repeated', 'This key has already been replaced. Nothing was changed.');
+      const issued = await createKey(inner, actor, replaced.name, csrfTokenId);
+      const startedAtMs = Date.parse(replaced.transactionStart ?? new Date().toISOString());
+      replaced.endsAt = new Date(startedAtMs + replacementPeriods[period] * 1000).toISOString();
+      replaced.replacedBy = issued.key.id;
+      recordEvent(inner, { action: 'key_replaced', memberId: actor.id, keyId: replaced.id, detail: replaced.name });
+      return { ...issued, replaced };
+    }),
+  );
+}
+
+async function admitNewKey(em: EntityManager, actor: Actor, csrfTokenId: string | undefined): Promise<void> {
+  // Two requests at once wait for this row: the 26th key cannot slip in between.
+  const organization = await lockOrganization(em, actor.organizationId);
+  await requireAdmin(em, actor, 'create API keys');
+  if (organization.plan !== 'team') throw new Rejection('plan', 'API keys need the Team plan.');
+  if (csrfTokenId !== undefined && (await em.count(ApiKey, { csrfTokenId })) > 0)
+    throw new Rejection('repeated', 'This form has already created a key. No second key was created.');
+  const keys = await em.find(ApiKey, { revokedAt: null });
+  if (keys.filter((key) => isLive(key)).length >= maximumLiveKeys)
+    throw new Rejection('limit', `An organization can have at most ${maximumLiveKeys} live keys. Revoke one first.`);
+}
+
+async function createKey(
+  em: EntityManager,
+  actor: Actor,
+  name: string,
+  csrfTokenId: string | undefined,
+): Promise<IssuedKey> {
+  const raw = `ak_live_${randomBytes(32).toString('hex')}`;
+  const key = em.create(ApiKey, {
+    name,
+    prefix: raw.slice(0, 12),
+    lastFour: raw.slice(-4),
+    hash: hashKey(raw),
+    createdBy: actor.id,
+    csrfTokenId: csrfTokenId ?? null,
+  });
+  await em.flush();
+  return { raw, key };
+}

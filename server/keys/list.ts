@@ -1,0 +1,60 @@
+/** The API keys of an organization, for any of its members: nothing here can be used to call the API. */
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { nameLength, parseName } from '../entities/name.ts';
+import { ApiKey } from '../entities/organization.ts';
+import { Rejection } from '../problems/rejection.ts';
+import { readMemberNames } from '../records/member-names.ts';
+import type { MemberNames } from '../records/member-names.ts';
+
+/** `ak_live_1a2b…9f0e`: what is shown of a key after its one full appearance. */
+export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFour'>): string => `${prefix}…${lastFour}`;
+
+/** A replaced key lives until it ends. */
+export const isLive = ({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, nowMs = Date.now()): boolean =>
+  revokedAt === null && (endsAt === null || Date.parse(endsAt) > nowMs);
+
+export const noSuchKey = () => new Rejection('unknown', 'This organization has no such key.');
+
+export function checkKeyName(typed: string): string {
+  const parsed = parseName(typed, nameLength.apiKey);
+  if ('problem' in parsed) throw new Rejection('invalid', parsed.problem, { field: 'name' });
+  return parsed.name;
+}
+
+export async function findKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
+  const key = await em.findOne(ApiKey, { id });
+  if (!key) throw noSuchKey();
+  return key;
+}
+
+const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
+
+/** Every key of the organization, live ones first, newest first. */
+export async function listKeys(em: ScopedEntityManager): Promise<ApiKey[]> {
+  const keys = await em.find(ApiKey, {}, { orderBy: newestFirst });
+  return [...keys.filter((key) => isLive(key)), ...keys.filter((key) => !isLive(key))];
+}
+
+export type KeyOverview = {
+  live: ApiKey[];
+  /** The latest of those that no longer work, and how many there are. */
+  ended: ApiKey[];
+  endedCount: number;
+  memberNames: MemberNames;
+};
+
+const mostEndedShown = 100;
+
+export async function readKeyOverview(em: ScopedEntityManager): Promise<KeyOverview> {
+  const now = new Date().toISOString();
+  const live = await em.find(
+    ApiKey,
+    { revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: now } }] },
+    { orderBy: newestFirst },
+  );
+  const past = { $or: [{ revokedAt: { $ne: null } }, { endsAt: { $lte: now } }] };
+  const ended = await em.find(ApiKey, past, { orderBy: newestFirst, limit: mostEndedShown });
+  const endedCount = ended.length < mostEndedShown ? ended.length : await em.count(ApiKey, past);
+  const ids = [...live, ...ended].flatMap(({ createdBy, revokedBy }) => [createdBy, revokedBy]);
+  return { live, ended, endedCount, memberNames: await readMemberNames(em, ids) };
+}

@@ -1,0 +1,13 @@
+/** A key that is about to change, locked for the transaction. */
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { ApiKey } from '../entities/organization.ts';
+import { organizationOf } from '../entities/owned.ts';
+import { noSuchKey } from './list.ts';
+
+export async function lockKey(em: EntityManager, id: string): Promise<ApiKey> {
+  const where = { id, organizationId: organizationOf(em) };
+  const key = await em.findOne(ApiKey, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (!key) throw noSuchKey();
+  return key;
+}

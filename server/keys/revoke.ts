@@ -1,0 +1,43 @@
+/** Revoking and renaming an API key. */
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import type { ApiKey } from '../entities/organization.ts';
+import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import { publicId } from '../records/public-id.ts';
+import { requireAdmin } from '../records/require-admin.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { checkKeyName } from './list.ts';
+import { lockKey } from './lock.ts';
+
+/** Ends a key at once; revoking it again changes nothing. */
+export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {
+  const attempt = { action: 'key_revoked', memberId: actor.id, detail: publicId('key', id) } as const;
+  return auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      await requireAdmin(inner, actor, 'revoke API keys');
+      const key = await lockKey(inner, id);
+      if (key.revokedAt === null) {
+        key.revokedAt = key.transactionStart ?? null;
+        key.revokedBy = actor.id;
+        recordEvent(inner, { action: 'key_revoked', memberId: actor.id, keyId: key.id, detail: key.name });
+      }
+      return key;
+    }),
+  );
+}
+
+export async function renameKey(em: ScopedEntityManager, actor: Actor, id: string, typedName: string): Promise<ApiKey> {
+  const attempt = { action: 'key_renamed', memberId: actor.id, detail: typedName } as const;
+  return auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      await requireAdmin(inner, actor, 'rename API keys');
+      const name = checkKeyName(typedName);
+      const key = await lockKey(inner, id);
+      if (key.name !== name) {
+        const event = { keyId: key.id, detail: name, previous: key.name };
+        recordEvent(inner, { action: 'key_renamed', memberId: actor.id, ...event });
+        key.name = name;
+      }
+      return key;
+    }),
+  );
+}

@@ -1,0 +1,76 @@
+/** The usage of an organization's API, as the settings show it. */
+import type pg from 'pg';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { FailedRequest, outcomes } from '../entities/usage.ts';
+import type { Outcome } from '../entities/usage.ts';
+
+export const reportedDays = 30;
+
+export type Tally = Record<Outcome, number>;
+export type UsageReport = {
+  /** The last 30 days, the oldest first; a day without requests is there too. */
+  days: { day: string; tally: Tally }[];
+  /** By operation, the most used first. */
+  operations: { operation: string; tally: Tally }[];
+  /** By key, the most used first; empty for the report of one key. */
+  keys: { keyId: string; tally: Tally }[];
+  total: Tally;
+};
+
+const text = `select to_char(day, 'YYYY-MM-DD') as day, operation, key_id as "keyId", outcome, sum(requests)::float8 as requests
+  from usage_counts where organization_id = $1 and day > $2::date - ${reportedDays} and ($3::uuid is null or key_id = $3)
+  group by grouping sets ((day, outcome), (operation, outcome), (key_id, outcome))`;
+
+type Sum = { day: string | null; operation: string | null; keyId: string | null; outcome: Outcome; requests: number };
+
+/** Of the whole organization, or of one of its keys. */
+export async function readUsage(
+  pool: pg.Pool,
+  { organizationId, keyId, nowMs = Date.now() }: { organizationId: string; keyId?: string; nowMs?: number },
+): Promise<UsageReport> {
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const { rows } = await pool.query<Sum>(text, [organizationId, today, keyId ?? null]);
+  const byDay = tallyBy(rows, 'day');
+  const days = Array.from({ length: reportedDays }, (_, index) => {
+    const day = new Date(Date.parse(today) - (reportedDays - 1 - index) * 86_400_000).toISOString().slice(0, 10);
+    return { day, tally: byDay.get(day) ?? emptyTally() };
+  });
+  const ranked = (name: 'operation' | 'keyId') =>
+    [...tallyBy(rows, name)].toSorted(([, one], [, other]) => sum(other) - sum(one));
+  return {
+    days,
+    operations: ranked('operation').map(([operation, tally]) => ({ operation, tally })),
+    keys: keyId === undefined ? ranked('keyId').map(([id, tally]) => ({ keyId: id, tally })) : [],
+    total: [...byDay.values()].reduce(plus, emptyTally()),
+  };
+}
+
+export const sum = (tally: Tally): number => outcomes.reduce((total, outcome) => total + tally[outcome], 0);
+
+const emptyTally = (): Tally => ({ success: 0, client_error: 0, rate_limited: 0, server_error: 0 });
+
+const plus = (one: Tally, other: Tally): Tally => ({
+  success: one.success + other.success,
+  client_error: one.client_error + other.client_error,
+  rate_limited: one.rate_limited + other.rate_limited,
+  server_error: one.server_error + other.server_error,
+});
+
+function tallyBy(rows: readonly Sum[], name: 'day' | 'operation' | 'keyId'): Map<string, Tally> {
+  const tallies = new Map<string, Tally>();
+  for (const row of rows) {
+    const value = row[name];
+    if (value === null) continue;
+    const tally = tallies.get(value) ?? emptyTally();
+    tally[row.outcome] += row.requests;
+    tallies.set(value, tally);
+  }
+  return tallies;
+}
+
+const mostShown = 50;
+
+/** The latest failed requests of a key, newest first. */
+export function readFailures(em: ScopedEntityManager, keyId: string): Promise<FailedRequest[]> {
+  return em.find(FailedRequest, { keyId }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: mostShown });
+}

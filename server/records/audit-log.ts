@@ -1,0 +1,58 @@
+/** The audit log of an organization: written in the transaction of what it tells, read by kind. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { AuditEvent } from '../entities/audit-event.ts';
+import type { AuditAction, AuditKind } from '../entities/audit-event.ts';
+import { Rejection } from '../problems/rejection.ts';
+import type { RejectionReason } from '../problems/rejection.ts';
+
+export type Entry = {
+  kind?: AuditKind;
+  action: AuditAction;
+  memberId: string | null;
+  keyId?: string;
+  subjectId?: string;
+  detail?: string;
+  previous?: string;
+  reason?: string;
+  ipAddress?: string;
+};
+
+/** Within the transaction of `em`: it is written when what it tells is. */
+export function recordEvent(em: EntityManager, { kind = 'change', ...entry }: Entry): void {
+  em.create(AuditEvent, { kind, ...entry, ...(entry.detail && { detail: printable(entry.detail) }) });
+}
+
+/** In a transaction of its own, for what has no other. */
+export async function writeEvent(em: ScopedEntityManager, entry: Entry): Promise<void> {
+  await em.fork().transactional(async (inner) => recordEvent(inner, entry));
+}
+
+const audited: readonly RejectionReason[] = ['role', 'plan', 'unknown', 'forged'];
+
+/** Does the work; an attempt at what the member may not do goes on the log, although the work's transaction is undone. */
+export async function auditingRejections<T>(
+  em: ScopedEntityManager,
+  attempt: Pick<Entry, 'action' | 'memberId' | 'detail'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Rejection && audited.includes(error.reason))
+      await writeEvent(em, { ...attempt, kind: 'rejection', reason: error.reason });
+    throw error;
+  }
+}
+
+/** The latest events of a kind, newest first. */
+export function readEvents(em: ScopedEntityManager, kind: AuditKind, limit: number): Promise<AuditEvent[]> {
+  return em.find(AuditEvent, { kind }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
+}
+
+/** What was typed may be anything, and nobody has checked it yet. */
+const printable = (text: string) =>
+  text
+    .slice(0, 200)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ');

@@ -1,0 +1,26 @@
+/** CSRF tokens: each form of a session carries one, signed for that session, so that no other site can make it up. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export type CsrfTokens = {
+  /** A new token, for the form's hidden field `csrfToken`. */
+  issue(sessionId: string): string;
+  /** The token's own id, if it was issued for this session. */
+  verify(sessionId: string, token: string): string | undefined;
+};
+
+export function csrfTokens(secret: string): CsrfTokens {
+  const sign = (sessionId: string, id: string) =>
+    createHmac('sha256', secret).update(`csrf ${sessionId} ${id}`).digest();
+  return {
+    issue(sessionId) {
+      const id = randomBytes(16).toString('base64url');
+      return `${id}.${sign(sessionId, id).toString('base64url')}`;
+    },
+    verify(sessionId, token) {
+      const [id = '', signature = ''] = token.split('.');
+      const given = Buffer.from(signature, 'base64url');
+      const expected = sign(sessionId, id);
+      return given.length === expected.length && timingSafeEqual(given, expected) ? id : undefined;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** What a form sends, and how its fields are printed. */
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { passwordLength } from '../../accounts/passwords.ts';
+
+/** One field of a posted form or a query; '' where it is missing or repeated. */
+export function field(fields: unknown, name: string): string {
+  const value: unknown = Object.hasOwn(Object(fields), name) ? Reflect.get(Object(fields), name) : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
+export const hiddenToken = (token: string): Html => html`<input type="hidden" name="csrfToken" value="${token}" />`;
+
+type TextField = {
+  id: string;
+  label: string;
+  type?: 'text' | 'email';
+  value?: string | undefined;
+  most: number;
+  autocomplete?: string;
+  autofocus?: boolean;
+  hint?: string;
+  /** What is wrong with what was typed. */
+  problem?: string | undefined;
+};
+
+export function textField({ id, label, type = 'text', value, most, autocomplete = 'off', ...rest }: TextField): Html {
+  const { autofocus = false, hint, problem } = rest;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    <input
+      id="${id}"
+      name="${id}"
+      type="${type}"
+      maxlength="${most}"
+      required
+      autocomplete="${autocomplete}"
+      ${type === 'email' && html` autocapitalize="none" spellcheck="false"`}
+      value="${value}"
+      ${(autofocus || problem !== undefined) && html` autofocus`}
+      ${described(id, hint, problem)}
+    />
+    ${notes(id, hint, problem)}
+  </div>`;
+}
+
+type PasswordField = Pick<TextField, 'id' | 'label' | 'autofocus' | 'hint' | 'problem'> & { isNew?: boolean };
+
+export function passwordField({ id, label, autofocus = false, hint, problem, isNew = false }: PasswordField): Html {
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    <div class="secret">
+      <input
+        id="${id}"
+        name="${id}"
+        type="password"
+        autocomplete="${isNew ? 'new-password' : 'current-password'}"
+        ${isNew && html` minlength="${passwordLength.least}"`}
+        maxlength="${passwordLength.most}"
+        required
+        ${(autofocus || problem !== undefined) && html` autofocus`}
+        ${described(id, hint, problem)}
+      />
+      <button type="button" class="secondary outline" data-show="${id}" aria-pressed="false" hidden>
+        Show<span class="unseen"> ${label.toLowerCase()}</span>
+      </button>
+    </div>
+    ${notes(id, hint, problem)}
+  </div>`;
+}
+
+export const passwordHint = `At least ${passwordLength.least} characters. A few unrelated words work well.`;
+
+function described(id: string, hint: string | undefined, problem: string | undefined): Html | false {
+  const ids = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`].filter(Boolean).join(' ');
+  if (ids === '') return false;
+  return html` aria-describedby="${ids}"${problem !== undefined && html` aria-invalid="true"`}`;
+}
+
+const notes = (id: string, hint: string | undefined, problem: string | undefined): Html =>
+  html`${problem !== undefined && html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`}
+  ${hint !== undefined && html`<small id="${id}-hint">${hint}</small>`}`;

@@ -1,0 +1,29 @@
+/** To the OpenID provider and back. */
+import type { Router } from 'express';
+import { logSignIn } from '../../accounts/sign-in-log.ts';
+import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
+import type { SettingsContext } from './context.ts';
+import { field } from './fields.ts';
+import { deviceOf, localPath, setCookies } from './session-guard.ts';
+
+export function singleSignOnRoutes(router: Router, context: SettingsContext, singleSignOn: SingleSignOn): void {
+  const { guard, database } = context;
+
+  router.post(
+    '/oidc',
+    guard.openForm(async (request, response) => {
+      const { url, cookies } = await singleSignOn.start(localPath(field(request.body, 'next')));
+      setCookies(response, cookies);
+      response.redirect(303, url);
+    }),
+  );
+
+  router.get('/oidc/callback', async (request, response) => {
+    const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
+    const result = await singleSignOn.finish(query, request.headers.cookie);
+    if (!result) return response.redirect(303, '/settings/sign-in?after=single-sign-on');
+    await logSignIn(database, result.email, deviceOf(request).ipAddress);
+    setCookies(response, result.cookies);
+    response.redirect(303, localPath(result.next));
+  });
+}

@@ -1,0 +1,103 @@
+/** How much the API is used: by the organization, or by one key with its recent failures. */
+import type { ApiKey } from '../../entities/organization.ts';
+import { outcomes } from '../../entities/usage.ts';
+import type { FailedRequest } from '../../entities/usage.ts';
+import { maskedKey } from '../../keys/list.ts';
+import { sum } from '../../keys/usage-report.ts';
+import type { Tally, UsageReport } from '../../keys/usage-report.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { keyPath } from './key-rows.ts';
+import { foldable } from './page.ts';
+import type { Page, Signed } from './page.ts';
+import { recordTable } from './record-table.ts';
+import { timeAgo, timeDay } from './time.ts';
+import { count, outcomeLabels, usageChart } from './usage-chart.ts';
+
+type UsageView = { signed: Signed; report: UsageReport };
+
+export function usagePage({ signed, report, keys }: UsageView & { keys: ReadonlyMap<string, ApiKey> }): Page {
+  const byKey = report.keys.map(({ keyId, tally }) => {
+    const key = keys.get(keyId);
+    return { head: key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key', tally };
+  });
+  const main = html` <h1>Usage</h1>
+    <p class="lead">Requests of ${signed.organization.name} over the last ${report.days.length} days, by day in UTC.</p>
+    ${numbers(report)}
+    ${
+      sum(report.total) > 0 &&
+      html`<section aria-labelledby="by-key">
+        <h2 id="by-key">By key</h2>
+        ${tallyTable('By key', 'Key', byKey)}
+      </section>`
+    }`;
+  return { title: 'Usage', main, signed, current: '/settings/usage' };
+}
+
+export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRequest[] }): Page {
+  const { signed, report, key, failures } = view;
+  const main = html` <p><a href="/settings/api-keys">All keys</a></p>
+    <h1>${key.name}</h1>
+    <p class="lead">
+      <code translate="no">${maskedKey(key)}</code> · created ${timeDay(key.createdAt)} ·
+      ${key.lastUsedAt ? html`last used ${timeAgo(key.lastUsedAt)}` : 'never used'}
+    </p>
+    ${numbers(report)}
+    <section aria-labelledby="failures">
+      <h2 id="failures">Recent failures</h2>
+      <p class="quiet">
+        The latest ${failures.length === 0 ? '' : failures.length} failed requests of the last 7 days.
+      </p>
+      ${failureTable(failures)}
+    </section>`;
+  return { title: key.name, main, signed, current: '/settings/api-keys' };
+}
+
+function numbers(report: UsageReport): Html {
+  if (sum(report.total) === 0) return html`<p class="empty">There were no requests in the last 30 days.</p>`;
+  const days = report.days
+    .filter(({ tally }) => sum(tally) > 0)
+    .toReversed()
+    .map(({ day, tally }) => ({ head: day, tally }));
+  const operations = report.operations.map(({ operation, tally }) => ({
+    head: operation === 'other' ? 'No operation' : html`<code translate="no">${operation}</code>`,
+    tally,
+  }));
+  return html`<section aria-labelledby="by-day">
+      <h2 id="by-day">Requests by day <span class="count">${count(sum(report.total))} in all</span></h2>
+      ${usageChart(report)} ${foldable('days', 'As a table', tallyTable('Requests by day', 'Day', days))}
+    </section>
+    <section aria-labelledby="by-operation">
+      <h2 id="by-operation">By operation</h2>
+      ${tallyTable('By operation', 'Operation', operations)}
+    </section>`;
+}
+
+const tallyTable = (label: string, head: string, rows: { head: Html | string; tally: Tally }[]): Html =>
+  recordTable({
+    label,
+    heads: [head, ...outcomes.map((outcome) => outcomeLabels[outcome]), 'All'],
+    rows: rows.map((row) => ({
+      head: row.head,
+      cells: [...outcomes.map((outcome) => count(row.tally[outcome])), count(sum(row.tally))],
+    })),
+    empty: 'There were no requests.',
+  });
+
+const failureTable = (failures: FailedRequest[]): Html =>
+  recordTable({
+    label: 'Recent failures',
+    heads: ['Time', 'Operation', 'Status', 'What was wrong', 'Request id'],
+    rows: failures.map(({ createdAt, operation, status, code, fields, requestId }) => ({
+      head: timeAgo(createdAt),
+      cells: [
+        operation === 'other' ? 'No operation' : html`<code translate="no">${operation}</code>`,
+        String(status),
+        html`<a href="/docs/errors#${code}">${code}</a>${fields.map(
+            (one) => html` <small><code translate="no">${one.field || 'body'}</code> ${one.code}</small>`,
+          )}`,
+        html`<code translate="no">${requestId}</code>`,
+      ],
+    })),
+    empty: 'No request has failed.',
+  });

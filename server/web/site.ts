@@ -1,0 +1,30 @@
+/** What browsers look for at the top of a site, and the page for a URL that leads nowhere. */
+import { Router } from 'express';
+import type { RequestHandler } from 'express';
+import { Rejection } from '../problems/rejection.ts';
+import { readAsset } from './assets.ts';
+import { sendErrorPage } from './settings/error-page.ts';
+
+const icon = readAsset(new URL('settings/assets/icon.svg', import.meta.url));
+const oneDay = 86_400;
+
+export function siteRoutes(): Router {
+  const router = Router({ caseSensitive: true });
+  router.get('/', (_, response) => response.redirect(302, '/docs'));
+  // An SVG under the name that browsers ask for by themselves; those that need a bitmap show none.
+  router.get('/favicon.ico', (_, response) => {
+    response.set({ 'Content-Type': icon.type, 'Cache-Control': `public, max-age=${oneDay}` }).send(icon.plain());
+  });
+  router.get('/robots.txt', (_, response) => {
+    response.type('text/plain').send('User-agent: *\nAllow: /docs\nDisallow: /\n');
+  });
+  return router;
+}
+
+/** A browser that is nowhere gets a page; programs, and everything under /v1, get a problem in JSON. */
+export const unknownPage: RequestHandler = (request, response, next) => {
+  const isPage = ['GET', 'HEAD'].includes(request.method) && !/^\/v1(\/|$)/.test(request.path);
+  if (!isPage || request.accepts(['json', 'html']) !== 'html' || !/text\/html/.test(request.headers.accept ?? ''))
+    return next();
+  sendErrorPage(new Rejection('unknown', 'There is no page at this URL.'), request, response, next);
+};
