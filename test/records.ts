@@ -2,6 +2,7 @@
 import { ApiError } from '../client/index.ts';
 import { prefixes } from '../contract/fields.ts';
 import { proposalStatuses } from '../contract/proposals.ts';
+import { Customer } from '../server/entities/customer.ts';
 import { Proposal, ProposalLine } from '../server/entities/proposal.ts';
 import { uuidv7 } from '../server/entities/uuid.ts';
 import { publicId, storedId } from '../server/records/public-id.ts';
@@ -27,6 +28,12 @@ type Line = Partial<
   >
 >;
 type Wanted = Partial<Omit<Proposal, 'customerId'>> & { customer?: string; lines?: Line[] };
+
+async function customerOf({ em }: Tenant, id: string | undefined) {
+  const stored = storedId('customer', id ?? '');
+  const found = stored === undefined ? null : await em().findOne(Customer, { id: stored });
+  return { customerId: found?.id ?? null, customerKey: found?.nameKey ?? null };
+}
 
 /** Stores a proposal and returns its public id; `customer` is a public id. */
 export async function proposal(tenant: Tenant, { customer, lines = [{}], ...wanted }: Wanted = {}): Promise<string> {
@@ -56,7 +63,7 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
     statusChangedAt: '2026-01-01T00:00:00.000Z',
     currency,
     lineItemCount: lines.length,
-    customerId: customer === undefined ? null : (storedId('customer', customer) ?? null),
+    ...(await customerOf(tenant, customer)),
     ...proposalTotals(amounts, currency),
     ...wanted,
   });

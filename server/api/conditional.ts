@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { Problem } from '../problems/problem.ts';
 
-export function etagOf(body: object): string {
-  return `"${hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)}"`;
+export function etagOf(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
@@ -15,16 +15,13 @@ export function isNotModified(ifNoneMatch: string | undefined, etag: string): bo
 }
 
 /** If-Match compares strongly: a weak tag matches nothing. Problem: precondition_failed with the current ETag. */
-export function requireMatch(ifMatch: string | undefined, body: object): void {
+export function requireMatch(ifMatch: string | undefined, present: () => object): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
-  const currentEtag = etagOf(body);
+  const currentEtag = etagOf(JSON.stringify(present()));
   if (tagsOf(ifMatch).includes(currentEtag)) return;
   throw new Problem(
     'precondition_failed',
-    'The record was changed since it was read; read it again and repeat the change on it.',
-    {
-      currentEtag,
-      headers: { ETag: currentEtag },
-    },
+    'The record has changed since you read it. Fetch it again and reapply your change.',
+    { currentEtag, headers: { ETag: currentEtag } },
   );
 }

@@ -1,61 +1,61 @@
-/** A create that may be repeated: under an Idempotency-Key, and by externalId. */
-import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../keys/caller.ts';
+/** A create: inserted, or resolved by externalId where the unique index rejects it; under an Idempotency-Key only once. */
+import type { EntityName } from '@mikro-orm/core';
 import type { Kind } from '../../contract/fields.ts';
-import { publicId } from '../records/public-id.ts';
+import type { Caller } from '../keys/caller.ts';
 import { Problem } from '../problems/problem.ts';
-import { once } from './idempotency.ts';
-import type { Stored } from './idempotency.ts';
-import { equal, readPage } from '../records/read.ts';
-import type { Condition, Source } from '../records/read.ts';
+import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';
+import type { Claim } from '../records/idempotency.ts';
+import { publicId } from '../records/public-id.ts';
+import { readOne } from '../records/reader.ts';
+import type { Selection } from '../records/selection.ts';
+import { exactly } from '../records/sql.ts';
+import { completed, insert, update, updateLocked, violatedIndex } from '../records/writer.ts';
+import type { Table, Times } from '../records/writer.ts';
+import { claimOf, replayed, stillRunning, withoutTimes } from './idempotency.ts';
+import { created, record } from './reply.ts';
+import type { Reply } from './reply.ts';
 
 type Unique = { externalId?: string | null | undefined; sku?: string | null | undefined };
+type Stored = { id: string; externalId: string | null } & Times;
 
-export type Creation<Row, Body> = {
+export type Creation<T extends Stored, Row extends Stored, Body> = {
   kind: Kind;
-  operation: string;
-  source: Source;
-  /** Stores a new record. */
-  insert: (em: EntityManager) => Promise<Row>;
-  /** The record with this externalId, locked where it will be changed. */
-  find: (em: EntityManager, externalId: string, lockMode: LockMode) => Promise<Row | null>;
-  /** Merges the body into the record that was there: `onConflict=update`. */
-  merge?: (row: Row) => void;
+  /** `/v1/customers` */
+  path: string;
+  entity: EntityName<T>;
+  selection: Selection<T, Row>;
+  body: Unique;
+  onConflict: 'error' | 'return' | 'update' | undefined;
+  idempotencyKey: string | undefined;
+  /** The values of a new record. */
+  values: () => object;
+  /** Merges the body into the record that has the externalId already: `onConflict=update`. */
+  merge?: { table: Table<T, Row>; change: (row: Row) => Partial<Row> | undefined };
   present: (row: Row) => Body;
 };
 
-type Asked = {
-  body: Unique;
-  query: { onConflict?: string | undefined };
-  headers: { 'idempotency-key'?: string | undefined };
-};
+type Replies<Body> = Reply<201, Body> | Reply<200, Body>;
 
+/** A record that gave its externalId away between two statements is looked for this often. */
 const attempts = 3;
 
-/** Decided by the unique index alone: insert first, and look for the other record only where the index refused. */
-export async function create<Row, Body extends { id: string }>(
+/** Decided by the unique index alone: insert first, and look for the other record only where the index rejected it. */
+export async function create<T extends Stored, Row extends Stored, Body extends { id: string }>(
   caller: Caller,
-  { body, query, headers }: Asked,
-  creation: Creation<Row, Body>,
-): Promise<Stored<Body>> {
-  const { onConflict = 'error' } = query;
+  creation: Creation<T, Row, Body>,
+): Promise<Replies<Body>> {
+  const { body, onConflict = 'error', idempotencyKey, path } = creation;
   requireExternalId(onConflict, body);
-  const repeatable = { key: headers['idempotency-key'], operation: creation.operation, asked: { body, onConflict } };
-  const insert = async (em: EntityManager): Promise<Stored<Body>> => {
-    const presented = creation.present(await creation.insert(em));
-    return { status: 201, body: presented, location: `${creation.operation.replace('POST ', '')}/${presented.id}` };
-  };
+  const claim =
+    idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict });
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await once(caller, repeatable, insert);
+      return await insertNew(caller, creation, claim);
     } catch (error) {
       const field = takenField(error);
       if (!field) throw error;
-      if (onConflict === 'error' || field === 'sku') throw await taken(caller, creation, field, body);
-      const existing = await once(caller, repeatable, (em) => useExisting(em, body, onConflict, creation)).catch(
-        nobody,
-      );
+      if (onConflict === 'error' || field === 'sku') throw await taken(caller, creation, field);
+      const existing = await useExisting(caller, creation, claim);
       if (existing) return existing;
       // The other record gave its externalId away in between: it is free again.
       if (attempt === attempts) throw error;
@@ -63,27 +63,47 @@ export async function create<Row, Body extends { id: string }>(
   }
 }
 
-class Gone extends Error {}
-
-function nobody(error: unknown): undefined {
-  if (error instanceof Gone) return undefined;
-  throw error;
+async function insertNew<T extends Stored, Row extends Stored, Body extends { id: string }>(
+  caller: Caller,
+  { entity, values, present, path }: Creation<T, Row, Body>,
+  claim: Claim | undefined,
+): Promise<Replies<Body>> {
+  const fresh = completed(caller, entity, values());
+  // With its times, a new record is all that a stored one is.
+  const shown = (times: Times) => created(present({ ...fresh, ...times } as object as Row), path);
+  if (!claim) return shown(await insert(caller, entity, fresh));
+  const draft = shown({ createdAt: '', updatedAt: '' });
+  const response = { status: 201, location: draft.location ?? null, body: withoutTimes(draft.text) };
+  const outcome = await insertOnce(caller, entity, fresh, claim, response);
+  if (outcome === 'running') throw stillRunning();
+  return 'stored' in outcome ? replayed(outcome.stored, claim) : shown(outcome.times);
 }
 
-async function useExisting<Row, Body>(
-  em: EntityManager,
-  { externalId }: Unique,
-  onConflict: string,
-  creation: Creation<Row, Body>,
-): Promise<Stored<Body>> {
-  const lockMode = onConflict === 'update' ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE;
-  const row = await creation.find(em, externalId ?? '', lockMode);
-  if (!row) throw new Gone();
-  if (onConflict === 'update') {
-    creation.merge?.(row);
-    await em.flush();
+/** The record that has the externalId, unchanged or with the body merged into it; undefined where it has it no longer. */
+async function useExisting<T extends Stored, Row extends Stored, Body extends { id: string }>(
+  caller: Caller,
+  { selection, body: { externalId }, onConflict, merge, present }: Creation<T, Row, Body>,
+  claim: Claim | undefined,
+): Promise<Replies<Body> | undefined> {
+  const condition = exactly<T>('externalId', externalId);
+  const merging = onConflict === 'update' ? merge : undefined;
+  if (!claim) {
+    const row = await (merging
+      ? update(caller, merging.table, condition, merging.change)
+      : readOne(caller, selection, condition));
+    return row && record(present(row));
   }
-  return { status: 200, body: creation.present(row) };
+  return caller.transact(async (scope) => {
+    const stored = await claimKey(scope, claim);
+    if (stored) return replayed<Body>(stored, claim);
+    const row = await (merging
+      ? updateLocked(scope, merging.table, condition, merging.change)
+      : readOne(scope, selection, condition));
+    if (!row) return undefined;
+    const reply = record(present(row));
+    await storeResponse(scope, claim, { status: 200, location: null, body: reply.text });
+    return reply;
+  });
 }
 
 function requireExternalId(onConflict: string, { externalId }: Unique): void {
@@ -96,42 +116,42 @@ function requireExternalId(onConflict: string, { externalId }: Unique): void {
 
 type UniqueField = 'externalId' | 'sku';
 
-/** Which of the two unique fields an index refused; undefined for any other error. */
+/** Which of the two unique fields an index rejected; undefined for any other error. */
 function takenField(error: unknown): UniqueField | undefined {
-  if (!(error instanceof UniqueConstraintViolationException)) return undefined;
-  const constraint = String(Reflect.get(error, 'constraint'));
-  if (constraint.endsWith('_external_id')) return 'externalId';
-  return constraint.endsWith('_sku') ? 'sku' : undefined;
+  const index = violatedIndex(error);
+  if (index?.endsWith('_external_id')) return 'externalId';
+  return index?.endsWith('_sku') ? 'sku' : undefined;
 }
 
-/** Does a write; where a unique index refuses it, answers 409 with the id of the record that was there first. */
-export async function orTaken<T>(
+type Kinded<T extends Stored> = Pick<Creation<T, Stored, unknown>, 'kind' | 'body'> & {
+  selection: Selection<T, { id: string }>;
+};
+
+/** Does a write; where a unique index rejects it, throws 409 with the id of the record that was there first. */
+export async function orTaken<T extends Stored, Result>(
   caller: Caller,
-  { kind, source }: { kind: Kind; source: Source },
-  body: Unique,
-  write: () => Promise<T>,
-): Promise<T> {
+  kinded: Kinded<T>,
+  write: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await write();
   } catch (error) {
     const field = takenField(error);
-    throw field ? await taken(caller, { kind, source }, field, body) : error;
+    throw field ? await taken(caller, kinded, field) : error;
   }
 }
 
-async function taken(
+async function taken<T extends Stored>(
   caller: Caller,
-  { kind, source }: { kind: Kind; source: Source },
+  { kind, selection, body }: Kinded<T>,
   field: UniqueField,
-  body: Unique,
 ): Promise<Problem> {
-  const condition: Condition =
-    field === 'sku' ? equal('t.sku_key', body.sku?.toLowerCase()) : equal('t.external_id', body.externalId);
-  const [row] = await readPage<{ id: string }>(caller, source, {
-    conditions: [condition],
-    order: { column: 'id', descending: false },
-    limit: 1,
-  });
+  // Only entities with a sku have an index on it.
+  const condition =
+    field === 'sku'
+      ? exactly<T>('skuKey' as keyof T & string, body.sku?.toLowerCase())
+      : exactly<T>('externalId', body.externalId);
+  const row = await readOne(caller, selection, condition);
   const code = field === 'sku' ? 'sku_taken' : 'external_id_taken';
   return new Problem(code, `Another ${kind} already has this ${field}.`, {
     ...(row && { existingId: publicId(kind, row.id) }),

@@ -1,46 +1,61 @@
-/** Cursors: where a page ended, in which order and under which filters; they belong to one organization and one list. */
-import { hash } from 'node:crypto';
+/** Cursors: where a page ended, in which order and under which filters. They belong to one organization and one list. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { Problem } from '../problems/problem.ts';
 
-const content = z.strictObject({
-  sort: z.string(),
-  filters: z.record(z.string(), z.unknown()),
-  after: z.tuple([z.string(), z.string()]),
-  through: z.string().nullable(),
-});
-export type CursorContent = z.infer<typeof content>;
+export type CursorContent = {
+  /** Values of the ordering property and the id of the last record. */
+  after: readonly [string, string];
+  /** What the query said besides, as the contract's schema parsed it, without defaults. */
+  query: Record<string, unknown>;
+  /** The bound of a sync, read before its first page. */
+  through: string | null;
+};
 
-/** What a cursor is only good for. */
-export type CursorScope = { organizationId: string; list: string };
+/** What a cursor is only good for, and what signs it. */
+export type CursorScope = { organizationId: string; list: string; secret: string };
 
-/** Not a signature: the organization always comes from the key, so that a forged cursor reads nothing new. */
-function checksum(json: string, { organizationId, list }: CursorScope): string {
-  return hash('sha256', `${organizationId}\n${list}\n${json}`, 'base64url').slice(0, 12);
+const macBytes = 12;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const parts = z.tuple([
+  z.string().max(1000),
+  z.string().regex(uuid),
+  z.record(z.string(), z.unknown()).optional(),
+  z.string().max(30).optional(),
+]);
+
+function mac(payload: Buffer, { organizationId, list, secret }: CursorScope): Buffer {
+  const signed = createHmac('sha256', secret).update(`cursor ${organizationId} ${list}\n`).update(payload);
+  return signed.digest().subarray(0, macBytes);
 }
 
-export function writeCursor(cursor: CursorContent, scope: CursorScope): string {
-  const json = JSON.stringify([cursor.sort, cursor.filters, cursor.after, cursor.through]);
-  return Buffer.from(checksum(json, scope) + json).toString('base64url');
+/** As short as it can be: what is default or absent takes no room. */
+export function writeCursor({ after, query, through }: CursorContent, scope: CursorScope): string {
+  const isPlain = through === null && Object.keys(query).length === 0;
+  const rest = through === null ? [query] : [query, through];
+  const payload = Buffer.from(JSON.stringify(isPlain ? after : [...after, ...rest]));
+  return Buffer.concat([mac(payload, scope), payload]).toString('base64url');
 }
 
-const invalid = (): never => {
+export const invalidCursor = () => {
   const message = 'is not a cursor of this list; start again without it';
-  throw new Problem('invalid_cursor', `cursor ${message}.`, {
+  return new Problem('invalid_cursor', `cursor ${message}.`, {
     errors: [{ in: 'query', field: 'cursor', pointer: null, code: 'invalid_cursor', message }],
   });
 };
 
+/** Problem: invalid_cursor where it was not written here, or for another list or organization. */
 export function readCursor(text: string, scope: CursorScope): CursorContent {
-  const decoded = Buffer.from(text, 'base64url').toString();
-  const json = decoded.slice(12);
-  // The round trip refuses what the decoder would forgive: padding, other alphabets, stray characters.
-  if (Buffer.from(decoded).toString('base64url') !== text || decoded.slice(0, 12) !== checksum(json, scope))
-    return invalid();
-  const [sort, filters, after, through]: unknown[] = JSON.parse(json);
-  const result = content.safeParse({ sort, filters, after, through });
-  return result.success ? result.data : invalid();
+  const bytes = Buffer.from(text, 'base64url');
+  const [given, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
+  // The round trip rejects what the decoder would forgive: padding, other alphabets, stray characters.
+  const isWhole = given.length === macBytes && bytes.toString('base64url') === text;
+  if (!isWhole || !timingSafeEqual(given, mac(payload, scope))) throw invalidCursor();
+  const result = parts.safeParse(JSON.parse(payload.toString()));
+  if (!result.success) throw invalidCursor();
+  const [value, id, query = {}, through = null] = result.data;
+  return { after: [value, id], query, through };
 }
 
 /** Filters and sort may be repeated beside a cursor, or left out; another value is a mistake of the caller. */

@@ -1,29 +1,23 @@
 /** A handler: a plain function of a request and its caller, which sees no Express. */
 import type { AppRoute, ServerInferRequest, ServerInferResponseBody } from '@ts-rest/core';
 import type { Caller } from '../keys/caller.ts';
+import type { Reply } from './reply.ts';
 
-export type SuccessStatus = 200 | 201;
+type SuccessStatus = 200 | 201;
 
-/** What a handler returns: a success that its operation promises, with a body that the contract's schema describes. */
-export type Answer<Route extends AppRoute> = {
-  [Status in keyof Route['responses'] & SuccessStatus]: {
-    status: Status;
-    body: ServerInferResponseBody<Route, Status>;
-    /** Path of the record that was made, for `Location`. */
-    location?: string;
-    /** An answer given before, for the same Idempotency-Key. */
-    replayed?: boolean;
-  };
+/** A success that the operation promises, with a body that the contract's schema describes. */
+export type ReplyOf<Route extends AppRoute> = {
+  [Status in keyof Route['responses'] & SuccessStatus]: Reply<Status, ServerInferResponseBody<Route, Status>>;
 }[keyof Route['responses'] & SuccessStatus];
 
-export type Asked<Route extends AppRoute> = ServerInferRequest<Route> & {
-  /** Address of the service as callers see it, without a slash at its end. */
+export type RequestOf<Route extends AppRoute> = ServerInferRequest<Route> & {
+  /** URL of the service as callers see it, without a slash at its end. */
   baseUrl: string;
 };
 
-export type Handler<Route extends AppRoute> = (asked: Asked<Route>, caller: Caller) => Promise<Answer<Route>>;
+export type Handler<Route extends AppRoute> = (request: RequestOf<Route>, caller: Caller) => Promise<ReplyOf<Route>>;
 
-/** One handler for each operation of a resource; the compiler refuses a missing or a further one. */
+/** One handler for each operation of a resource; the compiler rejects a missing or a further one. */
 export type Handlers<Resource> = {
   [Name in keyof Resource]: Resource[Name] extends AppRoute ? Handler<Resource[Name]> : never;
 };

@@ -1,58 +1,17 @@
-/**
- * Idempotency-Key: the answer of a create is stored in the create's own transaction, so that either both are there or
- * neither. A transaction-level lock says whether the same request is still running; it ends with its connection.
- */
+/** Idempotency-Key: what makes two requests the same, and what a repeat gets. */
 import { createHash } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { Caller } from '../keys/caller.ts';
-import { IdempotencyKey } from '../entities/idempotency-key.ts';
 import { Problem } from '../problems/problem.ts';
+import type { Claim, StoredResponse } from '../records/idempotency.ts';
+import { replay } from './reply.ts';
+import type { Reply } from './reply.ts';
 
-export type Stored<Body> = { status: 200 | 201; body: Body; location?: string; replayed?: boolean };
+export const claimOf = (operation: string, key: string, request: unknown): Claim => ({
+  operation,
+  key,
+  fingerprint: createHash('sha256').update(canonical(request)).digest('hex'),
+});
 
-/** What makes a request the same: method and path, and everything that it asks for. */
-export type Repeatable = { key: string | undefined; operation: string; asked: unknown };
-
-/**
- * Does `work` in one transaction. With a key, a repeat gets the stored answer. Problems: idempotency_key_reused,
- * idempotency_in_progress.
- */
-export async function once<Body extends object>(
-  caller: Caller,
-  { key, operation, asked }: Repeatable,
-  work: (em: EntityManager) => Promise<Stored<Body>>,
-): Promise<Stored<Body>> {
-  if (key === undefined) return caller.transaction(work);
-  const fingerprint = createHash('sha256').update(canonical(asked)).digest('hex');
-  try {
-    return await caller.transaction(async (em) => {
-      await requireNotRunning(em, `${caller.organization.id} ${operation} ${key}`);
-      const found = await em.findOne(IdempotencyKey, { operation, key });
-      if (found && !found.expired) return replay<Body>(found, fingerprint);
-      const answer = await work(em);
-      const kept = {
-        fingerprint,
-        status: answer.status,
-        location: answer.location ?? null,
-        body: JSON.stringify(answer.body),
-      };
-      if (found) await em.remove(found).flush();
-      em.create(IdempotencyKey, { operation, key, ...kept });
-      return answer;
-    });
-  } catch (error) {
-    // The first of two that came within the same instant has stored its answer: this one was rolled back whole.
-    if (
-      error instanceof UniqueConstraintViolationException &&
-      Reflect.get(error, 'constraint') === 'idempotency_keys_key'
-    )
-      throw running();
-    throw error;
-  }
-}
-
-const running = () =>
+export const stillRunning = () =>
   new Problem(
     'idempotency_in_progress',
     'A request with this Idempotency-Key is still running; repeat it in a second.',
@@ -61,33 +20,30 @@ const running = () =>
     },
   );
 
-async function requireNotRunning(em: EntityManager, name: string): Promise<void> {
-  const lock = createHash('sha256').update(name).digest().readBigInt64BE().toString();
-  const [row] = await em.execute<{ free: boolean }[]>('select pg_try_advisory_xact_lock(?::bigint) as free', [lock]);
-  if (!row?.free) throw running();
-}
-
-function replay<Body>(stored: IdempotencyKey, fingerprint: string): Stored<Body> {
+/** The stored response, word for word. Problem: idempotency_key_reused where it answered another request. */
+export function replayed<Body>(stored: StoredResponse, { fingerprint }: Claim): Reply<201, Body> | Reply<200, Body> {
   if (stored.fingerprint !== fingerprint) {
     throw new Problem(
       'idempotency_key_reused',
       'This Idempotency-Key was used for another request; take a new key for each new request.',
     );
   }
-  return {
-    // Only these two are stored, and the body is what the same operation answered.
-    status: stored.status === 201 ? 201 : 200,
-    body: JSON.parse(stored.body) as Body,
-    ...(stored.location === null ? {} : { location: stored.location }),
-    replayed: true,
-  };
+  const { status, location, body, createdAt } = stored;
+  // A new record is stored without its times, which are the key's own: see insertOnce().
+  if (status === 201) return replay<201, Body>(201, withTimes(body, createdAt), location);
+  return replay<200, Body>(200, body, location);
 }
+
+/** The times come last in the body of every record. */
+export const withoutTimes = (text: string): string => text.replace(/,"createdAt":"[^"]*","updatedAt":"[^"]*"\}$/, '}');
+
+const withTimes = (text: string, at: string): string => `${text.slice(0, -1)},"createdAt":"${at}","updatedAt":"${at}"}`;
 
 /** JSON with the keys of every object in order: how a caller wrote a body does not matter, what it says does. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
-    const plain = typeof part === 'object' && part !== null && !Array.isArray(part);
-    return plain
+    const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);
+    return isObject
       ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
       : part;
   });

@@ -1,70 +1,68 @@
 /** The catalog of the calling organization. */
-import type { Item as ItemBody, ItemCreate, ItemListQuery } from '../../contract/items.ts';
+import { itemListQuery } from '../../contract/items.ts';
+import type { Item as ItemBody } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Item } from '../entities/item.ts';
-import { publicId, storedId } from '../records/public-id.ts';
-import { printNumber, printPrice } from '../records/money.ts';
 import { Problem } from '../problems/problem.ts';
-import { create } from './create.ts';
-import type { Creation } from './create.ts';
-import type { Handlers } from './handler.ts';
-import { holdsWord, listPage, searchFor, when } from './list.ts';
-import type { ListOf } from './list.ts';
+import { itemSelection, newItem } from '../records/item.ts';
+import type { ItemRow } from '../records/item.ts';
 import { presentMetadata } from '../records/metadata.ts';
-import { columnsOf, equal, readOne } from '../records/read.ts';
-import type { Source } from '../records/read.ts';
+import { printNumber, printPrice } from '../records/money.ts';
+import { publicId, storedId } from '../records/public-id.ts';
+import { readOne } from '../records/reader.ts';
+import { equal, exactly } from '../records/sql.ts';
+import { create } from './create.ts';
+import type { Handlers } from './handler.ts';
+import { commonFilters, listPage } from './list.ts';
+import type { ListOf } from './list.ts';
+import { record } from './reply.ts';
+import { inText, searchFor } from './search.ts';
 
 export const items: Handlers<V1['items']> = {
-  async list({ query, baseUrl }, caller) {
-    return { status: 200, body: await listPage(caller, baseUrl, query, list) };
+  list(request, caller) {
+    return listPage(caller, request, list);
   },
 
   async get({ params }, caller) {
-    const row = await readOne<Item>(caller, source, storedId('item', params.itemId));
+    const id = storedId('item', params.itemId);
+    const row = id && (await readOne(caller, itemSelection, exactly('id', id)));
     if (!row) throw new Problem('not_found', 'There is no item with this id.');
-    return { status: 200, body: present(row) };
+    return record(present(row));
   },
 
-  create(asked, caller) {
-    return create(caller, asked, creation(asked.body, caller.organization.currency));
+  create({ body, query, headers }, caller) {
+    const { currency } = caller.organization;
+    return create(caller, {
+      kind: 'item',
+      path: '/v1/items',
+      entity: Item,
+      selection: itemSelection,
+      body,
+      onConflict: query.onConflict,
+      idempotencyKey: headers['idempotency-key'],
+      values: () => newItem(body, currency),
+      present,
+    });
   },
 };
 
-const creation = (body: ItemCreate, currency: string): Creation<Item, ItemBody> => ({
-  kind: 'item',
-  operation: 'POST /v1/items',
-  source,
-  async insert(em) {
-    const item = em.create(Item, { ...body, currency: body.currency ?? currency });
-    await em.flush();
-    return item;
-  },
-  find: (em, externalId, lockMode) => em.findOne(Item, { externalId }, { lockMode }),
-  present,
-});
-
-const source: Source = { from: 'items t', columns: columnsOf(Item, 't') };
-
-const list: ListOf<Item, ItemBody, Omit<ItemListQuery, 'limit' | 'cursor' | 'sort'>> = {
+const list: ListOf<typeof itemListQuery, Item, ItemRow, ItemBody> = {
   path: 'items',
-  source,
-  orders: {
-    createdAt: { column: 'created_at', value: ({ createdAt }) => createdAt },
-    updatedAt: { column: 'updated_at', value: ({ updatedAt }) => updatedAt },
-    name: { column: 'name_key', value: ({ nameKey }) => nameKey },
+  query: itemListQuery,
+  selection: itemSelection,
+  orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
+  filters: {
+    ...commonFilters<Item>(),
+    type: (value) => equal('type', value),
+    sku: (value) => exactly('skuKey', value.toLowerCase()),
+    category: (value) => equal('category', value),
+    status: (value) => equal('status', value),
+    q: (value) => searchFor(value, inText),
   },
-  conditions: ({ type, sku, category, status, q }) => [
-    ...when(type, (value) => equal('t.type', value)),
-    ...when(sku, (value) => equal('t.sku_key', value.toLowerCase())),
-    ...when(category, (value) => equal('t.category', value)),
-    ...when(status === 'all' ? undefined : status, (value) => equal('t.status', value)),
-    ...searchFor(q, (word) => holdsWord('t.search', word)),
-  ],
-  neutral: { status: 'all' },
   present,
 };
 
-function present(item: Item): ItemBody {
+function present(item: ItemRow): ItemBody {
   const { type, name, description, sku, unitPrice, currency, unit, taxable, taxRate } = item;
   const { category, imageUrl, externalId, metadata, status, createdAt, updatedAt } = item;
   return {

@@ -1,39 +1,55 @@
-/** A list, from the parsed query to the page: what all three resources share. */
+/** A list, from the parsed query to the page: what every resource shares. */
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+import { defaultsOf } from '../../contract/defaults.ts';
 import type { Caller } from '../keys/caller.ts';
-import { pageSize } from '../../contract/list.ts';
-import { fold, phoneMark } from '../entities/fold.ts';
-import { readCursor, requireSame, writeCursor } from './cursor.ts';
-import { atLeast, below, contains, equal, nothing, readPage, readSyncBound } from '../records/read.ts';
-import type { Condition, Source } from '../records/read.ts';
+import { readPage, readSyncBound } from '../records/reader.ts';
+import type { Selection } from '../records/selection.ts';
+import { atLeast, below, exactly, hasMembers } from '../records/sql.ts';
+import type { Condition } from '../records/sql.ts';
+import { invalidCursor, readCursor, requireSame, writeCursor } from './cursor.ts';
+import { page } from './reply.ts';
+import type { Reply } from './reply.ts';
 
-export type ListQuery = {
-  limit?: number | undefined;
-  cursor?: string | undefined;
-  sort?: string | undefined;
-  include?: readonly string[] | undefined;
+type Paging = 'limit' | 'cursor' | 'sort' | 'include';
+type Common = {
+  id: string;
+  createdAt: string;
+  updatedAt: string;
+  externalId: string | null;
+  metadata: Record<string, string>;
 };
 
-/** What every list can be filtered by. */
-type CommonFilters = {
-  createdSince?: string | undefined;
-  createdBefore?: string | undefined;
-  updatedSince?: string | undefined;
-  updatedBefore?: string | undefined;
-  externalId?: string | undefined;
-  metadata?: Record<string, string> | undefined;
+/** What each filter of a query finds: one that the contract promises and nobody implements does not compile. */
+export type Filters<Query, T extends object> = {
+  [Name in Exclude<keyof Query, Paging>]-?: (value: NonNullable<Query[Name]>) => Condition<T> | Condition<T>[];
 };
 
-export type ListOf<Row, Body, Filters> = {
-  /** The path under the base address: `customers`. */
+type Sort<Query> = Query extends { sort?: infer Value } ? NonNullable<Value> : never;
+type Field<Value> = Value extends `-${infer Name}` ? Name : Value & string;
+type TextProperty<Row> = { [Name in keyof Row & string]: Row[Name] extends string ? Name : never }[keyof Row & string];
+
+export type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
+  /** The path under the base URL: `customers`. */
   path: string;
-  source: Source;
-  /** `sort` without its sign → column and the row's value of it. */
-  orders: Record<string, { column: string; value: (row: Row) => string }>;
-  conditions: (filters: Filters) => Condition[];
-  /** Values that filter nothing: sent beside a cursor, they are the same as none. */
-  neutral?: Readonly<Record<string, string>>;
+  /** The contract's query: it also parses what a cursor carries, and has the defaults. */
+  query: Schema;
+  selection: Selection<T, Row>;
+  /** `sort` without its sign → the property that is compared, which every row has. */
+  orders: Record<Field<Sort<z.output<Schema>>>, TextProperty<Row> & TextProperty<T>>;
+  filters: Filters<z.output<Schema>, T>;
   present: (row: Row) => Body;
 };
+
+/** The filters that every list has. */
+export const commonFilters = <T extends Common>() => ({
+  createdSince: (time: string) => atLeast<T>('createdAt', time),
+  createdBefore: (time: string) => below<T>('createdAt', time),
+  updatedSince: (time: string) => atLeast<T>('updatedAt', time),
+  updatedBefore: (time: string) => below<T>('updatedAt', time),
+  externalId: (id: string) => exactly<T>('externalId', id),
+  metadata: (entries: Record<string, string>) => hasMembers<T>('metadata', entries),
+});
 
 export type Page<Body> = {
   data: Body[];
@@ -41,90 +57,81 @@ export type Page<Body> = {
   syncedThrough: string | null;
 };
 
-const defaultSort = '-createdAt';
-
-export async function listPage<Row extends { id: string }, Body, Filters extends object>(
+export async function listPage<Schema extends z.ZodObject, T extends Common, Row extends { id: string }, Body>(
   caller: Caller,
-  baseUrl: string,
-  query: ListQuery & Filters,
-  list: ListOf<Row, Body, Filters>,
-): Promise<Page<Body>> {
-  const { limit = pageSize.default, cursor: cursorText, sort: givenSort, include, ...givenFilters } = query;
-  const scope = { organizationId: caller.organization.id, list: list.path };
-  const cursor = cursorText === undefined ? undefined : readCursor(cursorText, scope);
-  if (cursor) {
-    requireSame('sort', givenSort, cursor.sort);
-    for (const [name, value] of Object.entries(givenFilters))
-      requireSame(name, value, cursor.filters[name] ?? list.neutral?.[name]);
-  }
-  const sort = cursor?.sort ?? givenSort ?? defaultSort;
-  // A cursor's filters were checked when it was made, and its checksum says that they are still the same.
-  const filters = (cursor?.filters ?? givenFilters) as Filters & CommonFilters;
-  const field = sort.replace(/^-/, '');
-  const order = list.orders[field];
-  if (!order) throw new Error(`The list of ${list.path} has no order ${sort}.`);
-  const first = field === 'updatedAt' && !cursor;
-  const through = first ? await readSyncBound(caller) : (cursor?.through ?? null);
+  { query, baseUrl }: { query: z.output<Schema>; baseUrl: string },
+  list: ListOf<Schema, T, Row, Body>,
+): Promise<Reply<200, Page<Body>>> {
+  const defaults = defaultsOf(list.query);
+  const { limit = defaults.get('limit'), cursor, include, ...given }: Record<string, unknown> = query;
+  const scope = { organizationId: caller.organization.id, list: list.path, secret: caller.secret };
+  const start =
+    typeof cursor === 'string' ? continued(readCursor(cursor, scope), given, list.query, defaults) : undefined;
+  const { asked, after, bound } = start ?? { asked: withoutDefaults(given, defaults), after: undefined, bound: null };
+  const sort = String(asked.sort ?? defaults.get('sort'));
+  const field = sort.replace(/^-/, '') as Field<Sort<z.output<Schema>>>;
+  const through = field === 'updatedAt' && !start ? await readSyncBound(caller) : bound;
 
-  const rows = await readPage<Row>(caller, list.source, {
-    conditions: [...commonConditions(filters), ...list.conditions(filters)],
-    order: { column: order.column, descending: sort.startsWith('-') },
-    after: cursor?.after,
-    limit,
-  });
-  const hasMore = rows.length > limit;
-  const shown = hasMore ? rows.slice(0, limit) : rows;
+  const property = list.orders[field];
+  const size = Number(limit);
+  const conditions = conditionsOf(asked, list.filters);
+  const order = { property, descending: sort.startsWith('-') };
+  const rows = await readPage(caller, list.selection, { conditions, order, after, limit: size });
+
+  const hasMore = rows.length > size;
+  const shown = hasMore ? rows.slice(0, size) : rows;
   const last = hasMore ? shown.at(-1) : undefined;
+  // `orders` names properties whose values are strings.
   const nextCursor = last
-    ? writeCursor({ sort, filters: { ...filters }, after: [order.value(last), last.id], through }, scope)
+    ? writeCursor({ after: [last[property] as string, last.id], query: asked, through }, scope)
     : null;
-  const nextUrl = nextCursor ? `${baseUrl}/v1/${list.path}?${nextQuery(nextCursor, query.limit, include)}` : null;
-  return { data: shown.map(list.present), pagination: { limit, hasMore, nextCursor, nextUrl }, syncedThrough: through };
+  const nextUrl =
+    nextCursor &&
+    `${baseUrl}/v1/${list.path}?${nextQuery(nextCursor, query.limit === undefined ? undefined : size, include)}`;
+  return page({
+    data: shown.map(list.present),
+    pagination: { limit: size, hasMore, nextCursor, nextUrl },
+    syncedThrough: through,
+  });
 }
 
-function nextQuery(cursor: string, limit: number | undefined, include: readonly string[] | undefined): string {
+type Defaults = ReadonlyMap<string, unknown>;
+
+function withoutDefaults(given: Record<string, unknown>, defaults: Defaults): Record<string, unknown> {
+  const said = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && !isDeepStrictEqual(value, defaults.get(name)),
+  );
+  return Object.fromEntries(said);
+}
+
+/** Goes on where a page ended, with the query of that page: the contract parses it like any other. */
+function continued(
+  { after, query, through }: ReturnType<typeof readCursor>,
+  given: Record<string, unknown>,
+  schema: z.ZodObject,
+  defaults: Defaults,
+) {
+  const carried = schema.safeParse(query);
+  if (!carried.success) throw invalidCursor();
+  const asked = withoutDefaults(carried.data, defaults);
+  for (const [name, value] of Object.entries(given)) requireSame(name, value, asked[name] ?? defaults.get(name));
+  return { asked, after, bound: through };
+}
+
+function conditionsOf<Query, T extends object>(
+  asked: Record<string, unknown>,
+  filters: Filters<Query, T>,
+): Condition<T>[] {
+  return Object.entries<(value: never) => Condition<T> | Condition<T>[]>(filters).flatMap(([name, filter]) =>
+    // Each filter takes what the contract's schema of the same name has parsed.
+    asked[name] === undefined ? [] : filter(asked[name] as never),
+  );
+}
+
+function nextQuery(cursor: string, limit: number | undefined, include: unknown): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));
-  if (include) query.set('include', include.join(','));
+  if (Array.isArray(include)) query.set('include', include.join(','));
   query.set('cursor', cursor);
   return query.toString();
-}
-
-function commonConditions(filters: CommonFilters): Condition[] {
-  const { createdSince, createdBefore, updatedSince, updatedBefore, externalId, metadata } = filters;
-  return [
-    ...when(createdSince, (time) => atLeast('t.created_at', time)),
-    ...when(createdBefore, (time) => below('t.created_at', time)),
-    ...when(updatedSince, (time) => atLeast('t.updated_at', time)),
-    ...when(updatedBefore, (time) => below('t.updated_at', time)),
-    ...when(externalId, (id) => equal('t.external_id', id)),
-    ...when(metadata, (entries) => contains('t.metadata', entries)),
-  ];
-}
-
-/** No condition where the filter was not given. */
-export function when<T>(value: T | undefined, condition: (value: T) => Condition): Condition[] {
-  return value === undefined ? [] : [condition(value)];
-}
-
-const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
-
-/** `q` word by word, all of which must be found; nothing is found by a `q` that folds to nothing. */
-export function searchFor(q: string | undefined, holds: (word: string) => Condition): Condition[] {
-  if (q === undefined) return [];
-  const words = fold(q)
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  return words.length > 0 ? words.map(holds) : [nothing];
-}
-
-/** A word somewhere in the column's text, or its digits, three or more, somewhere in the phone's digits behind it. */
-export function holdsWord(column: string, word: string, phones = false): Condition {
-  const digits = word.replaceAll(/[^0-9]/g, '');
-  return (bind) => {
-    const inText = `${column} like ${bind(`%${escapeLike(word)}%`)}`;
-    return phones && digits.length >= 3 && digits !== word
-      ? `(${inText} or ${column} like ${bind(`%${phoneMark}%${digits}%`)})`
-      : inText;
-  };
 }

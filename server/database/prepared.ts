@@ -23,19 +23,22 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
+export type ScopedQuery = <Row extends object>(
+  text: string,
+  values: readonly unknown[],
+  options?: { prepared?: boolean },
+) => Promise<Row[]>;
+
 /**
  * Runs one statement whose `$1` is the organization's id, for the given organization. A statement whose best plan
  * depends on its other values goes unprepared: after five runs PostgreSQL may keep one plan for all values, which among
  * 200,000 customers made a search for a common word take 46 ms instead of 0.7, and a common tag 85 ms instead of 0.6.
  */
-export function scopedQuery(pool: pg.Pool, organizationId: string) {
-  return async <Row extends object>(
-    text: string,
-    values: readonly unknown[],
-    { prepared = true } = {},
-  ): Promise<Row[]> => {
+export function scopedQuery(connection: Pick<pg.Pool, 'query'>, organizationId: string): ScopedQuery {
+  return async <Row extends object>(text: string, values: readonly unknown[], { prepared = true } = {}) => {
     const name = prepared ? nameOf(text) : undefined;
-    const { rows } = await pool.query<Row>({ text, values: [organizationId, ...values], types, ...(name && { name }) });
+    const statement = { text, values: [organizationId, ...values], types, ...(name && { name }) };
+    const { rows } = await connection.query<Row>(statement);
     return rows;
   };
 }

@@ -1,5 +1,5 @@
 import type { Customer, StoredAddress } from '../entities/customer.ts';
-import { displayName, storedAddress } from '../entities/customer.ts';
+import { displayName, wholeAddress as storedAddress } from '../records/customer.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { countryOf } from './countries.ts';
 import { customerTable } from './customer-table.ts';

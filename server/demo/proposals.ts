@@ -1,3 +1,4 @@
+import { foldForOrder } from '../entities/fold.ts';
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
@@ -57,6 +58,7 @@ function makeProposal(
     title,
     status,
     customerId: given?.id ?? null,
+    customerKey: given ? foldForOrder(given.name) : null,
     currency: terms.currency,
     ...proposalTotals(lines, terms.currency),
     lineItemCount: lines.length,

@@ -65,32 +65,3 @@ export const Customer = defineEntity({
   },
 });
 export type Customer = InferEntity<typeof Customer>;
-
-/** An address with all of its parts; one without a value in it is null. */
-export function storedAddress(input: Partial<StoredAddress> | null | undefined): StoredAddress | null {
-  const part = (name: keyof StoredAddress) => input?.[name] ?? null;
-  if (addressParts.every((name) => part(name) === null)) return null;
-  return {
-    line1: part('line1'),
-    line2: part('line2'),
-    city: part('city'),
-    region: part('region'),
-    postalCode: part('postalCode'),
-    country: part('country'),
-  };
-}
-
-type Named = Partial<Record<'name' | 'companyName' | 'firstName' | 'lastName' | 'email' | 'phone', string | null>>;
-
-const longestName = 200;
-
-/** The name of a customer that was given none; the contract requires one of these fields. */
-export function displayName({ name, companyName, firstName, lastName, email, phone }: Named): string {
-  const person = [firstName, lastName].filter(Boolean).join(' ');
-  const chosen = name ?? companyName ?? (person || (email ?? phone ?? ''));
-  return [...chosen].slice(0, longestName).join('');
-}
-
-export function defaultType({ companyName, firstName, lastName }: Named): Customer['type'] {
-  return companyName && !firstName && !lastName ? 'company' : 'person';
-}

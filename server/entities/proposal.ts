@@ -19,8 +19,9 @@ type ProposalStatus = (typeof proposalStatuses)[number];
 
 export type StoredPerson = { name: string; email: string | null };
 
-type Searched = { number: string; title: string };
-const search = ({ number, title }: Searched) => searchText([number, title]);
+type Searched = { number: string; title: string; customerKey?: string | null };
+/** The customer's folded name comes last, where a new one can take its place. */
+const search = ({ number, title, customerKey }: Searched) => searchText([number, title], customerKey ?? '');
 const person = () =>
   p
     .json<StoredPerson | null>()
@@ -61,6 +62,8 @@ export const Proposal = defineEntity({
     externalId: optionalText(),
     metadata: metadata(),
     ...times,
+    /** The customer's nameKey, so that a search finds a proposal by it; changed when the customer is renamed. */
+    customerKey: optionalText(),
     search: p.text().onCreate(search).onUpdate(search),
   },
 });

@@ -17,7 +17,6 @@ import type { Database } from '../database/orm.ts';
 import { docs } from '../web/docs/router.ts';
 import { freshId, publicId } from '../records/public-id.ts';
 import { readBody } from './body.ts';
-import { admit, callerOf, knownCaller } from './context.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { parseQuery } from './query.ts';
@@ -77,7 +76,7 @@ export function createApp(parts: Parts): Express {
   const allowed = allowedMethods(v1);
   app.use(answerOptions(allowed));
   app.use('/v1', admitCaller(parts));
-  createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, { callerOf, baseUrl }), app, endpointOptions);
+  createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
 
   app.use(unknownPage);
@@ -124,7 +123,7 @@ function identify({ log, usage }: Parts): RequestHandler {
       'X-Content-Type-Options': 'nosniff',
     });
     response.on('close', () => {
-      const caller = knownCaller(request);
+      const { caller, memberId, failure } = response.locals;
       log({
         requestId,
         method: request.method,
@@ -134,9 +133,9 @@ function identify({ log, usage }: Parts): RequestHandler {
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
         keyId: caller && publicId('key', caller.key.id),
         organizationId: caller && publicId('organization', caller.organization.id),
-        memberId: response.locals.memberId && publicId('member', String(response.locals.memberId)),
+        memberId: memberId && publicId('member', memberId),
         ...(response.writableFinished ? {} : { aborted: true }),
-        ...(response.locals.failure ? { error: describeError(response.locals.failure) } : {}),
+        ...(failure ? { error: describeError(failure) } : {}),
       });
       if (caller) usage.record(usageOf(request, response, caller));
     });
@@ -175,11 +174,11 @@ function readiness({ database }: Parts): RequestHandler {
 }
 
 /** Key (401), then rate (429), then plan (403): whoever passes is known to every later step. */
-function admitCaller({ keys, limiter, database }: Parts): RequestHandler {
+function admitCaller({ keys, limiter, ...parts }: Parts): RequestHandler {
   return async (request, response, next) => {
     const key = await authenticate(request.headers, request.url, keys);
     const allowance = await limiter.take(key.id);
-    admit(request, createCaller(key, allowance, database));
+    response.locals.caller = createCaller(key, allowance, parts);
     response.set(limitHeaders(allowance));
     if (!allowance.accepted) {
       throw new Problem(

@@ -7,5 +7,5 @@ export function sendProblem(response: Response, problem: Problem, publicUrl: str
     .status(problem.status)
     .set(problem.details.headers ?? {})
     .type('application/problem+json')
-    .send(JSON.stringify(problem.body(String(requestId), publicUrl)));
+    .send(JSON.stringify(problem.body(requestId, publicUrl)));
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { customer, requireName } from '../../contract/customers.ts';
 import { customerImport } from './schemas.ts';
 import type { CustomerImport } from './schemas.ts';
-import { defaultType, displayName, storedAddress } from '../entities/customer.ts';
+import { defaultType, displayName, wholeAddress as storedAddress } from '../records/customer.ts';
 import type { Customer, StoredAddress } from '../entities/customer.ts';
 import { columnsOf } from './columns.ts';
 import type { Kind, Rejection, Wanted } from './kind.ts';

@@ -88,9 +88,7 @@ function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded)
   const wrong = [...unknown, ...rejectHead(head, unknown), ...rejections];
   // Totals that rest on something wrong would only say so twice.
   if (wrong.length === 0) wrong.push(...rejectTotals(row, totals ?? base));
-  return wrong.length > 0
-    ? wrong
-    : wanted(head, lines && { before: before ?? [], costed, totals }, stored, loaded.store);
+  return wrong.length > 0 ? wrong : wanted(head, lines && { before: before ?? [], costed, totals }, stored, loaded);
 }
 
 function fresh({ number, title, status }: ProposalImport, { organization, startedAt }: Store): Base | undefined {
@@ -100,12 +98,18 @@ function fresh({ number, title, status }: ProposalImport, { organization, starte
 
 type Lines = { before: readonly ProposalLine[]; costed: CostedLine[]; totals: ProposalTotals | undefined };
 
-function wanted(head: Head, lines: Lines | undefined, stored: Proposal | undefined, store: Store): Wanted {
+function wanted(
+  head: Head,
+  lines: Lines | undefined,
+  stored: Proposal | undefined,
+  { store, customers }: Loaded,
+): Wanted {
   const id = stored?.id ?? uuidv7();
-  if (!lines) return { values: { ...head, id } };
+  const customerKey = head.customerId ? (customers.nameKeyOf(head.customerId) ?? stored?.customerKey ?? null) : null;
+  if (!lines) return { values: { ...head, customerKey, id } };
   const owner = { organizationId: store.session.organizationId, proposalId: id };
   const changes = changesOf(store.lines, owner, lines.before, lines.costed);
-  const values = { ...head, ...lines.totals, id, lineItemCount: lines.costed.length };
+  const values = { ...head, customerKey, ...lines.totals, id, lineItemCount: lines.costed.length };
   return { values, ...(changes && { lines: changes }) };
 }
 

@@ -11,9 +11,9 @@ type Named = { externalId?: Name; id?: Name };
 export class References {
   readonly #kind: Kind;
   readonly #byExternalId: ReadonlyMap<string, string>;
-  readonly #ids: ReadonlySet<string>;
+  readonly #ids: ReadonlyMap<string, string>;
 
-  private constructor(kind: Kind, byExternalId: ReadonlyMap<string, string>, ids: ReadonlySet<string>) {
+  private constructor(kind: Kind, byExternalId: ReadonlyMap<string, string>, ids: ReadonlyMap<string, string>) {
     this.#kind = kind;
     this.#byExternalId = byExternalId;
     this.#ids = ids;
@@ -22,14 +22,26 @@ export class References {
   static async load(store: Store, table: Table, kind: Kind, names: readonly Named[]): Promise<References> {
     const externalIds = new Set(names.map(({ externalId }) => externalId).filter((name) => typeof name === 'string'));
     const ids = new Set(names.map(({ id }) => storedId(kind, id ?? '')).filter((id) => id !== undefined));
-    const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string][]> => {
+    // A customer that is renamed meanwhile would leave its old name in what is about to be stored.
+    const locked = store.dry ? '' : ' for share';
+    const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string, string][]> => {
       if (values.size === 0) return [];
-      const text = `select ${column}, id from ${store.read(table)} where organization_id = $1 and ${column} = any($2)`;
+      const text = `select ${column}, id, name_key from ${store.read(table)} where organization_id = $1 and ${column} = any($2)${locked}`;
       const rows = await store.session.query(text, [[...values]]);
-      return rows.map(([key, id]) => [String(key), String(id)]);
+      return rows.map(([key, id, nameKey]) => [String(key), String(id), String(nameKey)]);
     };
-    const found = new Map(await find('external_id', externalIds));
-    return new References(kind, found, new Set((await find('id', ids)).map(([, id]) => id)));
+    const named = await find('external_id', externalIds);
+    const given = await find('id', ids);
+    return new References(
+      kind,
+      new Map(named.map(([key, id]) => [key, id])),
+      new Map([...named, ...given].map(([, id, nameKey]) => [id, nameKey])),
+    );
+  }
+
+  /** The folded name of a record that a row names. */
+  nameKeyOf(id: string): string | undefined {
+    return this.#ids.get(id);
   }
 
   /**

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProblemCode } from '../../contract/problem.ts';
 import { Problem } from '../problems/problem.ts';
-import type { KeyDirectory, KnownKey } from './directory.ts';
+import type { KeyDirectory, AuthenticatedKey } from './directory.ts';
 
 const form = /^ak_live_[0-9a-f]{64}$/;
 
@@ -43,7 +43,11 @@ function malformed(authorization: string): never {
 }
 
 /** The live key of the request. Problems: api_key_missing, api_key_malformed, api_key_invalid, api_key_revoked. */
-export async function authenticate(headers: IncomingHttpHeaders, query: string, keys: KeyDirectory): Promise<KnownKey> {
+export async function authenticate(
+  headers: IncomingHttpHeaders,
+  query: string,
+  keys: KeyDirectory,
+): Promise<AuthenticatedKey> {
   const authorization = headers.authorization?.trim();
   if (!authorization) missing(headers, query);
   const [scheme = '', raw = '', ...rest] = authorization.split(/ +/);

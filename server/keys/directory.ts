@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Plan } from '../../contract/me.ts';
 import { toRfc3339 } from '../entities/timestamp.ts';
 
-export type KnownKey = {
+export type AuthenticatedKey = {
   id: string;
   name: string;
   prefix: string;
@@ -31,7 +31,7 @@ const touch = `update api_keys set last_used_at = now()
 export class KeyDirectory {
   readonly #pool: pg.Pool;
   readonly #clock: () => number;
-  readonly #known = new Map<string, KnownKey>();
+  readonly #known = new Map<string, AuthenticatedKey>();
   #epoch = '';
   #verifiedAtMs = Number.NEGATIVE_INFINITY;
   #verifying: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export class KeyDirectory {
   }
 
   /** The key with this hash, revoked or not; undefined where there is none. */
-  async find(hash: string): Promise<KnownKey | undefined> {
+  async find(hash: string): Promise<AuthenticatedKey | undefined> {
     if (this.#known.has(hash) && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
     const known = this.#known.get(hash) ?? (await this.#read(hash));
     if (known) this.#touch(known);
@@ -83,7 +83,7 @@ export class KeyDirectory {
     this.#verifiedAtMs = Math.max(this.#verifiedAtMs, startedAtMs);
   }
 
-  async #read(hash: string): Promise<KnownKey | undefined> {
+  async #read(hash: string): Promise<AuthenticatedKey | undefined> {
     const startedAtMs = this.#clock();
     const generation = this.#generation;
     const { rows } = await this.#pool.query<Row>({ name: 'access-key', text: lookup, values: [hash] });
@@ -100,7 +100,7 @@ export class KeyDirectory {
   }
 
   /** Not awaited: a request does not wait for the note that it was made, and does not fail with it. */
-  #touch(key: KnownKey): void {
+  #touch(key: AuthenticatedKey): void {
     const nowMs = this.#clock();
     if (key.revokedAt || nowMs - key.touchedAtMs < touchMs) return;
     key.touchedAtMs = nowMs;
@@ -117,14 +117,14 @@ export class KeyDirectory {
   }
 }
 
-type Row = Omit<KnownKey, 'organization' | 'touchedAtMs'> & {
+type Row = Omit<AuthenticatedKey, 'organization' | 'touchedAtMs'> & {
   epoch: string;
   organizationId: string;
   organizationName: string;
   organizationCreatedAt: string;
-} & Pick<KnownKey['organization'], 'slug' | 'currency' | 'plan'>;
+} & Pick<AuthenticatedKey['organization'], 'slug' | 'currency' | 'plan'>;
 
-function toKey(row: Row): KnownKey {
+function toKey(row: Row): AuthenticatedKey {
   const { id, name, prefix, lastFour, createdAt, lastUsedAt, revokedAt, slug, currency, plan } = row;
   return {
     id,

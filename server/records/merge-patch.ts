@@ -22,14 +22,20 @@ function merge(target: Json, patch: Json): Json {
   return Object.fromEntries(merged);
 }
 
-/**
- * Assigns what differs, so that a patch which changes nothing writes nothing. The record's own comparison of JSON
- * columns goes by the order of keys, which is not a difference.
- */
-export function assignChanged<T extends object>(record: T, values: { [Name in keyof T]?: T[Name] | undefined }): void {
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined && !isDeepStrictEqual(Reflect.get(record, name), value)) Reflect.set(record, name, value);
-  }
+type Given<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+/** The fields that are given: an absent one keeps what is stored. */
+export function withoutUndefined<T extends object>(fields: T): Given<T> {
+  // Object.fromEntries forgets which key had which value.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
+/** The values that differ from the stored ones; undefined where none does, so that nothing is written. */
+export function changesTo<T extends object>(stored: T, values: Partial<T>): Partial<T> | undefined {
+  const names = Object.keys(values) as (keyof T)[];
+  // The order of keys in a JSON column is no difference.
+  const isChanged = names.some((name) => !isDeepStrictEqual(stored[name], values[name]));
+  return isChanged ? values : undefined;
 }
 
 /** A field that only the server sets may be sent back as it was read; anything else would be silently ignored. */

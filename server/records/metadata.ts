@@ -1,5 +1,21 @@
-/** Metadata in the order of its keys: the database keeps another one than the caller, and an ETag is over the bytes. */
-export function presentMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+/** Metadata: merged key by key, and shown in the order of its keys. */
+import { tooManyKeys } from '../../contract/fields.ts';
+import { fieldProblem } from '../problems/problem.ts';
+import { mergePatch } from './merge-patch.ts';
+
+type Metadata = Record<string, string>;
+
+/** `null` as a whole removes every key. Problem: validation_failed where more keys are left than a record may have. */
+export function mergeMetadata(stored: Metadata, patch: Record<string, string | null> | null | undefined): Metadata {
+  if (patch === undefined) return stored;
+  const merged = patch === null ? {} : mergePatch<Metadata>(stored, patch);
+  const excess = tooManyKeys(merged);
+  if (excess) throw fieldProblem('metadata', excess.params.code, excess.message);
+  return merged;
+}
+
+/** The database keeps another order than the caller, and an ETag is over the bytes. */
+export function presentMetadata(metadata: Readonly<Metadata>): Metadata {
   const keys = Object.keys(metadata);
   if (keys.length < 2) return metadata;
   return Object.fromEntries(keys.toSorted().map((key) => [key, metadata[key] ?? '']));

@@ -177,6 +177,7 @@ create table proposals (
   metadata jsonb not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
+  customer_key ${key},
   search ${key} not null,
   constraint proposals_external_id unique (organization_id, external_id),
   constraint proposals_number unique (organization_id, number),

@@ -51,7 +51,7 @@ function sendFailure(response: Response, status: number, sentence: string, retry
       <a href="/settings/api-keys" role="button" class="outline">Go to API Keys</a>
       <a href="/docs" role="button" class="secondary outline">Read the docs</a>
     </p>
-    ${status >= 500 && html`<p class="quiet">Request id: <code>${String(response.locals.requestId)}</code></p>`}
+    ${status >= 500 && html`<p class="quiet">Request id: <code>${response.locals.requestId}</code></p>`}
   </article>`;
   sendPage(response, { title, main }, status);
 }

@@ -1,0 +1,126 @@
+/**
+ * Idempotency keys: the response to a create is stored in the create's own statement, so that either both are there or
+ * neither. A lock that ends with the statement says whether the same request is still running.
+ */
+import { createHash } from 'node:crypto';
+import type { EntityName } from '@mikro-orm/core';
+import type { Scope } from '../database/tenant.ts';
+import { IdempotencyKey } from '../entities/idempotency-key.ts';
+import { completed, insertOf, returningTimes } from './writer.ts';
+import type { New, Times } from './writer.ts';
+
+/** What a repeat is recognized by, and the response that it gets. */
+export type Claim = {
+  /** Method and path: `POST /v1/customers`. */
+  operation: string;
+  key: string;
+  /** SHA-256 over what the request says, in hex. */
+  fingerprint: string;
+};
+export type StoredResponse = {
+  fingerprint: string;
+  status: number;
+  location: string | null;
+  body: string;
+  createdAt: string;
+};
+/** The times of a new record, a response of before, or that the same request is being carried out right now. */
+export type Outcome = { times: Times } | { stored: StoredResponse } | 'running';
+
+type Row = { storedFingerprint: string | null } & {
+  [Name in Exclude<keyof StoredResponse, 'fingerprint'> as `stored${Capitalize<Name>}`]: StoredResponse[Name];
+} & { createdAt: string | null; updatedAt: string | null };
+
+const lifetime = `interval '24 hours'`;
+
+/** One number for the lock of this organization, operation and key. */
+function lockOf({ organizationId }: Scope, { operation, key }: Claim): string {
+  return createHash('sha256').update(`${organizationId} ${operation} ${key}`).digest().readBigInt64BE().toString();
+}
+
+/** A key is forgotten after a day: what is left of an older one is replaced. */
+const replacing = `on conflict (organization_id, operation, key) do update set (id, fingerprint, status, location, body, created_at) =
+  (excluded.id, excluded.fingerprint, excluded.status, excluded.location, excluded.body, excluded.created_at)
+  where idempotency_keys.created_at <= now() - ${lifetime}`;
+
+/** `$2` is the operation, `$3` the key. */
+const isClaimed = `organization_id = $1 and operation = $2 and key = $3 and created_at > now() - ${lifetime}`;
+/** `$4` is the lock. */
+const claiming = `lock as materialized (select pg_try_advisory_xact_lock($4::bigint) as free),
+  stored as (select * from idempotency_keys where ${isClaimed})`;
+const outcome = ` stored.fingerprint as "storedFingerprint", stored.status as "storedStatus",
+  stored.location as "storedLocation", stored.body as "storedBody", stored.created_at as "storedCreatedAt"`;
+
+/** A statement's parameters from `$first` on, where it was written for `$2`. */
+const shifted = (text: string, first: number) =>
+  text.replaceAll(/\$(\d+)/g, (parameter, number: string) =>
+    number === '1' ? parameter : `$${Number(number) + first - 2}`,
+  );
+
+const texts = new WeakMap<object, string>();
+
+/**
+ * Stores a new record under an idempotency key, in one statement. The stored body has no times: they are the database's
+ * own, and the same as the key's.
+ */
+export async function insertOnce<T extends object>(
+  scope: Scope,
+  entity: EntityName<T>,
+  record: New<T>,
+  claim: Claim,
+  response: Pick<StoredResponse, 'status' | 'location' | 'body'>,
+): Promise<Outcome> {
+  const target = insertOf(scope, entity);
+  const keys = insertOf(scope, IdempotencyKey);
+  const text = texts.get(entity) ?? onceText(target, keys);
+  texts.set(entity, text);
+  const kept = completed(scope, IdempotencyKey, { ...claim, ...response });
+  const values = [claim.operation, claim.key, lockOf(scope, claim), ...keys.values(kept), ...target.values(record)];
+  const [row] = await scope.query<Row>(text, values);
+  return outcomeOf(row);
+}
+
+type Insert = ReturnType<typeof insertOf>;
+
+function onceText(target: Insert, keys: Insert): string {
+  return `with ${claiming},
+    claimed as (${keys.into} select ${shifted(keys.parameters, 5)} from lock where free and not exists (select from stored)
+      ${replacing} returning id),
+    created as (${target.into} select ${shifted(target.parameters, 5 + keys.count)} from claimed ${returningTimes})
+    select ${outcome}, created."createdAt", created."updatedAt" from lock left join stored on true left join created on true`;
+}
+
+function outcomeOf(row: Row | undefined): Outcome {
+  if (row?.storedFingerprint) {
+    const { storedFingerprint, storedStatus, storedLocation, storedBody, storedCreatedAt } = row;
+    const stored = { fingerprint: storedFingerprint, status: storedStatus, location: storedLocation, body: storedBody };
+    return { stored: { ...stored, createdAt: storedCreatedAt } };
+  }
+  // Free, and neither stored nor created: the first of two was stored after this statement began.
+  return row?.createdAt && row.updatedAt
+    ? { times: { createdAt: row.createdAt, updatedAt: row.updatedAt } }
+    : 'running';
+}
+
+/** Inside a transaction: waits for the key's lock, and then looks for a response of before. */
+export async function claimKey(scope: Scope, claim: Claim): Promise<StoredResponse | undefined> {
+  // Waits, because the statement of ours that lost to the unique index may still be giving the lock back.
+  await scope.query('select pg_advisory_xact_lock($2::bigint) where $1::uuid is not null', [lockOf(scope, claim)]);
+  // A statement of its own, which sees what was stored while this one waited.
+  const [stored] = await scope.query<StoredResponse>(
+    `select fingerprint, status, location, body, created_at as "createdAt" from idempotency_keys where ${isClaimed}`,
+    [claim.operation, claim.key],
+  );
+  return stored;
+}
+
+/** Inside the same transaction: stores the response, whole. */
+export async function storeResponse(
+  scope: Scope,
+  claim: Claim,
+  response: Pick<StoredResponse, 'status' | 'location' | 'body'>,
+): Promise<void> {
+  const { into, parameters, values } = insertOf(scope, IdempotencyKey);
+  const kept = completed(scope, IdempotencyKey, { ...claim, ...response });
+  await scope.query(`${into} values (${parameters}) ${replacing}`, values(kept));
+}

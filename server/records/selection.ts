@@ -1,0 +1,169 @@
+/** What a read selects, compiled once into the part of a statement that every read of it begins with. */
+import { raw } from '@mikro-orm/core';
+import type { EntityMetadata, EntityName } from '@mikro-orm/core';
+import type { Scope } from '../database/tenant.ts';
+import { columnOf } from './sql.ts';
+import type { Property } from './sql.ts';
+
+type Related<Read extends string> = {
+  entity: EntityName;
+  /** Its property → the property of the selected record that it equals; the organization is always among them. */
+  where: Readonly<Record<string, string>>;
+  properties: readonly Read[];
+  orderBy?: string;
+};
+
+/** Records of another entity that belong to the selected one. */
+export type RelatedTo<T extends object, Read extends Property<T> = Property<T>> = Related<Read> & {
+  /** For the compiler only. */
+  readonly record?: T;
+};
+
+export function relatedTo<T extends object, const Read extends Property<T>>(
+  entity: EntityName<T>,
+  where: Readonly<Partial<Record<Property<T>, string>>>,
+  properties: readonly Read[],
+  orderBy?: Property<T>,
+): RelatedTo<T, Read> {
+  // A partial record of the entity's properties: what is given are strings.
+  return { entity, where: where as Record<string, string>, properties, ...(orderBy && { orderBy }) };
+}
+
+type Relations = Readonly<Record<string, Related<string> & { readonly record?: object }>>;
+type NoRelations = { readonly [name in never]: Related<string> };
+type OneRow<One extends Relations> = UnionToIntersection<
+  {
+    [Name in keyof One & string]: { [Read in ReadOf<One[Name]> as `${Name}.${Read}`]: ValueOf<One[Name], Read> | null };
+  }[keyof One & string]
+>;
+type ManyRow<Many extends Relations> = {
+  [Name in keyof Many]: { [Read in ReadOf<Many[Name]>]: ValueOf<Many[Name], Read> }[];
+};
+type ReadOf<R> = R extends Related<infer Read> ? Read : never;
+type ValueOf<R, Name> = R extends { readonly record?: infer T }
+  ? Name extends keyof NonNullable<T>
+    ? NonNullable<T>[Name]
+    : never
+  : never;
+type UnionToIntersection<U> = ([U] extends [never] ? unknown : U extends unknown ? (value: U) => void : never) extends (
+  value: infer I,
+) => void
+  ? I
+  : unknown;
+
+/** A read of `T` that gives rows of `Row`. The entity's own table is `t` in every statement. */
+export type Selection<T extends object, Row extends object> = {
+  readonly entity: EntityName<T>;
+  readonly properties: readonly string[];
+  readonly one: Relations;
+  readonly many: Relations;
+  readonly versioned: boolean;
+  /** For the compiler only: what a row has, and no more. */
+  readonly row?: Row;
+};
+
+/**
+ * `one` reads the properties of a record that the selected one points to, as `name.property`, null where there is none;
+ * `many` reads all that point back, as an array in the same statement, so that everything is of one moment.
+ */
+export function select<
+  T extends object,
+  const Read extends Property<T>,
+  One extends Relations = NoRelations,
+  Many extends Relations = NoRelations,
+>(
+  entity: EntityName<T>,
+  properties: readonly Read[],
+  { one, many }: { one?: One; many?: Many } = {},
+): Selection<T, Pick<T, Read> & OneRow<One> & ManyRow<Many>> {
+  return { entity, properties, one: one ?? {}, many: many ?? {}, versioned: false };
+}
+
+/** The same with the row's `version`, which every update of the row moves. */
+export const versioned = <T extends object, Row extends object>(
+  selection: Selection<T, Row>,
+): Selection<T, Row & { version: string }> =>
+  // The compiled statement has the column that `versioned` asks for.
+  ({ ...selection, versioned: true }) as Selection<T, Row & { version: string }>;
+
+/** Every stored property of an entity except those that only conditions and keys need. */
+export function storedProperties<T extends object, const Without extends Property<T>>(
+  entity: EntityName<T> & { meta: { properties: object } },
+  without: readonly Without[],
+): Exclude<Property<T>, Without>[] {
+  const left: ReadonlySet<string> = new Set(without);
+  const properties: [string, { persist?: boolean }][] = Object.entries(entity.meta.properties);
+  const names = properties.filter(([name, { persist }]) => persist !== false && !left.has(name)).map(([name]) => name);
+  // The keys of an entity's metadata are its properties.
+  return names as Exclude<Property<T>, Without>[];
+}
+
+export type Compiled = {
+  /** `select … from … where t.organization_id = $1` */
+  text: string;
+  column(property: string): string;
+};
+const compilations = new WeakMap<object, Promise<Compiled>>();
+
+/** Takes MikroORM's own statement for the entity, with the organization filter applied; it is the same for each organization. */
+export function compileSelection<T extends object>(selection: Selection<T, object>, scope: Scope): Promise<Compiled> {
+  const known = compilations.get(selection);
+  if (known) return known;
+  const compiled = compile(selection, scope);
+  compilations.set(selection, compiled);
+  compiled.catch(() => compilations.delete(selection));
+  return compiled;
+}
+
+async function compile<T extends object>(selection: Selection<T, object>, scope: Scope): Promise<Compiled> {
+  const em = scope.em();
+  const builder = em.createQueryBuilder(selection.entity, 't').select([raw('1')]);
+  await builder.applyFilters();
+  const { sql, params } = builder.toQuery();
+  const [, from, where] = /^select 1 (from .+?) where ([^?]+\?)$/.exec(sql) ?? [];
+  if (from === undefined || where === undefined || params[0] !== scope.organizationId) {
+    throw new Error(`The organization filter did not give exactly one condition: ${sql}`);
+  }
+  const meta = em.getMetadata(selection.entity);
+  const column = (property: string) => `t.${columnOf(meta, property)}`;
+  const columns = selection.properties.map((property) => `${column(property)} as "${property}"`);
+  if (selection.versioned) columns.push('t.xmin::text as "version"');
+  const joins: string[] = [];
+  for (const [name, related] of Object.entries(selection.one)) {
+    const alias = `one_${joins.length + 1}`;
+    const other: EntityMetadata = em.getMetadata(related.entity);
+    joins.push(` left join ${other.tableName} ${alias} on ${sameOrganization(alias, other, related, column)}`);
+    columns.push(
+      ...related.properties.map((property) => `${alias}.${columnOf(other, property)} as "${name}.${property}"`),
+    );
+  }
+  for (const [name, related] of Object.entries(selection.many)) {
+    columns.push(`${arrayOf(em.getMetadata(related.entity), related, column)} as "${name}"`);
+  }
+  return { text: `select ${columns.join(', ')} ${from}${joins.join('')} where ${where.replace('?', '$1')}`, column };
+}
+
+function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compiled['column']): string {
+  const pairs = related.properties.map((property) => `'${property}', ${jsonColumn(meta, property)}`);
+  const order = related.orderBy === undefined ? '' : ` order by m.${columnOf(meta, related.orderBy)}`;
+  return `(select coalesce(json_agg(json_build_object(${pairs.join(', ')})${order}), '[]')
+    from ${meta.tableName} m where ${sameOrganization('m', meta, related, column)})`;
+}
+
+/** Decimals travel as text: JSON would make floats of them. */
+function jsonColumn(meta: EntityMetadata, property: string): string {
+  const isDecimal = meta.props.find(({ name }) => name === property)?.columnTypes[0]?.startsWith('numeric');
+  return `m.${columnOf(meta, property)}${isDecimal ? '::text' : ''}`;
+}
+
+/** Whatever is joined or looked up beside a record is of the record's own organization. */
+function sameOrganization(
+  alias: string,
+  meta: EntityMetadata,
+  { where }: Related<string>,
+  column: Compiled['column'],
+): string {
+  return Object.entries({ organizationId: 'organizationId', ...where })
+    .map(([theirs, ours]) => `${alias}.${columnOf(meta, theirs)} = ${column(ours)}`)
+    .join(' and ');
+}

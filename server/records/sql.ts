@@ -1,0 +1,66 @@
+/** The SQL that a statement is made of: columns by their entity's properties, values by parameters. */
+import type { EntityMetadata } from '@mikro-orm/core';
+
+export type Property<T> = keyof T & string;
+
+/** The column of a property, as MikroORM names it. */
+export function columnOf<T>(meta: EntityMetadata<T>, property: string): string {
+  const found = meta.props.find(({ name }) => name === property);
+  const [column] = found?.fieldNames ?? [];
+  if (column === undefined) throw new Error(`${meta.className} stores no ${property}.`);
+  return column;
+}
+
+/** What a condition is written with. */
+export type Terms<T> = {
+  column(property: Property<T>): string;
+  /** Adds a value and returns its parameter, `$2`. */
+  bind(value: unknown): string;
+};
+
+export type Condition<T> = {
+  /** Whether it finds a few records at most, whatever its value: then one plan serves every value. */
+  selective: boolean;
+  toSql(terms: Terms<T>): string;
+};
+
+const condition = <T>(toSql: Condition<T>['toSql'], selective = false): Condition<T> => ({ selective, toSql });
+
+/** For a property that tells records apart, or nearly. */
+export const exactly = <T>(property: Property<T>, value: unknown): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} = ${bind(value)}`, true);
+
+export const equal = <T>(property: Property<T>, value: unknown): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} = ${bind(value)}`);
+
+export const anyOf = <T>(property: Property<T>, values: readonly unknown[]): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} = any(${bind(values)})`);
+
+export const atLeast = <T>(property: Property<T>, value: unknown): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} >= ${bind(value)}`);
+
+export const below = <T>(property: Property<T>, value: unknown): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} < ${bind(value)}`);
+
+/** From `first` up to, and without, `end`. */
+export const between = <T>(property: Property<T>, first: unknown, end: unknown): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} >= ${bind(first)} and ${column(property)} < ${bind(end)}`, true);
+
+/** A jsonb object that has these members. */
+export const hasMembers = <T>(property: Property<T>, members: object): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} @> ${bind(JSON.stringify(members))}::jsonb`);
+
+/** An array that has this element. */
+export const hasElement = <T>(property: Property<T>, element: string): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} @> array[${bind(element)}]`);
+
+const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+
+/** A text in which these parts occur, one after the other. */
+export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}%`)}`);
+
+export const either = <T>(...conditions: Condition<T>[]): Condition<T> =>
+  condition((terms) => `(${conditions.map(({ toSql }) => toSql(terms)).join(' or ')})`);
+
+export const nothing = <T>(): Condition<T> => condition(() => 'false');
