@@ -156,7 +156,7 @@ function usageOf(request: Request, { statusCode, locals }: Response, { key, orga
     status: statusCode,
     code: failed?.code,
     fields: failed?.details.errors?.map(({ field, code }) => ({ field, code })),
-    requestId: String(locals.requestId),
+    requestId: locals.requestId,
   };
 }
 
