@@ -16,6 +16,7 @@ const commands: Record<string, Load> = {
   members: async () => (await import('./commands/members.ts')).membersCommand,
   keys: async () => (await import('./commands/keys.ts')).keysCommand,
   import: async () => (await import('./commands/import.ts')).importCommand,
+  export: async () => (await import('./commands/export.ts')).exportCommand,
   openapi: async () => (await import('./commands/openapi.ts')).openapiCommand,
 };
 

@@ -17,12 +17,17 @@ export type Command = {
 type Options = Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>;
 
 /** `--name value` options and the words between them; an unknown option is refused by name. */
-export function readWords<const T extends Options>(words: string[], options: T, positionals: readonly string[] = []) {
+export function readWords<const T extends Options>(
+  words: string[],
+  options: T,
+  positionals: readonly string[] = [],
+  optional: readonly string[] = [],
+) {
   try {
     const parsed = parseArgs({ args: words, options, allowPositionals: true, strict: true });
     const missing = positionals[parsed.positionals.length];
     if (missing) throw new UsageError(`${missing} is missing`);
-    const extra = parsed.positionals[positionals.length];
+    const extra = parsed.positionals[positionals.length + optional.length];
     if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
     return parsed;
   } catch (error) {

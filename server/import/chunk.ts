@@ -4,7 +4,7 @@ import type { Keyed, Kind, Outcome, Rejection } from './kind.ts';
 import { planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import type { Store } from './store.ts';
-import type { Table } from './table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 import { writePlans } from './write.ts';
 
 export type Deferred = { deferred: Rejection[] };
@@ -19,7 +19,7 @@ const attempts = 3;
 export async function importChunk<Row extends Keyed, Stored extends { id: string }>(
   store: Store,
   kind: Kind<Row, Stored>,
-  table: Table<Stored>,
+  table: RecordTable<Stored>,
   rows: readonly Row[],
   final: boolean,
   attempt = 1,
@@ -44,7 +44,7 @@ export async function importChunk<Row extends Keyed, Stored extends { id: string
 async function importAtOnce<Row extends Keyed, Stored extends { id: string }>(
   store: Store,
   kind: Kind<Row, Stored>,
-  table: Table<Stored>,
+  table: RecordTable<Stored>,
   rows: readonly Row[],
   final: boolean,
 ): Promise<Plan['outcome'][]> {

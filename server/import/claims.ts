@@ -4,7 +4,7 @@ import type { Kind } from '../../contract/fields.ts';
 import type { Rejection, UniqueKey } from './kind.ts';
 import type { Plan } from './plan.ts';
 import type { Store } from './store.ts';
-import type { Table } from './table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 
 type Holder = { id: string; key: string };
 
@@ -15,7 +15,7 @@ type Holder = { id: string; key: string };
 export async function settleClaims(
   store: Store,
   { id: kind, unique }: { id: Kind; unique?: UniqueKey | undefined },
-  table: Table,
+  table: RecordTable,
   plans: readonly Plan[],
   final: boolean,
 ): Promise<void> {
@@ -76,7 +76,7 @@ function storedKey({ stored }: Plan, unique: UniqueKey): string | undefined {
 
 async function loadHolders(
   store: Store,
-  table: Table,
+  table: RecordTable,
   unique: UniqueKey,
   claiming: readonly Plan[],
 ): Promise<Holder[]> {

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Kind as IdKind } from '../../contract/fields.ts';
 import type { Store } from './store.ts';
-import type { Table, Values } from './table.ts';
+import type { RecordTable, Values } from '../records/record-table.ts';
 
 /** Why a row is not imported; `field` is empty where the row as a whole is wrong. */
 export type Rejection = { field: string; code: string; message: string };
@@ -30,7 +30,7 @@ export type Kind<Row extends Keyed = Keyed, Stored extends object = object> = {
   /** The columns that a CSV file may have. */
   columns: readonly string[];
   unique?: UniqueKey;
-  tableOf(store: Store): Table<Stored>;
+  tableOf(store: Store): RecordTable<Stored>;
   /** How many database rows it stands for. */
   weigh(row: Row): number;
   /** Loads what these rows refer to, in a number of queries that does not depend on theirs. */

@@ -3,7 +3,7 @@ import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
 import type { Keyed, Kind, LineChanges, Rejection } from './kind.ts';
 import type { Store } from './store.ts';
-import type { Table, Values } from './table.ts';
+import type { RecordTable, Values } from '../records/record-table.ts';
 
 export type Plan = {
   /** Of the stored record, or of the new one. */
@@ -21,7 +21,7 @@ export class SameRecord extends Error {}
 export async function planRows<Row extends Keyed, Stored extends { id: string }>(
   store: Store,
   kind: Kind<Row, Stored>,
-  table: Table<Stored>,
+  table: RecordTable<Stored>,
   rows: readonly Row[],
   { lock }: { lock: boolean },
 ): Promise<Plan[]> {
@@ -35,7 +35,7 @@ export async function planRows<Row extends Keyed, Stored extends { id: string }>
 function planRow<Row extends Keyed, Stored extends { id: string }>(
   { session, startedAt }: Store,
   { id: kind, unique }: Kind<Row, Stored>,
-  table: Table<Stored>,
+  table: RecordTable<Stored>,
   row: Row,
   stored: Stored | undefined,
   wanted: { values: Values; lines?: LineChanges } | Rejection[],
@@ -70,7 +70,7 @@ const unknownId = (kind: string): Rejection => ({
 async function loadStored<Row extends Keyed, Stored extends { id: string }>(
   store: Store,
   { id: kind }: Kind<Row, Stored>,
-  table: Table<Stored>,
+  table: RecordTable<Stored>,
   rows: readonly Row[],
   lock: boolean,
 ): Promise<(Stored | undefined)[]> {

@@ -7,7 +7,7 @@ import { lineTotals } from '../records/money.ts';
 import type { LineTotals } from '../records/money.ts';
 import type { LineChanges, Rejection } from './kind.ts';
 import type { References } from './references.ts';
-import type { Table } from './table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 
 /** What a line is made of; its amounts follow from it. */
 const inputs = [
@@ -65,7 +65,7 @@ export function costLines(
  * id: the one at the same position first, then one that has moved.
  */
 export function changesOf(
-  table: Table,
+  table: RecordTable,
   owner: { organizationId: string; proposalId: string },
   stored: readonly ProposalLine[],
   wanted: readonly CostedLine[],

@@ -3,7 +3,7 @@ import type { Kind } from '../../contract/fields.ts';
 import { storedId } from '../records/public-id.ts';
 import type { Rejection } from './kind.ts';
 import type { Store } from './store.ts';
-import type { Table } from './table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 
 type Name = string | null | undefined;
 type Named = { externalId?: Name; id?: Name };
@@ -19,7 +19,7 @@ export class References {
     this.#ids = ids;
   }
 
-  static async load(store: Store, table: Table, kind: Kind, names: readonly Named[]): Promise<References> {
+  static async load(store: Store, table: RecordTable, kind: Kind, names: readonly Named[]): Promise<References> {
     const externalIds = new Set(names.map(({ externalId }) => externalId).filter((name) => typeof name === 'string'));
     const ids = new Set(names.map(({ id }) => storedId(kind, id ?? '')).filter((id) => id !== undefined));
     // A customer that is renamed meanwhile would leave its old name in what is about to be stored.

@@ -10,12 +10,12 @@ import { count, emptyReport } from './report.ts';
 import type { Report, RowError } from './report.ts';
 import type { OpenRows } from './rows.ts';
 import type { Store } from './store.ts';
-import type { Table } from './table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 
 type Target<Row extends Keyed, Stored extends { id: string }> = {
   store: Store;
   kind: Kind<Row, Stored>;
-  table: Table<Stored>;
+  table: RecordTable<Stored>;
   rejects: RejectsFile | undefined;
   signal: AbortSignal | undefined;
   onChunk: (report: Report) => Promise<void>;

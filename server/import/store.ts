@@ -5,7 +5,7 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
-import { Table } from './table.ts';
+import { RecordTable } from '../records/record-table.ts';
 
 /** A row of a table hides the stored one with the same id; the lines of a planned proposal hide all stored ones. */
 const hiding: Readonly<Record<string, string>> = {
@@ -33,10 +33,10 @@ export class Store {
   readonly session: Session;
   readonly organization: Organization;
   readonly dry: boolean;
-  readonly customers: Table<Customer>;
-  readonly items: Table<Item>;
-  readonly proposals: Table<Proposal>;
-  readonly lines: Table<ProposalLine>;
+  readonly customers: RecordTable<Customer>;
+  readonly items: RecordTable<Item>;
+  readonly proposals: RecordTable<Proposal>;
+  readonly lines: RecordTable<ProposalLine>;
   /** The `now()` of the transaction under way. */
   startedAt = '';
 
@@ -45,10 +45,10 @@ export class Store {
     this.organization = organization;
     this.dry = dry;
     const metadata = orm.getMetadata();
-    this.customers = new Table<Customer>(metadata.get(Customer));
-    this.items = new Table<Item>(metadata.get(Item));
-    this.proposals = new Table<Proposal>(metadata.get(Proposal));
-    this.lines = new Table<ProposalLine>(metadata.get(ProposalLine));
+    this.customers = new RecordTable<Customer>(metadata.get(Customer));
+    this.items = new RecordTable<Item>(metadata.get(Item));
+    this.proposals = new RecordTable<Proposal>(metadata.get(Proposal));
+    this.lines = new RecordTable<ProposalLine>(metadata.get(ProposalLine));
   }
 
   /** Readies the connection. A dry run writes to temporary tables, laid over the real ones by a view. */

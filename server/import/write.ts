@@ -3,11 +3,11 @@ import { handovers } from './claims.ts';
 import type { UniqueKey } from './kind.ts';
 import type { Plan } from './plan.ts';
 import type { Store } from './store.ts';
-import type { Table, Values } from './table.ts';
+import type { RecordTable, Values } from '../records/record-table.ts';
 
 export async function writePlans(
   store: Store,
-  table: Table,
+  table: RecordTable,
   unique: UniqueKey | undefined,
   plans: readonly Plan[],
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function writePlans(
 
 async function apply(
   store: Store,
-  table: Table,
+  table: RecordTable,
   created: readonly Values[],
   updated: readonly Values[],
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function apply(
 const assignment = (name: string) =>
   name === 'updated_at' ? 'updated_at = greatest(t.updated_at, s.updated_at)' : `${name} = s.${name}`;
 
-function* linesOf(table: Table, created: readonly Values[], updated: readonly Values[]): Generator<string> {
+function* linesOf(table: RecordTable, created: readonly Values[], updated: readonly Values[]): Generator<string> {
   for (const record of created) yield table.line(record, 't');
   for (const record of updated) yield table.line(record, 'f');
 }
@@ -80,7 +80,7 @@ function* linesOf(table: Table, created: readonly Values[], updated: readonly Va
  */
 async function handOver(
   store: Store,
-  table: Table,
+  table: RecordTable,
   unique: UniqueKey | undefined,
   plans: readonly Plan[],
 ): Promise<void> {
@@ -93,10 +93,10 @@ async function handOver(
 }
 
 /** Copies stored records into a dry run's own tables, where they can be changed. */
-async function layOver(store: Store, table: Table, updated: readonly Plan[]): Promise<void> {
+async function layOver(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
   const ids = updated.map(({ id }) => id);
   if (ids.length === 0) return;
-  const copy = async (copied: Table, column: string) =>
+  const copy = async (copied: RecordTable, column: string) =>
     store.session.query(
       `insert into ${store.written(copied)} select t.* from ${copied.name} t
        where t.organization_id = $1 and t.${column} = any($2)

@@ -1,4 +1,4 @@
-/** A table as the importer reads and writes it: its columns, their text for COPY, and derived values, all from the entity. */
+/** A table as files are read from and written to it: columns, their text for COPY and derived values, all from the entity. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityProperty } from '@mikro-orm/postgresql';
 import { trimDecimal } from '../../contract/decimal.ts';
@@ -7,7 +7,7 @@ export type Values = Record<string, unknown>;
 
 type Column = { property: string; name: string; type: string; prop: EntityProperty };
 
-export class Table<Stored extends object = object> {
+export class RecordTable<Stored extends object = object> {
   readonly name: string;
   readonly columns: readonly Column[];
   readonly #byProperty: ReadonlyMap<string, Column>;

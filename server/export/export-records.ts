@@ -1,0 +1,110 @@
+/** An organization's customers, items or proposals as a file: a stream of one snapshot, whatever its size. */
+import type { Database } from '../database/orm.ts';
+import { withSession } from '../database/session.ts';
+import type { Session } from '../database/session.ts';
+import { Customer } from '../entities/customer.ts';
+import { Item } from '../entities/item.ts';
+import { Proposal } from '../entities/proposal.ts';
+import { RecordTable } from '../records/record-table.ts';
+import { cellsOf, csvLines } from './cells.ts';
+import { withReferences } from './references.ts';
+import { customerShape, itemShape, proposalShape } from './shapes.ts';
+import type { Shape } from './shapes.ts';
+
+export const exportKinds = ['customers', 'items', 'proposals'] as const;
+export type ExportKind = (typeof exportKinds)[number];
+export const exportFormats = ['csv', 'jsonl'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export type ExportOptions = {
+  database: Pick<Database, 'orm' | 'pool'>;
+  organizationId: string;
+  kind: ExportKind;
+  format: ExportFormat;
+  /** Only records that changed at this time or later, RFC 3339 in UTC. */
+  updatedSince?: string | undefined;
+  /** Called with each piece of the file; the next one is read when this one is taken. */
+  write: (text: string) => Promise<void>;
+  signal?: AbortSignal | undefined;
+};
+
+const pageSize = 1000;
+
+/** Returns how many records it wrote. */
+export async function exportRecords(options: ExportOptions): Promise<number> {
+  const { database, organizationId, kind } = options;
+  const metadata = database.orm.getMetadata();
+  return withSession(database.pool, organizationId, (session) =>
+    // One snapshot for all pages: what changes meanwhile is in none of them.
+    session.transaction(
+      async () => {
+        if (kind === 'customers')
+          return writeFile(options, session, new RecordTable<Customer>(metadata.get(Customer)), customerShape);
+        if (kind === 'items') return writeFile(options, session, new RecordTable<Item>(metadata.get(Item)), itemShape);
+        const table = new RecordTable<Proposal>(metadata.get(Proposal));
+        return writeFile(options, session, table, proposalShape, (page) => withReferences(session, database.orm, page));
+      },
+      { readOnly: true },
+    ),
+  );
+}
+
+type Stored = { id: string; metadata: Record<string, string> };
+
+async function writeFile<Read extends Stored, Shown extends Stored = Read>(
+  { format, write, updatedSince, signal }: ExportOptions,
+  session: Session,
+  table: RecordTable<Read>,
+  shape: Shape<Shown>,
+  // Records that need nothing else are shown as they were read.
+  complete: (page: Read[]) => Promise<Shown[]> = async (page) => page as Stored[] as Shown[],
+): Promise<number> {
+  const keys = format === 'csv' ? await metadataKeys(session, table, updatedSince) : [];
+  const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
+  if (format === 'csv') await write(csvLines([columns]));
+  let written = 0;
+  for await (const page of pagesOf(session, table, updatedSince)) {
+    signal?.throwIfAborted();
+    const documents = (await complete(page)).map((record) => shape.document(record));
+    const text =
+      format === 'csv'
+        ? csvLines(documents.map((document) => cellsOf(document, columns)))
+        : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
+    await write(text);
+    written += page.length;
+  }
+  return written;
+}
+
+/** In the order of their creation; each page is found by the key of the last record before it. */
+async function* pagesOf<Read extends Stored>(
+  session: Session,
+  table: RecordTable<Read>,
+  updatedSince: string | undefined,
+): AsyncGenerator<Read[]> {
+  const text = `select ${table.selection('t')} from ${table.name} t
+    where t.organization_id = $1 and t.id > $2 and t.updated_at >= $3 order by t.id limit ${pageSize}`;
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const rows = await session.query(text, [after, updatedSince ?? '-infinity']);
+    if (rows.length === 0) return;
+    const page = rows.map((row) => table.parse(row));
+    yield page;
+    after = page.at(-1)?.id ?? after;
+    if (rows.length < pageSize) return;
+  }
+}
+
+/** The metadata keys that any record of the file has: a column each. */
+async function metadataKeys(
+  session: Session,
+  { name }: { name: string },
+  updatedSince: string | undefined,
+): Promise<string[]> {
+  const rows = await session.query(
+    `select distinct jsonb_object_keys(metadata) as key from ${name}
+     where organization_id = $1 and updated_at >= $2 order by key`,
+    [updatedSince ?? '-infinity'],
+  );
+  return rows.map(([key]) => String(key));
+}

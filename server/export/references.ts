@@ -1,0 +1,51 @@
+/** What an exported proposal says of other records: its lines, and the externalIds of its customer and items. */
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Session } from '../database/session.ts';
+import { ProposalLine } from '../entities/proposal.ts';
+import type { Proposal } from '../entities/proposal.ts';
+import { RecordTable } from '../records/record-table.ts';
+import type { ExportedProposal } from './shapes.ts';
+
+export async function withReferences(
+  session: Session,
+  orm: MikroORM,
+  page: readonly Proposal[],
+): Promise<ExportedProposal[]> {
+  const table = new RecordTable<ProposalLine>(orm.getMetadata().get(ProposalLine));
+  const rows = await session.query(
+    `select ${table.selection('t')} from proposal_lines t
+     where t.organization_id = $1 and t.proposal_id = any($2) order by t.proposal_id, t.position`,
+    [page.map(({ id }) => id)],
+  );
+  const lines = rows.map((row) => table.parse(row));
+  const items = await externalIds(
+    session,
+    'items',
+    lines.map(({ itemId }) => itemId),
+  );
+  const customers = await externalIds(
+    session,
+    'customers',
+    page.map(({ customerId }) => customerId),
+  );
+  const linesOf = new Map<string, ExportedProposal['lines']>(page.map(({ id }) => [id, []]));
+  for (const line of lines) {
+    linesOf.get(line.proposalId)?.push({ ...line, itemExternalId: items.get(line.itemId ?? '') ?? null });
+  }
+  return page.map((proposal) => ({
+    ...proposal,
+    customerExternalId: customers.get(proposal.customerId ?? '') ?? null,
+    lines: linesOf.get(proposal.id) ?? [],
+  }));
+}
+
+async function externalIds(
+  session: Session,
+  table: 'customers' | 'items',
+  ids: readonly (string | null)[],
+): Promise<Map<string, string | null>> {
+  const rows = await session.query(`select id, external_id from ${table} where organization_id = $1 and id = any($2)`, [
+    [...new Set(ids)].filter((id) => id !== null),
+  ]);
+  return new Map(rows.map(([id, externalId]) => [String(id), typeof externalId === 'string' ? externalId : null]));
+}

@@ -1,0 +1,98 @@
+/** Stored records → what a file says of them: fields under the names that an import reads. */
+import { addressParts } from '../entities/customer.ts';
+import type { Customer } from '../entities/customer.ts';
+import type { Item } from '../entities/item.ts';
+import type { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { presentMetadata } from '../records/metadata.ts';
+import { printNumber, printPrice, printTotal } from '../records/money.ts';
+import { publicId } from '../records/public-id.ts';
+
+/** `columns` are those of a CSV file: fields of the document, with a dot for one inside an object; metadata follows. */
+export type Shape<Stored> = { columns: readonly string[]; document(stored: Stored): Record<string, unknown> };
+
+const names = (text: string) => text.split(' ');
+const addressColumns = (name: string) => addressParts.map((part) => `${name}.${part}`);
+
+export const customerShape: Shape<Customer> = {
+  columns: [
+    ...names('id externalId type name firstName lastName companyName email phone taxId website notes tags'),
+    ...names('status createdAt'),
+    ...addressColumns('address'),
+    ...addressColumns('shippingAddress'),
+  ],
+  document(customer) {
+    const { externalId, type, name, firstName, lastName, companyName, email, phone, taxId, website, notes } = customer;
+    const { tags, status, createdAt, address, shippingAddress, metadata } = customer;
+    const id = publicId('customer', customer.id);
+    const identity = { id, externalId, type, name, firstName, lastName, companyName, email, phone };
+    const rest = { taxId, website, notes, tags, status, createdAt, address, shippingAddress };
+    return { ...identity, ...rest, metadata: presentMetadata(metadata) };
+  },
+};
+
+export const itemShape: Shape<Item> = {
+  columns: [
+    ...names('id externalId type name description sku unitPrice currency unit taxable taxRate category imageUrl'),
+    ...names('status createdAt'),
+  ],
+  document(item) {
+    const { externalId, type, name, description, sku, currency, unit, taxable } = item;
+    const { category, imageUrl, status, createdAt } = item;
+    const price = printPrice(item.unitPrice, currency);
+    const taxRate = item.taxRate === null ? null : printNumber(item.taxRate);
+    const identity = { id: publicId('item', item.id), externalId, type, name, description, sku };
+    const rest = { unitPrice: price, currency, unit, taxable, taxRate, category, imageUrl, status, createdAt };
+    return { ...identity, ...rest, metadata: presentMetadata(item.metadata) };
+  },
+};
+
+/** A proposal with what its file says of other records. */
+export type ExportedProposal = Proposal & {
+  customerExternalId: string | null;
+  lines: (ProposalLine & { itemExternalId: string | null })[];
+};
+
+const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Proposal) => ({
+  subtotal: printTotal(subtotal, currency),
+  discountTotal: printTotal(discountTotal, currency),
+  taxTotal: printTotal(taxTotal, currency),
+  total: printTotal(total, currency),
+});
+
+/** A record is named by its externalId; by its id only where it has none, because an id is of one organization. */
+const nameOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) => ({
+  [`${kind}ExternalId`]: externalId,
+  [`${kind}Id`]: externalId === null && id !== null ? publicId(kind, id) : undefined,
+});
+
+export const proposalShape: Shape<ExportedProposal> = {
+  columns: [
+    ...names('id externalId number title status statusChangedAt customerExternalId customerId currency'),
+    ...names('subtotal discountTotal taxTotal total sentAt viewedAt acceptedAt declinedAt expiredAt canceledAt'),
+    ...names('expiresAt acceptedBy.name acceptedBy.email owner.name owner.email'),
+    ...names('notes terms declineReason publicUrl createdAt'),
+  ],
+  document(proposal) {
+    const { externalId, number, title, status, statusChangedAt, customerExternalId, customerId, currency } = proposal;
+    const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt, expiresAt } = proposal;
+    const { acceptedBy, owner, notes, terms, declineReason, publicUrl, createdAt } = proposal;
+    const id = publicId('proposal', proposal.id);
+    const identity = { id, externalId, number, title, status, statusChangedAt };
+    const customer = nameOf('customer', customerExternalId, customerId);
+    const events = { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt, expiresAt };
+    const rest = { acceptedBy, owner, notes, terms, declineReason, publicUrl, createdAt };
+    const metadata = presentMetadata(proposal.metadata);
+    const lineItems = proposal.lines.map((line) => lineDocument(line, currency));
+    return { ...identity, ...customer, currency, ...totalFields(proposal), ...events, ...rest, metadata, lineItems };
+  },
+};
+
+function lineDocument(line: ExportedProposal['lines'][number], currency: string): Record<string, unknown> {
+  const { type, name, description, sku, unit, optional, selected } = line;
+  const quantity = printNumber(line.quantity);
+  const unitPrice = printPrice(line.unitPrice, currency);
+  const discountAmount = printTotal(line.discountAmount, currency);
+  const taxRate = line.taxRate === null ? null : printNumber(line.taxRate);
+  const what = { type, name, description, sku, quantity, unit, unitPrice, discountAmount, taxRate, optional, selected };
+  return { ...nameOf('item', line.itemExternalId, line.itemId), ...what };
+}

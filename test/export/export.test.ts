@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { exportRecords } from '../../server/export/export-records.ts';
+import type { ExportOptions } from '../../server/export/export-records.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { counts, fetchRecord, importInto } from '../import/importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  return { tenant, importing: importInto(world, tenant) };
+}
+
+type Wanted = Pick<ExportOptions, 'kind' | 'format'> & Partial<ExportOptions>;
+
+async function exported({ organization }: Tenant, wanted: Wanted): Promise<string> {
+  const pieces: string[] = [];
+  const write = async (text: string) => void pieces.push(text);
+  await exportRecords({ database: world.database, organizationId: organization.id, write, ...wanted });
+  return pieces.join('');
+}
+
+const awkward = {
+  externalId: 'C-1',
+  name: '=1+1',
+  companyName: `'=cmd|' /C calc'!A0`,
+  phone: '+49 30 0074321',
+  notes: 'two\nlines, "quoted"; and more',
+  tags: ['a;b', '-minus', '[x'],
+  address: { city: 'Berlin', line1: '@home' },
+  metadata: { 'crm.owner': '-north', segment: 'retail' },
+};
+const items = [
+  { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '18.5', sku: 'NW-1', taxRate: '8.25', taxable: false },
+  { externalId: 'I-2', type: 'service', name: 'Talk', unitPrice: '0.0525', metadata: { a: '1' } },
+];
+const proposals = [
+  {
+    externalId: 'P-1',
+    number: 'N-1',
+    title: 'Spring',
+    status: 'accepted',
+    customerExternalId: 'C-1',
+    sentAt: '2026-03-01T09:30:00Z',
+    acceptedAt: '2026-03-02',
+    acceptedBy: { name: 'Ana' },
+    owner: { name: 'Olaf', email: 'olaf@example.com' },
+    lineItems: [
+      {
+        itemExternalId: 'I-1',
+        type: 'product',
+        name: 'Chai',
+        quantity: 2,
+        unitPrice: '18',
+        discountAmount: '1',
+        taxRate: '10',
+      },
+      { type: 'service', name: 'Credit', quantity: 1, unitPrice: '-3.5' },
+      { type: 'service', name: 'Extra', quantity: 1, unitPrice: 7, optional: true, selected: false },
+    ],
+  },
+  { externalId: 'P-2', number: 'N-2', title: 'Draft', status: 'draft' },
+];
+
+describe('an export', () => {
+  test.each(['csv', 'jsonl'] as const)('changes nothing when it is imported again, as %s', async (format) => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', awkward, { externalId: 'C-2', name: 'Bob', status: 'archived' });
+    await tenant.call('POST', '/v1/customers', { name: 'Without an id elsewhere', metadata: { b: 'x' } });
+    await importing.rows('items', ...items);
+    await tenant.call('POST', '/v1/items', { type: 'service', name: 'Made here', unitPrice: 1 });
+    await importing.rows('proposals', ...proposals);
+    for (const [kind, read] of [
+      ['customers', 3],
+      ['items', 3],
+      ['proposals', 2],
+    ] as const) {
+      const text = await exported(tenant, { kind, format });
+      const report = await (format === 'csv'
+        ? importing.csv(kind, text)
+        : importing.rows(kind, ...text.trim().split('\n')));
+      expect(report, kind).toEqual(counts({ read, unchanged: read }));
+    }
+  });
+
+  test('brings the same records into another organization, totals included', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', awkward);
+    await importing.rows('items', ...items);
+    await importing.rows('proposals', ...proposals);
+    const other = await start();
+    for (const kind of ['customers', 'items', 'proposals'] as const) {
+      const text = await exported(tenant, { kind, format: 'jsonl' });
+      expect(await other.importing.rows(kind, ...text.trim().split('\n'))).toMatchObject({ rejected: 0 });
+    }
+    const ids = { id: '', customerId: '', customer: {}, itemId: '', updatedAt: '', createdAt: '', statusChangedAt: '' };
+    const bare = (record: { lineItems: object[] }) => ({
+      ...record,
+      ...ids,
+      lineItems: record.lineItems.map((line) => ({ ...line, ...ids })),
+    });
+    expect(bare(await fetchRecord(other.tenant, 'proposals', 'P-1'))).toEqual(
+      bare(await fetchRecord(tenant, 'proposals', 'P-1')),
+    );
+  });
+
+  test('makes cells harmless that a spreadsheet would run', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', awkward);
+    const text = await exported(tenant, { kind: 'customers', format: 'csv' });
+    expect(text).toContain(`,'=1+1,`);
+    expect(text).toContain(`,'+49 30 0074321,`);
+    expect(text).toContain(`''=cmd|' /C calc'!A0`);
+    expect(text.split('\r\n')[0]).toMatch(/^id,externalId,.*,metadata\.crm\.owner,metadata\.segment$/);
+    await importing.rows('items', { ...items[0], unitPrice: '5' });
+    expect(await exported(tenant, { kind: 'items', format: 'csv' })).toContain(',5.00,');
+  });
+
+  test('writes the records of its organization, and those that changed since a time', async () => {
+    const { tenant, importing } = await start();
+    const neighbour = await start();
+    await neighbour.importing.rows('customers', { externalId: 'X-1', name: 'Theirs' });
+    await importing.rows('customers', { externalId: 'C-1', name: 'Ana' });
+    await importing.rows('customers', { externalId: 'C-2', name: 'Bob' });
+    const { updatedAt } = await fetchRecord(tenant, 'customers', 'C-2');
+    const names = async (updatedSince?: string) =>
+      (await exported(tenant, { kind: 'customers', format: 'jsonl', updatedSince }))
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line).name);
+    expect(await names()).toEqual(['Ana', 'Bob']);
+    expect(await names(updatedAt)).toEqual(['Bob']);
+  });
+
+  test('is one snapshot: what changes while it is written is not in it', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', { externalId: 'C-1', name: 'Before' });
+    const pieces: string[] = [];
+    const write = async (text: string) => {
+      // After the header, and before the first page is read.
+      if (pieces.length === 0) await importing.rows('customers', { externalId: 'C-1', name: 'After' });
+      pieces.push(text);
+    };
+    const { id } = tenant.organization;
+    await exportRecords({ database: world.database, organizationId: id, kind: 'customers', format: 'csv', write });
+    expect(pieces.join('')).toContain('Before');
+    expect(pieces.join('')).not.toContain('After');
+  });
+});
