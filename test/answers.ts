@@ -116,9 +116,15 @@ const anonymous = new Set([400, 500, 503]);
 /** What the document says of itself: absent on the last page; absent unless it is a stored answer. */
 const occasional = new Set(['Link', 'Idempotency-Replayed']);
 
+/** Headers of HTTP itself, which a document of operations does not list. */
+const transport =
+  /^(?:cache-control|connection|content-(?:length|type)|date|keep-alive|strict-transport-security|transfer-encoding|x-content-type-options)$/;
+
 function headerBreaks({ status, headers, body }: SentAnswer, response: Response): string[] {
   const { document } = prepare();
-  return Object.keys(response.headers).flatMap((name) => {
+  const declared = new Set(Object.keys(response.headers).map((name) => name.toLowerCase()));
+  const undeclared = Object.keys(headers).filter((name) => !declared.has(name) && !transport.test(name));
+  const wrong = Object.keys(response.headers).flatMap((name) => {
     const value = headers[name.toLowerCase()];
     if (value === undefined) {
       const isExcused =
@@ -131,6 +137,7 @@ function headerBreaks({ status, headers, body }: SentAnswer, response: Response)
     const read = schema.type === 'integer' ? Number(value) : value;
     return complaints(`openapi#/components/headers/${name}/schema`, read).map((text) => `the header ${name} ${text}`);
   });
+  return [...undeclared.map((name) => `the header ${name} is not in the document`), ...wrong];
 }
 
 function contentBreaks(answer: SentAnswer, response: Response, pointer: string): string[] {

@@ -1,4 +1,5 @@
 /** One PostgreSQL for a whole run: a new database at DATABASE_URL, or an embedded cluster that is thrown away after. */
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,8 +50,9 @@ async function ownCluster(): Promise<Provided> {
   };
 }
 
-async function ownDatabase(serverUrl: string): Promise<Provided> {
-  const name = `test_${process.pid}_${Date.now()}`;
+/** A new, empty database beside the one at this URL. */
+export async function ownDatabase(serverUrl: string): Promise<Provided> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
   const run = async (text: string) => {
     const client = new pg.Client({ connectionString: serverUrl });
     await client.connect();

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import { addMember } from '../server/accounts/members.ts';
 import { createOrganization } from '../server/accounts/organizations.ts';
+import { migrate } from '../server/database/migrate.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
@@ -16,6 +17,7 @@ import { createClient } from '../client/index.ts';
 import type { Client } from '../client/index.ts';
 import type { Plan } from '../contract/me.ts';
 import { takeBreaks } from './answers.ts';
+import { ownDatabase } from './database.ts';
 
 export type World = {
   database: Database;
@@ -44,14 +46,23 @@ export type Tenant = {
   em(): ScopedEntityManager;
 };
 
+type WorldOptions = Partial<Omit<ServeOptions, 'database'>> & {
+  /** A database that no other test file sends transactions to. */
+  ownDatabase?: boolean;
+};
+
 /** Call at the top of a file or a describe; the server runs during its tests. */
-export function useWorld(options: Partial<Omit<ServeOptions, 'database'>> = {}): World {
+export function useWorld({ ownDatabase: alone = false, ...options }: WorldOptions = {}): World {
+  let own: Awaited<ReturnType<typeof ownDatabase>> | undefined;
   const log: World['log'] = [];
   const world: Partial<World> = { log, organization: (wanted) => newOrganization(ready(world), wanted) };
   beforeAll(async () => {
-    world.database = await openDatabase({ url: inject('databaseUrl') });
+    if (alone) own = await ownDatabase(inject('databaseUrl'));
+    const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') });
+    if (alone) await migrate(database);
+    world.database = database;
     world.serving = await serve({
-      database: world.database,
+      database,
       log: (entry) => log.push(entry),
       host: '127.0.0.1',
       port: 0,
@@ -66,6 +77,7 @@ export function useWorld(options: Partial<Omit<ServeOptions, 'database'>> = {}):
   afterAll(async () => {
     await world.serving?.close();
     await world.database?.orm.close();
+    await own?.close();
   });
   // Complete once the first test runs; until then only its methods exist.
   return world as World;

@@ -91,6 +91,7 @@ function describeResponse(
     headers: headersOf(status, [
       ...(waits ? (['Retry-After'] as const) : []),
       ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 412 ? (['ETag'] as const) : []),
     ]),
     content: problemContent(codes, schema ?? {}),
   };

@@ -1,20 +1,25 @@
 import { describe, expect, test } from 'vitest';
+import type { ItemCreate, ItemListQuery } from '../../client/index.ts';
+import { errorsOf, invalid, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
-import type { Answer, Tenant } from '../world.ts';
+import type { Tenant } from '../world.ts';
 
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
-const create = (tenant: Tenant, body: object) =>
-  tenant.call('POST', '/v1/items', { type: 'product', name: 'Chai', unitPrice: '18', ...body });
-const codes = ({ body }: Answer) =>
-  body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
+
+const chai = { type: 'product', name: 'Chai', unitPrice: '18' } as const;
+const create = (tenant: Tenant, body: Partial<ItemCreate>) => tenant.client.items.create({ ...chai, ...body });
+/** What is wrong with a new item that the types forbid, as `pointer code`. */
+const createErrors = async (tenant: Tenant, body: object) => errorsOf(await rejection(create(tenant, invalid(body))));
 
 describe('POST /v1/items', () => {
-  test('answers the whole record with the organization’s currency', async () => {
+  test('answers 201 with the whole record, in the organization’s currency', async () => {
     const tenant = await world.organization({ currency: 'EUR' });
-    const { status, body, headers } = await create(tenant, { taxRate: 8.25, sku: 'Nw-1' });
+    const { items } = tenant.client;
+    const sent: ItemCreate = { ...chai, taxRate: 8.25, sku: 'Nw-1' };
+    const { status, data, headers } = await items.create.withResponse(sent);
     expect(status).toBe(201);
-    expect(body).toEqual({
+    expect(data).toEqual({
       id: expect.stringMatching(/^itm_/),
       type: 'product',
       name: 'Chai',
@@ -31,13 +36,13 @@ describe('POST /v1/items', () => {
       metadata: {},
       status: 'active',
       createdAt: expect.any(String),
-      updatedAt: body.createdAt,
+      updatedAt: data.createdAt,
     });
-    expect(headers.get('location')).toBe(`${world.url}/v1/items/${body.id}`);
-    expect((await tenant.call('GET', `/v1/items/${body.id}`)).body).toEqual(body);
+    expect(headers.get('location')).toBe(`${world.url}/v1/items/${data.id}`);
+    expect(await items.get(data.id)).toEqual(data);
   });
 
-  const prices: [unknown, string | undefined, string][] = [
+  const prices: [ItemCreate['unitPrice'], string | undefined, string][] = [
     ['12.5', undefined, '12.50'],
     ['0.0525', undefined, '0.0525'],
     [0.1, undefined, '0.10'],
@@ -52,15 +57,15 @@ describe('POST /v1/items', () => {
     ['3.1234', 'KWD', '3.1234'],
   ];
   for (const [sent, currency = 'USD', printed] of prices) {
-    test(`a price of ${JSON.stringify(sent)} ${currency} is ${printed}, in the answer and in the database`, async () => {
+    test(`a price of ${JSON.stringify(sent)} ${currency} is ${printed}, when created and when read`, async () => {
       const tenant = await world.organization();
-      const { status, body } = await create(tenant, { unitPrice: sent, currency });
-      expect([status, body.unitPrice]).toEqual([201, printed]);
-      expect((await tenant.call('GET', `/v1/items/${body.id}`)).body.unitPrice).toBe(printed);
+      const { id, unitPrice } = await create(tenant, { unitPrice: sent, currency });
+      expect(unitPrice).toBe(printed);
+      expect((await tenant.client.items.get(id)).unitPrice).toBe(printed);
     });
   }
 
-  const refused: [unknown, string][] = [
+  const rejected: [unknown, string][] = [
     ['1e3', 'invalid_decimal'],
     ['1,250.00', 'invalid_decimal'],
     ['$5', 'invalid_decimal'],
@@ -78,29 +83,30 @@ describe('POST /v1/items', () => {
     [1e21, 'out_of_range'],
     ['9'.repeat(5000), 'out_of_range'],
   ];
-  for (const [sent, code] of refused) {
-    test(`a price of ${JSON.stringify(sent)?.slice(0, 40)} is refused as ${code}`, async () => {
-      const answer = await create(await world.organization(), { unitPrice: sent });
-      expect([answer.status, codes(answer)]).toEqual([422, [`/unitPrice ${code}`]]);
+  for (const [sent, code] of rejected) {
+    test(`a price of ${JSON.stringify(sent)?.slice(0, 40)} is rejected as ${code}`, async () => {
+      expect(await createErrors(await world.organization(), { unitPrice: sent })).toEqual([`/unitPrice ${code}`]);
     });
   }
 
-  test('names everything that is required, and what only the application sets', async () => {
+  test('names every required field, and those that only the application sets', async () => {
     const tenant = await world.organization();
-    expect(codes(await tenant.call('POST', '/v1/items', {}))).toEqual([
-      '/type required',
+    expect(errorsOf(await rejection(tenant.client.items.create(invalid({}))))).toEqual([
       '/name required',
+      '/type required',
       '/unitPrice required',
     ]);
-    const answer = await create(tenant, {
+    const wrong = {
       status: 'archived',
       currency: 'usd',
       imageUrl: 'http://x.example',
       taxRate: '100.5',
       taxable: 'yes',
       unit: 'x'.repeat(31),
-    });
-    expect(codes(answer).toSorted()).toEqual([
+    };
+    const error = await rejection(create(tenant, invalid(wrong)));
+    expect(error.status).toBe(422);
+    expect(errorsOf(error)).toEqual([
       '/currency invalid_currency',
       '/imageUrl invalid_url',
       '/status read_only_field',
@@ -108,19 +114,27 @@ describe('POST /v1/items', () => {
       '/taxable invalid_type',
       '/unit too_long',
     ]);
-    expect(answer.body.errors.find((error: any) => error.field === 'currency').suggestion).toBe('USD');
+    expect(error.errors.find(({ field }) => field === 'currency')?.suggestion).toBe('USD');
   });
 
-  test('a sku is taken whatever its case', async () => {
+  test('accepts a sku once, regardless of case', async () => {
     const tenant = await world.organization();
     const first = await create(tenant, { sku: 'NW-1' });
-    expect((await create(tenant, { sku: 'nw-1' })).body).toMatchObject({
-      status: 409,
-      code: 'sku_taken',
-      existingId: first.body.id,
-    });
-    expect((await create(tenant, { sku: '' })).status).toBe(201);
-    expect((await create(tenant, { sku: '' })).status).toBe(201);
+    const taken = await rejection(create(tenant, { sku: 'nw-1' }));
+    expect(taken.problem).toMatchObject({ status: 409, code: 'sku_taken', existingId: first.id });
+    for (const _ of [1, 2]) expect((await create(tenant, { sku: '' })).sku).toBeNull();
+  });
+});
+
+describe('GET /v1/items/{itemId}', () => {
+  test('returns the item, and 404 for an id of nothing', async () => {
+    const { client } = await world.organization();
+    const created = await client.items.create(chai);
+    expect(await client.items.get(created.id)).toEqual(created);
+    for (const id of ['itm_01jzy3v1k8e2tb6qk3x5w9r7md', 'nonsense', created.id.replace('itm', 'cus')]) {
+      const error = await rejection(client.items.get(id));
+      expect([error.status, error.code]).toEqual([404, 'not_found']);
+    }
   });
 });
 
@@ -129,14 +143,21 @@ describe('GET /v1/items', () => {
     const tenant = await world.organization();
     await create(tenant, { name: 'Crème brûlée', sku: 'Sweet-1', category: 'Desserts', description: 'with caramel' });
     await create(tenant, { name: 'Advice', type: 'service', category: 'desserts' });
-    const names = async (query: string) =>
-      (await tenant.call('GET', `/v1/items?${query}`)).body.data.map(({ name }: any) => name);
-    expect(await names('type=service')).toEqual(['Advice']);
-    expect(await names('sku=sweet-1')).toEqual(['Crème brûlée']);
-    expect(await names('category=Desserts')).toEqual(['Crème brûlée']);
-    expect(await names('q=CREME+caramel')).toEqual(['Crème brûlée']);
-    expect(await names('q=sweet-1')).toEqual(['Crème brûlée']);
-    expect(await names('status=archived')).toEqual([]);
-    expect(await names('status=active&type=product')).toEqual(['Crème brûlée']);
+    const finds: [ItemListQuery, string[]][] = [
+      [{ type: 'service' }, ['Advice']],
+      [{ sku: 'sweet-1' }, ['Crème brûlée']],
+      [{ category: 'Desserts' }, ['Crème brûlée']],
+      [{ q: 'CREME caramel' }, ['Crème brûlée']],
+      [{ q: 'sweet-1' }, ['Crème brûlée']],
+      [{ status: 'archived' }, []],
+      [{ status: 'active', type: 'product' }, ['Crème brûlée']],
+    ];
+    for (const [query, expected] of finds) {
+      const { data } = await tenant.client.items.list(query);
+      expect(
+        data.map(({ name }) => name),
+        JSON.stringify(query),
+      ).toEqual(expected);
+    }
   });
 });

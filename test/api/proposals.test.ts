@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { ProposalListQuery } from '../../client/index.ts';
 import { proposalStatuses } from '../../contract/proposals.ts';
-import { proposal } from '../records.ts';
+import { invalid, proposal, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
 
 let nowMs = 0;
@@ -8,9 +9,10 @@ const world = useWorld({ clock: () => (nowMs += 1000) });
 const at = '2026-02-03T04:05:06.070Z';
 
 describe('GET /v1/proposals/{proposalId}', () => {
-  test('answers the whole record with its lines and the customer as it is now', async () => {
+  test('returns the whole record with its lines and the customer’s current details', async () => {
     const tenant = await world.organization();
-    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Åsa', email: 'a@example.com' });
+    const { customers, proposals } = tenant.client;
+    const customer = await customers.create({ name: 'Åsa', email: 'a@example.com' });
     const id = await proposal(tenant, {
       customer: customer.id,
       status: 'accepted',
@@ -25,8 +27,7 @@ describe('GET /v1/proposals/{proposalId}', () => {
         { name: 'Extra', quantity: '1', unitPrice: '99', optional: true, selected: false },
       ],
     });
-    const { status, body, headers } = await tenant.call('GET', `/v1/proposals/${id}`);
-    expect(status).toBe(200);
+    const { data: body, etag } = await proposals.get.withResponse(id);
     // 3 × 10.005 = 30.015 → 30.02; 1.5 × −1.01 = −1.515 → −1.52; (30.02 − 0.01) × 8.25 % = 2.475825 → 2.48
     expect(body).toMatchObject({
       subtotal: '28.50',
@@ -36,7 +37,7 @@ describe('GET /v1/proposals/{proposalId}', () => {
       lineItemCount: 3,
     });
     expect(
-      body.lineItems.map((line: any) => [
+      body.lineItems.map((line) => [
         line.position,
         line.subtotal,
         line.discountAmount,
@@ -57,38 +58,45 @@ describe('GET /v1/proposals/{proposalId}', () => {
       email: 'a@example.com',
       phone: null,
     });
-    const renamed = await tenant.call('PATCH', `/v1/customers/${customer.id}`, { name: 'Åsa B.' });
-    expect(renamed.status).toBe(200);
-    const after = await tenant.call('GET', `/v1/proposals/${id}`);
-    expect(after.body).toEqual({ ...body, customer: { ...body.customer, name: 'Åsa B.' } });
-    expect(after.headers.get('etag')).not.toBe(headers.get('etag'));
+    await customers.update(customer.id, { name: 'Åsa B.' });
+    const after = await proposals.get.withResponse(id);
+    expect(after.data).toEqual({ ...body, customer: { ...body.customer, name: 'Åsa B.' } });
+    expect(after.etag).not.toBe(etag);
   });
 
-  test('prints money in the currency’s own digits', async () => {
+  test('answers 404 for an id of nothing', async () => {
+    const tenant = await world.organization();
+    const id = await proposal(tenant);
+    for (const wrong of ['prp_01jzy3v1k8e2tb6qk3x5w9r7md', 'nonsense', id.replace('prp', 'cus')]) {
+      const error = await rejection(tenant.client.proposals.get(wrong));
+      expect([error.status, error.code]).toEqual([404, 'not_found']);
+    }
+  });
+
+  test('prints amounts with the currency’s own number of decimals', async () => {
     const tenant = await world.organization();
     const lines = [{ quantity: '2.5', unitPrice: '1000.5', taxRate: '10' }];
     const totals = async (currency: string) =>
-      (await tenant.call('GET', `/v1/proposals/${await proposal(tenant, { currency, lines })}`)).body.total;
+      (await tenant.client.proposals.get(await proposal(tenant, { currency, lines }))).total;
     expect([await totals('JPY'), await totals('KWD'), await totals('USD')]).toEqual(['2751', '2751.375', '2751.38']);
   });
 });
 
 describe('GET /v1/proposals', () => {
-  test('holds the lines only where they are asked for, in any order of the values', async () => {
+  test('has lines only with include=lineItems', async () => {
     const tenant = await world.organization();
     const id = await proposal(tenant, { lines: [{}, {}] });
-    const [plain] = (await tenant.call('GET', '/v1/proposals')).body.data;
-    expect('lineItems' in plain).toBe(false);
-    const [full] = (await tenant.call('GET', '/v1/proposals?include=lineItems')).body.data;
-    expect(full).toEqual((await tenant.call('GET', `/v1/proposals/${id}`)).body);
+    const { proposals } = tenant.client;
+    const [plain] = (await proposals.list()).data;
+    expect(plain).toMatchObject({ id, lineItemCount: 2 });
+    expect(plain).not.toHaveProperty('lineItems');
+    const [full] = (await proposals.list({ include: 'lineItems' })).data;
+    expect(full).toEqual(await proposals.get(id));
   });
 
   test('finds by status, customer, number, times and words, the customer’s name included', async () => {
     const tenant = await world.organization();
-    const { body: customer } = await tenant.call('POST', '/v1/customers', {
-      name: 'Berglunds snabbköp',
-      firstName: 'Nora',
-    });
+    const customer = await tenant.client.customers.create({ name: 'Berglunds snabbköp', firstName: 'Nora' });
     const numbers: Record<string, string> = {};
     for (const [index, status] of proposalStatuses.entries()) {
       const wanted = {
@@ -101,30 +109,38 @@ describe('GET /v1/proposals', () => {
       numbers[status] = wanted.number;
       await proposal(tenant, { ...wanted, sentAt: at, acceptedAt: at, expiresAt: index === 1 ? at : null });
     }
-    const found = async (query: string) => {
-      const answer = await tenant.call('GET', `/v1/proposals?${query}`);
-      expect(answer.status, answer.text).toBe(200);
-      return answer.body.data.map(({ status }: any) => status);
-    };
-    expect(await found('status=sent')).toEqual(['sent']);
-    expect((await found('status=sent,viewed')).toSorted()).toEqual(['sent', 'viewed']);
-    expect((await found('status=sent&status=draft')).toSorted()).toEqual(['draft', 'sent']);
-    expect(await found(`number=${numbers.accepted}`)).toEqual(['accepted']);
-    expect(await found(`customerId=${customer.id}`)).toHaveLength(7);
-    expect(await found('customerId=cus_01jzy3v1k8e2tb6qk3x5w9r7md')).toEqual([]);
-    expect(await found('customerId=nonsense')).toEqual([]);
-    expect(await found('expiresBefore=2026-03-01')).toEqual(['sent']);
-    expect(await found('statusChangedSince=2026-02-06')).toHaveLength(2);
-    expect(await found('statusChangedBefore=2026-02-02&sort=statusChangedAt')).toEqual(['draft']);
-    expect(await found('sort=statusChangedAt')).toEqual([...proposalStatuses]);
-    expect(await found('q=ete')).toEqual(['draft']);
-    expect(await found('q=ete+snabbkop')).toEqual(['draft']);
-    expect(await found('q=p-3')).toEqual([proposalStatuses[3]]);
-    expect(await found('q=nora')).toEqual([]);
+    const found = async (query: ProposalListQuery) =>
+      (await tenant.client.proposals.list(query)).data.map(({ status }) => status);
+    expect(await found({ status: 'sent' })).toEqual(['sent']);
+    expect((await found({ status: ['sent', 'viewed'] })).toSorted()).toEqual(['sent', 'viewed']);
+    expect(await found({ number: numbers.accepted })).toEqual(['accepted']);
+    expect(await found({ customerId: customer.id })).toHaveLength(7);
+    expect(await found({ customerId: 'cus_01jzy3v1k8e2tb6qk3x5w9r7md' })).toEqual([]);
+    expect(await found({ expiresBefore: '2026-03-01' })).toEqual(['sent']);
+    expect(await found({ statusChangedSince: '2026-02-06' })).toHaveLength(2);
+    expect(await found({ statusChangedBefore: '2026-02-02', sort: 'statusChangedAt' })).toEqual(['draft']);
+    expect(await found({ sort: 'statusChangedAt' })).toEqual([...proposalStatuses]);
+    expect(await found({ q: 'ete' })).toEqual(['draft']);
+    expect(await found({ q: 'ete snabbkop' })).toEqual(['draft']);
+    expect(await found({ q: 'p-3' })).toEqual([proposalStatuses[3]]);
+    expect(await found({ q: 'nora' })).toEqual([]);
   });
 
-  test('refuses an unknown status with the nearest one', async () => {
-    const { status, body } = await (await world.organization()).call('GET', '/v1/proposals?status=sent,acepted');
-    expect([status, body.code, body.errors[0].suggestion]).toEqual([400, 'invalid_parameter', 'accepted']);
+  test('takes several statuses as a comma list or a repeated parameter', async () => {
+    const tenant = await world.organization();
+    for (const status of ['draft', 'sent', 'viewed'] as const) {
+      const { id: customer } = await tenant.client.customers.create({ name: 'C' });
+      await proposal(tenant, { status, customer, sentAt: at });
+    }
+    const count = async (query: string) => (await tenant.call('GET', `/v1/proposals?${query}`)).body.data.length;
+    expect(await count('status=sent,viewed')).toBe(2);
+    expect(await count('status=sent&status=draft')).toBe(2);
+    expect(await count('status=sent,viewed&status=draft')).toBe(3);
+  });
+
+  test('rejects an unknown status with the nearest one', async () => {
+    const { client } = await world.organization();
+    const error = await rejection(client.proposals.list({ status: invalid(['sent', 'acepted']) }));
+    expect([error.status, error.code, error.errors[0]?.suggestion]).toEqual([400, 'invalid_parameter', 'accepted']);
   });
 });

@@ -7,7 +7,7 @@ import type { Tenant } from '../world.ts';
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
 
-async function poll(tenant: Tenant, since: string | null, seen: Map<string, any>): Promise<string> {
+async function poll(tenant: Tenant, since: string | null, seen: Map<string, Customer>): Promise<string> {
   let query = `sort=updatedAt&limit=7${since ? `&updatedSince=${since}` : ''}`;
   let through: string | null = null;
   for (;;) {
@@ -34,7 +34,7 @@ describe('syncedThrough', () => {
   test('does not pass a transaction that is still running, and finds its change once it commits', async () => {
     const tenant = await world.organization();
     const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'before' });
-    const seen = new Map<string, any>();
+    const seen = new Map<string, Customer>();
     let since = '';
     await tenant.em().transactional(async (em) => {
       // Its time is taken here; others come and go before it commits.
@@ -45,14 +45,42 @@ describe('syncedThrough', () => {
       await em.flush();
       expect(since <= found.updatedAt).toBe(true);
     });
-    expect(seen.get(customer.id).name).toBe('before');
+    expect(seen.get(customer.id)?.name).toBe('before');
     await poll(tenant, since, seen);
-    expect(seen.get(customer.id).name).toBe('late');
+    expect(seen.get(customer.id)?.name).toBe('late');
+  });
+
+  describe('in a database with no other traffic', () => {
+    const alone = useWorld({ clock: () => (nowMs += 1000), ownDatabase: true });
+
+    test('is the start of the oldest open transaction, cut to the millisecond', async () => {
+      const tenant = await alone.organization();
+      for (const name of ['a', 'b']) await tenant.client.customers.create({ name });
+      const query = { sort: 'updatedAt', limit: 1 } as const;
+      const client = await alone.database.pool.connect();
+      try {
+        await client.query('begin');
+        const { rows } = await client.query<{ start: string }>(
+          `select to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as start`,
+        );
+        const start = rows[0]?.start;
+        const page = await tenant.client.customers.list(query);
+        expect(page.syncedThrough).toBe(start);
+        await tenant.client.customers.create({ name: 'c' });
+        expect((await tenant.client.customers.list(query)).syncedThrough).toBe(start);
+        const next = await tenant.client.customers.list({ cursor: page.pagination.nextCursor ?? '' });
+        expect(next.syncedThrough).toBe(start);
+        await client.query('commit');
+        expect(String((await tenant.client.customers.list(query)).syncedThrough) > String(start)).toBe(true);
+      } finally {
+        client.release();
+      }
+    });
   });
 
   test('a poller beside 8 writers, some of them slow to commit, ends with exactly what is stored', async () => {
     const tenant = await world.organization();
-    const seen = new Map<string, any>();
+    const seen = new Map<string, Customer>();
     let writing = true;
     const writer = async (which: number) => {
       for (let round = 0; round < 12; round += 1) {
@@ -77,7 +105,7 @@ describe('syncedThrough', () => {
     await Promise.all(Array.from({ length: 8 }, (_, which) => writer(which)));
     writing = false;
     await polling;
-    const stored = new Map<string, any>();
+    const stored = new Map<string, Customer>();
     await poll(tenant, null, stored);
     expect(stored.size).toBe(96);
     expect(new Map([...seen].toSorted())).toEqual(new Map([...stored].toSorted()));
