@@ -1,36 +1,36 @@
 /** What a call throws. */
-import type { Problem, ProblemCode, ProblemError } from '../contract/problem.ts';
+import type { Problem, ProblemCode, ProblemError } from './generated.ts';
 
-/** A code of the contract, `http_error` for an answer that is not this API's own, or a code newer than this client. */
+/** A code of the API, `http_error` for a response that does not come from it, or a code newer than this client. */
 export type ErrorCode = ProblemCode | 'http_error' | (string & {});
 
-/** The server answered, and did not do what was asked. The API key is nowhere in it. */
+/** The server responded with a failure. The error never contains the API key. */
 export class ApiError extends Error {
-  /** The HTTP status, 400 to 599; with `http_error` any other. */
+  /** The HTTP status, 400 to 599; with `http_error` any status. */
   readonly status: number;
   /** The kind of problem, for programs: `not_found`, `validation_failed`, `rate_limited` … */
   readonly code: ErrorCode;
   /** What happened and what to do, for people. */
   readonly detail: string;
-  /** Everything that is wrong with the request, each with its place; `[]` where there is nothing to point at. */
+  /** Everything that is wrong with the request, each with its location; `[]` if there is nothing to point at. */
   readonly errors: ProblemError[];
   /** The value of `X-Request-Id`, to quote to support. */
   readonly requestId: string | null;
-  /** Seconds to wait before the same request can succeed; `null` where the server did not say. */
+  /** Seconds to wait before the same request can succeed; `null` if the server did not say. */
   readonly retryAfterSeconds: number | null;
   readonly #problem: Problem | null;
   readonly #headers: Headers;
 
   static {
-    // On the prototype, so that it stands in the stack's first line and outlives a minifier.
+    // On the prototype, so that it appears in the first line of the stack and survives minification.
     this.prototype.name = 'ApiError';
   }
 
-  /** `body` is the parsed JSON of the answer, or undefined where it is none. */
+  /** `body` is the parsed JSON of the response, or undefined if it is not JSON. */
   constructor(status: number, headers: Headers, body: unknown) {
     const problem = isProblem(body) ? body : null;
     const code = problem?.code ?? 'http_error';
-    const detail = problem?.detail ?? strangeAnswer(headers);
+    const detail = problem?.detail ?? foreignResponse(headers);
     const requestId = problem?.requestId ?? headers.get('x-request-id');
     super(`${status} ${code}: ${detail}${requestId ? ` (${requestId})` : ''}`);
     this.status = status;
@@ -43,12 +43,12 @@ export class ApiError extends Error {
     this.#headers = headers;
   }
 
-  /** The body as RFC 9457 has it, with `existingId` or `currentEtag` where the code has one; `null` with `http_error`. */
+  /** The RFC 9457 body, with `existingId` or `currentEtag` for the codes that have one; `null` with `http_error`. */
   get problem(): Problem | null {
     return this.#problem;
   }
 
-  /** Every header of the answer. */
+  /** All response headers. */
   get headers(): Headers {
     return this.#headers;
   }
@@ -61,39 +61,39 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the server refused or failed (ApiError); otherwise nobody answered, or the mistake is elsewhere. */
+/** Whether the server responded with a failure. Also true for an ApiError of another copy of this package. */
 export function isApiError(error: unknown): error is ApiError {
-  return error instanceof ApiError;
+  return error instanceof ApiError || (error instanceof Error && error.name === 'ApiError' && 'requestId' in error);
 }
 
-/** No answer arrived: no network, no server, a broken connection. `cause` is the error of `fetch`. */
+/** No response arrived: no network, no server, a broken connection. `cause` is the error that `fetch` threw. */
 export class ConnectionError extends Error {
   static {
     this.prototype.name = 'ConnectionError';
   }
 }
 
-/** No answer arrived within `timeoutMs`; whether the server carried the request out is unknown. */
+/** No response arrived within `timeoutMs`; whether the server performed the request is unknown. */
 export class TimeoutError extends ConnectionError {
   static {
     this.prototype.name = 'TimeoutError';
   }
 }
 
-/** Only what the client itself relies on: the rest of an answer is taken as it comes. */
+/** Checks only what the client itself relies on. */
 function isProblem(body: unknown): body is Problem {
   if (typeof body !== 'object' || body === null) return false;
   return 'code' in body && typeof body.code === 'string' && 'errors' in body && Array.isArray(body.errors);
 }
 
-function strangeAnswer(headers: Headers): string {
+function foreignResponse(headers: Headers): string {
   const location = headers.get('location');
-  if (location !== null) return `The server redirects to ${location}: give the final address as baseUrl.`;
+  if (location !== null) return `The server redirects to ${location}: use the final URL as baseUrl.`;
   const type = headers.get('content-type') ?? 'no content type';
-  return `The answer (${type}) is not one of this API: it comes from a proxy, or baseUrl is not the API's address.`;
+  return `The response (${type}) does not come from this API: a proxy sent it, or baseUrl is not the URL of the API.`;
 }
 
-/** Seconds, or an HTTP date, which is counted from this machine's clock. */
+/** Seconds, or an HTTP date, compared with this machine's clock. */
 function readRetryAfter(value: string | null): number | null {
   if (value === null) return null;
   const seconds = /^\s*\d+\s*$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);

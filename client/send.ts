@@ -1,14 +1,14 @@
-/** One call over the network: its attempts, their time limits, and the waiting in between. */
+/** One call over the network: its attempts, their timeouts, and the waits in between. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 
-/** The part of `fetch` that the client uses; the global one fits, in every runtime. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 
 export type Outgoing = { method: string; url: string; headers: Headers; body: string | undefined };
 
-export type Answered = { status: number; headers: Headers; body: unknown };
+export type Received = { status: number; headers: Headers; body: unknown };
 
 export type Sending = {
   fetch: Fetch;
@@ -19,13 +19,13 @@ export type Sending = {
 };
 
 const backoff = { firstMs: 500, longestMs: 8_000 };
-/** A server that wants a longer break than this is not waited for: the caller is told, and decides. */
+/** A longer Retry-After is not waited for: the call fails, and the caller decides. */
 const longestRetryAfterSeconds = 120;
-/** The longest delay that timers know; Infinity would fire at once. */
+/** The longest delay that timers support; Infinity would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Sends until there is an answer that stays; throws ApiError, ConnectionError, TimeoutError or the signal's reason. */
-export async function send(outgoing: Outgoing, sending: Sending): Promise<Answered> {
+/** Repeats attempts while that can help. Throws ApiError, ConnectionError, TimeoutError or the signal's reason. */
+export async function send(outgoing: Outgoing, sending: Sending): Promise<Received> {
   const { signal, sleep, maxRetries } = sending;
   for (let attempt = 0; ; attempt += 1) {
     signal?.throwIfAborted();
@@ -39,24 +39,24 @@ export async function send(outgoing: Outgoing, sending: Sending): Promise<Answer
   }
 }
 
-/** Milliseconds until the next attempt; undefined where another one would not help. */
+/** Milliseconds until the next attempt; undefined if another one would not help. */
 function waitAfter(error: unknown, attempt: number): number | undefined {
   const jitter = Math.random() * Math.min(backoff.longestMs, backoff.firstMs * 2 ** attempt);
   if (error instanceof ConnectionError) return jitter;
-  if (!(error instanceof ApiError) || !isPassing(error)) return undefined;
+  if (!(error instanceof ApiError) || !isTransient(error)) return undefined;
   const seconds = error.retryAfterSeconds ?? 0;
   return seconds > longestRetryAfterSeconds ? undefined : seconds * 1000 + jitter;
 }
 
-function isPassing(error: ApiError): boolean {
+function isTransient(error: ApiError): boolean {
   const { status } = error;
   if (status === 408 || status === 429) return true;
-  // The first attempt of this very call is still being worked on.
+  // The first attempt of this very call is still in progress.
   if (error.is('idempotency_in_progress')) return true;
   return status >= 500 && status !== 501;
 }
 
-async function attemptOnce(outgoing: Outgoing, sending: Sending): Promise<Answered> {
+async function attemptOnce(outgoing: Outgoing, sending: Sending): Promise<Received> {
   const { ok, status, headers, text } = await exchange(outgoing, sending);
   const body = parseJson(text);
   if (!ok || body === undefined) throw new ApiError(status, headers, body);
@@ -77,7 +77,7 @@ async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeo
   };
   const timer = setTimeout(stop, Math.min(timeoutMs, longestTimerMs));
   try {
-    // A redirect followed would turn a POST into a GET, or hand the key to another address.
+    // Following a redirect could turn a POST into a GET, or send the key to another server.
     const response = await fetch(url, {
       method,
       headers,
@@ -88,14 +88,35 @@ async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeo
     return { ok: response.ok, status: response.status, headers: response.headers, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
-    // Without the query, which can hold people's names and addresses.
-    const place = `${method} ${url.split('?', 1)[0]}`;
-    if (late) throw new TimeoutError(`${place} was not answered within ${timeoutMs} ms`, { cause });
-    throw new ConnectionError(`${place} got no answer`, { cause });
+    // Without the query, which can contain names and e-mail addresses.
+    const request = `${method} ${url.split('?', 1)[0]}`;
+    if (late) throw new TimeoutError(`${request}: no response within ${timeoutMs} ms`, { cause });
+    throw new ConnectionError(`${request}: ${reasonOf(cause)}`, { cause });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused. Check that the service is running and that baseUrl has the right host and port',
+  ConnectionRefused:
+    'connection refused. Check that the service is running and that baseUrl has the right host and port',
+  ENOTFOUND: 'the host name was not found. Check baseUrl',
+  EAI_AGAIN: 'the host name could not be looked up. Check the network and baseUrl',
+  ECONNRESET: 'the connection was closed before the response was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the response was complete',
+};
+
+/** Runtimes wrap the real cause of a failed `fetch`, some of them twice. */
+function reasonOf(cause: unknown): string {
+  const chain: unknown[] = [];
+  for (let one = cause; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one);
+  const codes = chain.map((one) => String(Reflect.get(Object(one), 'code')));
+  const code = codes.find((one) => one in reasons);
+  if (code !== undefined) return `${reasons[code]} (${code})`;
+  const messages = chain.map((one) => (one instanceof Error ? one.message : '')).filter((message) => message !== '');
+  return `no response: ${messages.at(-1) ?? String(cause)}`;
 }
 
 function parseJson(text: string): unknown {
@@ -106,7 +127,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Waits in real time; ends with the signal's reason. */
+/** Waits in real time; rejects with the signal's reason when it aborts. */
 export const sleep: Sleep = (ms, signal) =>
   new Promise((resolve, reject) => {
     const stop = () => {

@@ -1,7 +1,7 @@
 /** Decimal numbers as strings: exact, without exponent form, never `-0`. */
 import { z } from 'zod';
 import { failure } from './text.ts';
-import { parsed } from './parsed.ts';
+import { alsoAccepted, parsed } from './parsed.ts';
 
 const scale = 4;
 const decimalForm = /^(-?)0*(\d+)(?:\.(\d+))?$/;
@@ -78,7 +78,7 @@ export function decimalInput(options: DecimalOptions) {
     maxLength: widest,
     description: `${options.description} From ${options.min} to ${options.max}, up to 4 decimals; a JSON number is accepted too.`,
     examples: [options.example],
-  });
+  }).register(alsoAccepted, { alsoAccepts: ['number'] });
 }
 
 /** A decimal number in an answer: always a string, never in exponent form, never `-0`. */

@@ -1,7 +1,7 @@
 /** Scalars and small objects with a meaning of their own, shared by the records. */
 import { z } from 'zod';
 import { countryCodes, currencyDigits } from './codes.ts';
-import { eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
+import { alsoAccepted, eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
 import { codePoints, failure, normalise, text, textThat } from './text.ts';
 import type { TextOptions } from './text.ts';
 
@@ -127,7 +127,6 @@ export const addressInput = z
 export const addressPatch = z
   .strictObject(eachClearable(addressFields))
   .meta({ id: 'AddressPatch', description: 'The parts to change; an absent part stays, `null` clears it.' });
-export type Address = z.infer<typeof address>;
 
 export const externalId = text(255, {
   description: 'Your own id of this record in another system; unique per resource, case-sensitive.',
@@ -231,7 +230,8 @@ export const metadataPatch: z.ZodType<Record<string, string | null> | null, Meta
     type: ['object', 'null'],
     additionalProperties: { type: ['string', 'null'], maxLength: metadataLimits.value },
     description: `${metadataSchema.description} ${metadataScalars} \`null\` removes a key, or all of them.`,
-  });
+  })
+  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
 
 /** Metadata on create: `null`, as a whole or for a key, means that there is none. */
 export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = metadataPatch
@@ -245,7 +245,8 @@ export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = m
     ...metadataSchema,
     type: ['object', 'null'],
     description: `${metadataSchema.description} ${metadataScalars}`,
-  });
+  })
+  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean', 'null'] });
 
 /** A field that only the server sets: a PATCH may carry it while it equals what is stored. */
 export const readOnly = <T>(field: z.ZodType<T>) =>

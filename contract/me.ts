@@ -48,7 +48,6 @@ export const me = z
       .meta({ description: 'The rate limit of this key.' }),
   })
   .meta({ id: 'Me', description: 'The organization and the key that are calling.' });
-export type Me = z.infer<typeof me>;
 
 export const meOperations = initContract().router({
   get: {

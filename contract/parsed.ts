@@ -4,6 +4,9 @@ import { failure } from './text.ts';
 
 type Failure = ReturnType<typeof failure>;
 
+/** Types that a value may have besides the published one. The typed client offers them; generated ones stay simple. */
+export const alsoAccepted = z.registry<{ alsoAccepts: readonly ('number' | 'boolean' | 'null')[] }>();
+
 function isFailure(result: unknown): result is Failure {
   return (
     typeof result === 'object' && result !== null && 'code' in result && result.code === 'custom' && 'params' in result

@@ -1,10 +1,11 @@
-/** The client beside the contract: the same operations at the same places, and nothing of the server in it. */
-import { readdir, readFile } from 'node:fs/promises';
-import { isAppRoute } from '@ts-rest/core';
+/** The client next to the contract: generated from it, and free of everything else. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
-import { operations } from '../../client/operations.ts';
+import { generate } from '../../client/build/generate.ts';
+import { operations } from '../../client/generated.ts';
+import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 
 const apiKey = `ak_live_${'7'.repeat(64)}`;
@@ -20,32 +21,30 @@ function recorder(options: Partial<ClientOptions> = {}) {
   return { client: createClient({ baseUrl, apiKey, fetch, ...options }), requests };
 }
 
-describe('the operations', () => {
-  test('are those of the contract, each at its method and path', () => {
-    const promised = Object.entries(v1).map(([resource, routes]) => {
-      const addresses = Object.entries(routes).map(([name, route]) => [
-        name,
-        isAppRoute(route) && `${route.method} ${route.path}`,
-      ]);
-      return [resource, Object.fromEntries(addresses)];
-    });
-    expect(operations).toEqual(Object.fromEntries(promised));
+describe('the generated part', () => {
+  test('is current: run `npm run generate` after a change of the contract', async () => {
+    expect(await readFile(new URL('../../client/generated.ts', import.meta.url), 'utf8')).toBe(generate());
   });
 
-  test('are each one request with the key, to where the contract has it', async () => {
-    for (const [resource, addresses] of Object.entries(operations)) {
-      for (const [name, address] of Object.entries<string>(addresses)) {
+  test('has every operation of the contract, at its method and path', () => {
+    const expected = operationsOf(v1).map(({ method, path }) => `${method} ${path}`);
+    const table: Record<string, Record<string, { method: string; path: string }>> = operations;
+    const found = Object.values(table).flatMap((methods) => Object.values(methods));
+    expect(found.map(({ method, path }) => `${method} ${path}`)).toEqual(expected);
+  });
+
+  test('becomes one request for each call, to where the contract has it', async () => {
+    for (const [resource, table] of Object.entries(operations)) {
+      for (const [name, { method, path }] of Object.entries<{ method: string; path: string }>(table)) {
         const { client, requests } = recorder();
-        const [method, path = ''] = address.split(' ');
+        const call = Reflect.get(Reflect.get(client, resource), name);
+        expect(call.name).toBe(`${resource}.${name}`);
         const ids = path.includes(':') ? ['a b'] : [];
-        await Reflect.get(Reflect.get(client, resource), name)(
-          ...ids,
-          ...(method?.startsWith('P') ? [{ name: 'Ann' }] : []),
-        );
+        await call(...ids, ...(method.startsWith('P') ? [{ name: 'Ann' }] : []));
         const [{ url, init } = { url: '', init: {} }] = requests;
         expect([init.method, url]).toEqual([method, baseUrl + path.replace(/:\w+/, 'a%20b')]);
         expect(new Headers(init.headers).get('authorization')).toBe(`Bearer ${apiKey}`);
-        expect(init.body).toBe(method?.startsWith('P') ? '{"name":"Ann"}' : null);
+        expect(init.body).toBe(method.startsWith('P') ? '{"name":"Ann"}' : null);
         expect(requests).toHaveLength(1);
       }
     }
@@ -107,11 +106,22 @@ describe('options that cannot be right', () => {
     ]) {
       expect(() => createClient({ baseUrl: wrong, apiKey })).toThrow('baseUrl must');
     }
-    for (const wrong of ['', ' ', 'ak_live_se\ncret', 'ak_live_sécret']) {
-      expect(() => createClient({ baseUrl, apiKey: wrong })).toThrow(
-        /^apiKey must be an API key, such as the ak_live_… of the settings page$/,
+    for (const wrong of ['', ' ', undefined]) {
+      expect(() => createClient({ baseUrl, apiKey: wrong as string })).toThrow(
+        /^apiKey is missing: pass an API key, ak_live_…, from Settings, API Keys$/,
       );
     }
+    for (const wrong of ['ak_live_se\ncret', 'ak_live_sécret']) {
+      expect(() => createClient({ baseUrl, apiKey: wrong })).toThrow(
+        /^apiKey must be an API key, ak_live_…, and nothing else$/,
+      );
+    }
+    for (const none of [undefined, null, 'https://api.example.com']) {
+      expect(() => Reflect.apply(createClient, undefined, [none])).toThrow(
+        "Pass the API's URL and a key: createClient({ baseUrl: 'https://api.example.com', apiKey })",
+      );
+    }
+    expect(() => Reflect.apply(createClient, undefined, [{}])).toThrow('baseUrl must be the URL of the API');
     const { client, requests } = recorder();
     await expect(client.me.get({ timeoutMs: 0 })).rejects.toThrow('timeoutMs must be');
     await expect(client.me.get({ maxRetries: -1 })).rejects.toThrow('maxRetries must be');
@@ -125,18 +135,4 @@ describe('options that cannot be right', () => {
     expect(new Headers(requests[0]?.init.headers).get('authorization')).toBe(`Bearer ${apiKey}`);
     expect(requests[0]?.url).toBe(`${baseUrl}/gateway/v1/me`);
   });
-});
-
-test('the client imports its own files and types, so that it is small and runs anywhere', async () => {
-  const folder = new URL('../../client/', import.meta.url);
-  const imports: string[] = [];
-  for (const file of await readdir(folder)) {
-    const text = await readFile(new URL(file, folder), 'utf8');
-    for (const [line, kind, from] of text.matchAll(/^(?:import|export) (type )?[^;]*?from '([^']+)';$/gms)) {
-      if (!kind && !from?.startsWith('./')) imports.push(`${file}: ${line}`);
-      else if (kind && !/^(\.\/|\.\.\/contract\/|@ts-rest\/core$)/.test(from ?? '')) imports.push(`${file}: ${line}`);
-    }
-    expect(text).not.toMatch(/\b(require|process|Buffer)\b|\bimport\(|node:/);
-  }
-  expect(imports).toEqual([]);
 });

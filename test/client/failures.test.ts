@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
 import type { Fetch } from '../../client/index.ts';
-import { answer, apiKey, caught, drop, fine, listening, made, page, refuse, scene, silence } from './scripted.ts';
+import { answer, apiKey, caught, drop, fine, freeUrl, listening, made, page, refuse, scene, silence } from './scripted.ts';
 import type { Step } from './scripted.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -132,7 +132,7 @@ describe('time and patience', () => {
     const error = await caught(client.customers.list({ email: 'ann@example.com' }));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(String(error)).toMatch(/^TimeoutError: GET http.*\/v1\/customers was not answered within 20 ms$/);
+    expect(String(error)).toMatch(/^TimeoutError: GET http.*\/v1\/customers: no response within 20 ms$/);
     expect(attempts).toBe(2);
   });
 
@@ -202,7 +202,24 @@ describe('answers that are no answers', () => {
     expect(error).not.toBeInstanceOf(TimeoutError);
     expect(error).toHaveProperty('cause', expect.any(Error));
     expect(String(error)).not.toContain('ann');
+    expect(String(error)).toMatch(/the connection was closed before the response was complete \(\w+\)$/);
     expect(seen).toHaveLength(4);
+  });
+
+  test('a refused connection says so, and what to check', async () => {
+    const url = await freeUrl();
+    const unused = createClient({ baseUrl: url, apiKey, maxRetries: 0 });
+    expect(String(await caught(unused.me.get()))).toBe(
+      `ConnectionError: GET ${url}/v1/me: connection refused. Check that the service is running and that ` +
+        'baseUrl has the right host and port (ECONNREFUSED)',
+    );
+    const nowhere = createClient({ baseUrl: 'http://nowhere.invalid', apiKey, maxRetries: 0 });
+    expect(String(await caught(nowhere.me.get()))).toMatch(
+      /the host name .*\. Check .*baseUrl \((?:ENOTFOUND|EAI_AGAIN)\)$/,
+    );
+    const fetch = () => Promise.reject(new Error('proxy is asleep'));
+    const proxied = createClient({ baseUrl: url, apiKey, fetch, maxRetries: 0 });
+    expect(String(await caught(proxied.me.get()))).toContain('/v1/me: no response: proxy is asleep');
   });
 
   test('fields, values and codes that are newer than the client come through', async () => {

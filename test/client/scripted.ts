@@ -28,6 +28,13 @@ export async function listening(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** The URL of a port that nobody listens on. */
+export async function freeUrl(): Promise<string> {
+  const url = await listening(() => undefined);
+  closing.pop()?.();
+  return url;
+}
+
 /** A client of a server that takes one step a request, the last one again and again; nobody really waits. */
 export async function scene(steps: Step[], options: Partial<ClientOptions> = {}): Promise<Scene> {
   const seen: Seen[] = [];

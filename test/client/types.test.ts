@@ -12,7 +12,7 @@ async function calls(client: Client): Promise<void> {
   for await (const customer of client.customers.list({ status: 'active' }))
     expectTypeOf(customer).toEqualTypeOf<ContractCustomer>();
   for await (const { status } of client.proposals.sync({ since: new Date(), include: 'lineItems' })) {
-    expectTypeOf(status).toEqualTypeOf<api.ProposalStatus>();
+    expectTypeOf(status).toEqualTypeOf<api.Proposal['status']>();
   }
   const { data, pagination } = await client.items.list(
     { limit: 5, updatedSince: new Date(), sort: '-name' },
@@ -71,7 +71,9 @@ test('the types of the client are those of the contract', () => {
   expectTypeOf<Awaited<ReturnType<Client['customers']['get']>>>().toEqualTypeOf<ContractCustomer>();
   expectTypeOf<Awaited<ReturnType<Client['customers']['create']>>>().toEqualTypeOf<ContractCustomer>();
   expectTypeOf<Awaited<ReturnType<Client['proposals']['get']>>>().toEqualTypeOf<ContractProposal>();
-  expectTypeOf<Parameters<Client['customers']['get']>>().toEqualTypeOf<[id: string, options?: api.CallOptions]>();
+  expectTypeOf<Parameters<Client['customers']['get']>>().toEqualTypeOf<
+    [customerId: string, options?: api.CallOptions]
+  >();
 });
 
 test('no query parameter has the name of an option', () => {

@@ -78,7 +78,7 @@ export const samples: Samples = {
 
 /** A whole program of the client for each operation, by operationId. */
 export function clientPrograms(baseUrl: string): Map<string, string> {
-  const start = `import { createClient } from 'proposal-api-client';
+  const start = `import { createClient } from '@proposal-api/client';
 
 const client = createClient({ baseUrl: '${baseUrl}', apiKey: 'ak_live_your_key' });
 `;

@@ -1,37 +1,41 @@
-/** The address of a request: nothing that a caller gives can make it another route. */
+/** The URL of a request. Nothing that a caller passes can turn it into another route. */
 
-/** Scheme, host and path of the service, without `/v1` and without a slash at the end; a TypeError for what is no http(s) URL. */
-export function serviceAddress(baseUrl: string): string {
-  let url: URL;
-  try {
-    url = new URL(baseUrl);
-  } catch {
-    throw new TypeError('baseUrl must be the address of the API, such as https://api.example.com');
-  }
+/** Scheme, host and path of the service, without `/v1` or a slash at the end. Throws a TypeError unless it is an http(s) URL. */
+export function serviceUrl(baseUrl: unknown): string {
+  const url = typeof baseUrl === 'string' ? parseUrl(baseUrl) : undefined;
+  if (!url) throw new TypeError('baseUrl must be the URL of the API, such as https://api.example.com');
   if (!/^https?:$/.test(url.protocol)) throw new TypeError('baseUrl must start with https:// or http://');
   if (url.username || url.password || url.search || url.hash) {
-    throw new TypeError('baseUrl must have no user, password, query or fragment');
+    throw new TypeError('baseUrl must not contain a user name, password, query or fragment');
   }
   return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
 }
 
-/** `/v1/customers/:customerId` with its parameters filled in, encoded; a TypeError for an id that can be no record's. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `/v1/customers/:customerId` with its parameters filled in and encoded. Throws a TypeError for what cannot be an id. */
 export function fillPath(path: string, ids: readonly unknown[]): string {
   let index = 0;
   return path.replace(/:(\w+)/g, (_, name: string) => {
     const id = ids[index];
     index += 1;
-    // As a path segment `.` and `..` mean other routes, encoded or not.
+    // As path segments, `.` and `..` mean other routes, even when they are encoded.
     if (typeof id !== 'string' || id === '' || id === '.' || id === '..') {
-      throw new TypeError(`${name} must be the id of a record: a string that is not empty, "." or ".."`);
+      throw new TypeError(`${name} must be the id of a record: a string other than "", "." and ".."`);
     }
     return encodeURIComponent(id);
   });
 }
 
 /**
- * `?a=1&status=sent%2Cviewed&metadata%5Bk%5D=v`, or nothing. Only `undefined` leaves a parameter out: an empty list or a
- * null is sent as an empty value, which the server refuses, rather than widening the search in silence.
+ * `?a=1&status=sent%2Cviewed&metadata%5Bk%5D=v`, or an empty string. Only `undefined` omits a parameter: an empty list
+ * or `null` is sent as an empty value, which the server rejects, instead of silently widening the search.
  */
 export function queryString(query: Record<string, unknown>): string {
   const parameters = new URLSearchParams();
@@ -49,7 +53,7 @@ function isPlainObject(value: unknown): value is object {
 }
 
 function append(parameters: URLSearchParams, name: string, given: unknown): void {
-  // What the methods' types let through; of anything else the server says what is wrong with it.
+  // What the methods' types allow; the server explains what is wrong with anything else.
   const value = given as string | number | boolean | Date | readonly string[] | null | undefined;
   if (value === undefined) return;
   parameters.append(name, value instanceof Date ? value.toISOString() : String(value ?? ''));
