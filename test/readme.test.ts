@@ -67,7 +67,7 @@ describe('the README', () => {
       const file = join(folder, 'snippet.mts');
       await writeFile(
         file,
-        toWorld(snippet, tenant).replace('./client/index.ts', pathToFileURL(join(root, 'client/index.ts')).pathname),
+        toWorld(snippet, tenant).replace('@proposal-api/client', pathToFileURL(join(root, 'client/index.ts')).pathname),
       );
       await writeFile(
         join(folder, 'tsconfig.json'),

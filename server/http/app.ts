@@ -14,7 +14,7 @@ import type { RateLimiter } from '../limits/rate-limit.ts';
 import { adapt } from './endpoints.ts';
 import { v1Handlers } from '../api/v1.ts';
 import type { Database } from '../database/orm.ts';
-import { docs } from '../web/docs/router.ts';
+import { site } from '../web/site.ts';
 import { freshId, publicId } from '../records/public-id.ts';
 import { readBody } from './body.ts';
 import { describeError } from './log.ts';
@@ -63,7 +63,7 @@ export function createApp(parts: Parts): Express {
   app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
   app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
   app.use('/docs', docs(baseUrl));
-  app.use(siteRoutes());
+  app.use(siteRoutes(baseUrl));
 
   app.use(
     '/settings',

@@ -1,14 +1,16 @@
-/** What browsers look for at the top of a site, and the page for a URL that leads nowhere. */
+/** What browsers look for at the top of a site, the typed client, and the page for a URL that leads nowhere. */
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { readAsset } from './assets.ts';
+import { readVersion, sendClientPackage } from './client-package.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 
 const icon = readAsset(new URL('settings/assets/icon.svg', import.meta.url));
 const oneDay = 86_400;
 
-export function siteRoutes(): Router {
+export function siteRoutes(baseUrl: () => string): Router {
   const router = Router({ caseSensitive: true });
   router.get('/', (_, response) => response.redirect(302, '/docs'));
   // An SVG under the name that browsers ask for by themselves; those that need a bitmap show none.
@@ -18,7 +20,17 @@ export function siteRoutes(): Router {
   router.get('/robots.txt', (_, response) => {
     response.type('text/plain').send('User-agent: *\nAllow: /docs\nDisallow: /\n');
   });
+  addClient(router, baseUrl);
   return router;
+}
+
+function addClient(router: Router, baseUrl: () => string): void {
+  const version = readVersion();
+  router.get('/client.tgz', sendClientPackage('public, max-age=300'));
+  router.get(`/client-${version}.tgz`, sendClientPackage('public, max-age=31536000, immutable'));
+  router.get(/^\/client-[\w.-]+\.tgz$/, () => {
+    throw new Problem('route_not_found', `This service has version ${version} of the client: ${baseUrl()}/client.tgz.`);
+  });
 }
 
 /** A browser that is nowhere gets a page; programs, and everything under /v1, get a problem in JSON. */

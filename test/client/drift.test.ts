@@ -16,13 +16,13 @@ type Body<Route> = Route extends AppRoute
   ? ClientInferResponseBody<Route, keyof Route['responses'] & (200 | 201)>
   : never;
 type Input<Route> = Route extends AppRoute
-  ? ClientInferRequest<Route> extends { body: infer Given }
-    ? Loose<Given>
+  ? ClientInferRequest<Route> extends { body: infer Sent }
+    ? Loose<Sent>
     : never
   : never;
 type Query<Route> = Route extends AppRoute
-  ? ClientInferRequest<Route> extends { query: infer Given }
-    ? Loose<Given>
+  ? ClientInferRequest<Route> extends { query: infer Sent }
+    ? Loose<Sent>
     : never
   : never;
 

@@ -3,7 +3,20 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
 import type { Fetch } from '../../client/index.ts';
-import { answer, apiKey, caught, drop, fine, freeUrl, listening, made, page, refuse, scene, silence } from './scripted.ts';
+import {
+  answer,
+  apiKey,
+  caught,
+  drop,
+  fine,
+  freeUrl,
+  listening,
+  made,
+  page,
+  refuse,
+  scene,
+  silence,
+} from './scripted.ts';
 import type { Step } from './scripted.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,9 @@
 /** Every field of every record, set and different from the others: a GET and a list show each one in its place. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
-import type { Customer, Item, LineItem, ListedProposal, Proposal } from '../../contract/index.ts';
+import type { Customer } from '../../contract/customers.ts';
+import type { Item } from '../../contract/items.ts';
+import type { LineItem, ListedProposal, Proposal } from '../../contract/proposals.ts';
 import { storedId } from '../../server/records/public-id.ts';
 import { expectComplete } from '../complete.ts';
 import { bodyExample, bodySchema, getOf, lists, operationAt, recordSchema, responseSchema } from '../contract.ts';

@@ -56,7 +56,13 @@ export async function install(name: string, tarball: string, project: string): P
   await mkdir(project, { recursive: true });
   await writeFile(join(project, 'package.json'), '{ "private": true }\n');
   await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', tarball], { cwd: project });
-  return { name, tarball, files: await filesIn(tarball), project, installed: join(project, 'node_modules', name) };
+  return {
+    name,
+    tarball,
+    files: tarball.includes(':') ? [] : await filesIn(tarball),
+    project,
+    installed: join(project, 'node_modules', name),
+  };
 }
 
 async function filesIn(tarball: string): Promise<string[]> {

@@ -15,12 +15,13 @@ export function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string 
     </p>
     ${snippet('base', 'Base URL', `${baseUrl}/v1`)}
     ${snippet('curl', 'From a shell', `curl -H "Authorization: Bearer ${key}" \\\n  "${baseUrl}/v1/customers"`)}
+    ${snippet('install', 'Install the TypeScript client', `npm install ${baseUrl}/client.tgz`)}
     ${snippet('client', 'With the TypeScript client', clientLines(baseUrl, key))}
   </div>`;
   return foldable('start', 'Getting started', content, raw !== undefined);
 }
 
-const clientLines = (baseUrl: string, key: string): string => `import { createClient } from 'proposal-api-client';
+const clientLines = (baseUrl: string, key: string): string => `import { createClient } from '@proposal-api/client';
 
 const client = createClient({
   baseUrl: '${baseUrl}',
