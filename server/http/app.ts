@@ -14,7 +14,7 @@ import type { RateLimiter } from '../limits/rate-limit.ts';
 import { adapt } from './endpoints.ts';
 import { v1Handlers } from '../api/v1.ts';
 import type { Database } from '../database/orm.ts';
-import { site } from '../web/site.ts';
+import { docs } from '../web/docs/router.ts';
 import { freshId, publicId } from '../records/public-id.ts';
 import { readBody } from './body.ts';
 import { describeError } from './log.ts';

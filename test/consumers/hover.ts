@@ -10,7 +10,7 @@ type Type = any;
 
 /** Paths of what has no comment: from `createClient` through its options and methods to parameters and answers. */
 export function undocumented({ project, installed }: Packed): string[] {
-  const entry = join(installed, 'client/index.d.ts');
+  const entry = join(installed, 'dist/esm/index.d.ts');
   const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2024, strict: true, types: [] };
   const program = ts.createProgram([entry], { ...options, skipLibCheck: true, noEmit: true });
   const checker = program.getTypeChecker();
