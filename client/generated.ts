@@ -678,7 +678,7 @@ export type CreateItemOptions = CreateOptions & {
 
 /** A failure, as RFC 9457 `application/problem+json`. */
 export type Problem = {
-  /** A URI reference that identifies the kind of problem. */
+  /** A URL that identifies the kind of problem, and explains it. */
   type: string;
   /** The kind of problem, for people. */
   title: string;
@@ -734,8 +734,8 @@ export type ProblemCode =
   | 'api_key_invalid'
   | 'api_key_revoked'
   | 'plan_required'
-  | 'not_found'
   | 'route_not_found'
+  | 'not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'external_id_taken'

@@ -88,7 +88,8 @@ export function requireName<T extends z.ZodType>(schema: T): T {
     params: { code: 'required' },
     message: 'is required where companyName, firstName, lastName, email and phone are all absent',
     // Reported together with what is wrong with single fields, so that one round trip tells all.
-    when: ({ value }) => typeof value === 'object' && value !== null && Reflect.get(value, 'name') === undefined,
+    when: ({ value }) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'name') === undefined,
   });
 }
 

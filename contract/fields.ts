@@ -1,5 +1,6 @@
 /** Scalars and small objects with a meaning of their own, shared by the records. */
 import { z } from 'zod';
+import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
 import { alsoAccepted, eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
 import { codePoints, failure, normalise, text, textThat } from './text.ts';
@@ -23,14 +24,12 @@ export function id(kind: Kind, description = 'Unique id; it never changes.') {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
-    .meta({ description, maxLength: prefix.length + 27, examples: [`${prefix}_01jzy3v1k8e2tb6qk3x5w9r7md`] });
+    .meta({ description, maxLength: prefix.length + 27, examples: [exampleId(prefix)] });
 }
 
 /** An id in a path: any text, because a malformed id is an unknown one (404), not a malformed request. */
 export function pathId(kind: Kind) {
-  return z
-    .string()
-    .meta({ description: `Id of the ${kind}.`, examples: [`${prefixes[kind]}_01jzy3v1k8e2tb6qk3x5w9r7md`] });
+  return z.string().meta({ description: `Id of the ${kind}.`, examples: [exampleId(prefixes[kind])] });
 }
 
 /** RFC 3339 in UTC with exactly three decimals. */

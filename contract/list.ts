@@ -1,5 +1,6 @@
 /** The shape of every list: what can be asked of it, and the page that answers. */
 import { z } from 'zod';
+import { exampleCursor, exampleUrl } from './examples.ts';
 import { failure } from './text.ts';
 import {
   choiceParameter,
@@ -80,13 +81,13 @@ const pagination = z
     nextCursor: z
       .string()
       .nullable()
-      .meta({ description: '`cursor` of the next page; `null` on the last.', examples: ['eyJzIjoiLWNyZWF0ZWRBdCJ9'] }),
+      .meta({ description: '`cursor` of the next page; `null` on the last.', examples: [exampleCursor] }),
     nextUrl: z
       .string()
       .nullable()
       .meta({
         description: 'Address of the next page; `null` on the last.',
-        examples: ['https://api.example.com/v1/customers?cursor=eyJzIjoiLWNyZWF0ZWRBdCJ9'],
+        examples: [`${exampleUrl}/v1/customers?cursor=${exampleCursor}`],
       }),
   })
   .meta({ id: 'Pagination', description: 'Where this page stands in its list.' });

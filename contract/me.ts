@@ -2,11 +2,11 @@
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import * as fields from './fields.ts';
+import { rateLimit } from './limits.ts';
 import { noParameters } from './list.ts';
 
 export const plans = ['free', 'team'] as const;
 export type Plan = (typeof plans)[number];
-export const rateLimit = { limit: 100, windowSeconds: 60 } as const;
 
 export const me = z
   .object({

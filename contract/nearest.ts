@@ -33,7 +33,9 @@ export function nearest(name: string, names: Iterable<string>): string | undefin
   let found: string | undefined;
   let allowed = Math.max(1, Math.floor(wanted.length / 3)) + 0.5;
   for (const candidate of names) {
-    const apart = distance(wanted, bare(candidate));
+    const known = bare(candidate);
+    if (Math.abs(known.length - wanted.length) >= allowed) continue;
+    const apart = distance(wanted, known);
     if (apart < allowed) {
       found = candidate;
       allowed = apart;

@@ -2,6 +2,7 @@
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import { decimal } from './decimal.ts';
+import { exampleId } from './examples.ts';
 import * as fields from './fields.ts';
 import { ifNoneMatch } from './headers.ts';
 import { itemTypes } from './items.ts';
@@ -166,7 +167,7 @@ export const proposalListQuery = z.strictObject({
   }),
   customerId: textParameter(100, {
     description: 'Only proposals to this customer.',
-    examples: ['cus_01jzy3v1k8e2tb6qk3x5w9r7md'],
+    examples: [exampleId('cus')],
   }),
   number: textParameter(50, { description: 'Exactly this number.', examples: ['P-1042'] }),
   expiresBefore: instantParameter({ description: 'Only proposals whose `expiresAt` is before this time.' }),

@@ -1,9 +1,9 @@
 /** The failures that an operation can answer with, by status. */
 import { ContractNoBody, type ContractNoBodyType } from '@ts-rest/core';
 import { problem } from './problem.ts';
-import type { problemCodes } from './problem.ts';
+import type { problemCatalogue } from './problems/catalogue.ts';
 
-type Status = (typeof problemCodes)[keyof typeof problemCodes]['status'];
+type Status = (typeof problemCatalogue)[keyof typeof problemCatalogue]['status'];
 
 /** The given statuses, each answered with a problem. */
 export function problems<const S extends Status>(...statuses: S[]): Record<S, typeof problem> {

@@ -1,6 +1,6 @@
 /** Strings as people and tools send them: normalised, bounded, and refused with a code where they cannot be stored. */
 import { z } from 'zod';
-import type { FieldCode } from './problem.ts';
+import type { FieldCode } from './problems/field-codes.ts';
 
 const controlCharacters = /\p{Cc}/u;
 const controlCharactersButTabAndNewline = /(?![\t\n])\p{Cc}/u;

@@ -126,7 +126,11 @@ export async function oneOfEach(tenant: Tenant, index = 0): Promise<Record<strin
 /** The path parameter of an operation on one record: `customerId`; '' where it has none. */
 export const idParameter = ({ path }: { path: string }): string => /:(\w+)/.exec(path)?.[1] ?? '';
 
-const kinds = ['customer', 'item', 'proposal'] as const;
+/** The database's form of a public id. */
+export function storedIdOf(id: string): string | undefined {
+  const kind = (['customer', 'item', 'proposal'] as const).find((name) => id.startsWith(prefixes[name]));
+  return kind && storedId(kind, id);
+}
 
 /** Sets columns of one record past the API: times are the database's, and a status can be the application's to set. */
 export async function setColumns(
@@ -136,10 +140,9 @@ export async function setColumns(
   id: string,
   columns: Record<string, unknown>,
 ): Promise<void> {
-  const kind = kinds.find((name) => id.startsWith(prefixes[name]));
   const names = Object.keys(columns).map((name, index) => `${snakeCase(name)} = $${index + 3}`);
   const text = `update ${path.split('/').at(-1)} set ${names.join(', ')} where organization_id = $1 and id = $2`;
-  const values = [organization.id, kind && storedId(kind, id), ...Object.values(columns)];
+  const values = [organization.id, storedIdOf(id), ...Object.values(columns)];
   const { rowCount } = await database.pool.query(text, values);
   if (rowCount !== 1) throw new Error(`There is no record ${id}.`);
 }

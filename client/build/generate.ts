@@ -10,7 +10,9 @@ import { pageSize } from '../../contract/list.ts';
 import { tags } from '../../contract/openapi/info.ts';
 import { openApiDocument } from '../../contract/openapi/openapi.ts';
 import { commonProblems } from '../../contract/responses.ts';
-import { fieldCodes, problem, problemCodes } from '../../contract/problem.ts';
+import { problem } from '../../contract/problem.ts';
+import { problemCodes } from '../../contract/problems/catalogue.ts';
+import { fieldCodes } from '../../contract/problems/field-codes.ts';
 import { v1 } from '../../contract/v1.ts';
 import { docComment, jsonSchemas, quoted, Types } from './type-text.ts';
 
@@ -22,7 +24,7 @@ export function generate(): string {
   const resources = Object.entries(v1).map(([name, routes]) => resourceOf(name, routes, types));
   const oneOf = (codes: readonly string[]) => codes.map((code) => `\n  | ${quoted(code)}`).join('');
   types.of(problem, 'response');
-  types.declare('ProblemCode', oneOf(Object.keys(problemCodes)), 'The kinds of problem.');
+  types.declare('ProblemCode', oneOf(problemCodes), 'The kinds of problem.');
   types.declare('FieldCode', oneOf(fieldCodes), 'What can be wrong with one field or parameter.');
   const members = resources.map(({ name, api, description }) => `${docComment(description, '  ')}  ${name}: ${api};\n`);
   const operations = resources.map(({ name, operations: lines }) => `  ${name}: {\n${lines.join('')}  },\n`);

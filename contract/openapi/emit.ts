@@ -2,6 +2,7 @@
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { generateOpenApi } from '@ts-rest/open-api';
 import { z } from 'zod';
+import { exampleUrl } from '../examples.ts';
 import { referred, referredSchemas } from './document.ts';
 import type { Document, Schema } from './document.ts';
 import { responseHeaders } from './headers.ts';
@@ -10,13 +11,12 @@ import { describeOperation } from './operations.ts';
 import type { Draft } from './operations.ts';
 import { problemExamples } from './problems.ts';
 import { createSchemaCollection } from './schemas.ts';
-import { problem } from '../problem.ts';
 
 type Options = NonNullable<Parameters<typeof generateOpenApi>[2]>;
 type Transform = NonNullable<Options['schemaTransformer']>;
 type MapOperation = NonNullable<Options['operationMapper']>;
 
-export function emitOpenApi(contract: AppRouter, baseUrl: string): Document {
+export function emitOpenApi(contract: AppRouter): Document {
   const { named, publish } = createSchemaCollection();
   // ts-rest types documents of 3.0, with one type a schema; what goes in and comes out here is 3.1.
   const schemaTransformer: Transform = ({ schema, type, appRoute }) => {
@@ -32,14 +32,14 @@ export function emitOpenApi(contract: AppRouter, baseUrl: string): Document {
   return {
     openapi: '3.1.1',
     info,
-    servers: [{ url: baseUrl }],
+    servers: [{ url: exampleUrl }],
     tags,
     security: [{ apiKey: [] }],
     paths,
     components: {
       schemas: referredSchemas(named, paths),
       headers: referred('headers', responseHeaders, paths),
-      examples: referred('examples', problemExamples(publish(problem, 'output'), named), paths),
+      examples: referred('examples', problemExamples(), paths),
       securitySchemes,
     },
   };

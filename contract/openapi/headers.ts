@@ -1,5 +1,6 @@
 /** The headers of answers: what each says, and which answers carry it. */
-import { rateLimit } from '../me.ts';
+import { rateLimit } from '../limits.ts';
+import { exampleCursor, exampleId, exampleRequestId, exampleUrl } from '../examples.ts';
 import type { Header, Reference } from './document.ts';
 
 const { limit, windowSeconds } = rateLimit;
@@ -10,7 +11,7 @@ export const responseHeaders = {
   'X-Request-Id': {
     description: 'The id of this request, also in the body of a problem and in our log: quote it to support.',
     schema: string,
-    example: 'req_01jzy3v1k8e2tb6qk3x5w9r7md',
+    example: exampleRequestId,
   },
   'RateLimit-Policy': {
     description: 'The limit of this key (IETF draft): `q` requests within `w` seconds.',
@@ -38,12 +39,12 @@ export const responseHeaders = {
   Location: {
     description: 'Address of the new record.',
     schema: { type: 'string', format: 'uri' },
-    example: 'https://api.example.com/v1/customers/cus_01jzy3v1k8e2tb6qk3x5w9r7md',
+    example: `${exampleUrl}/v1/customers/${exampleId('cus')}`,
   },
   Link: {
     description: 'Address of the next page (RFC 8288), the same as `pagination.nextUrl`; absent on the last page.',
     schema: string,
-    example: '<https://api.example.com/v1/customers?cursor=eyJzIjoiLWNyZWF0ZWRBdCJ9>; rel="next"',
+    example: `<${exampleUrl}/v1/customers?cursor=${exampleCursor}>; rel="next"`,
   },
   'Idempotency-Replayed': {
     description:

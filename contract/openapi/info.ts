@@ -1,6 +1,6 @@
 /** What the OpenAPI document says before its first operation: to a reader who knows nothing yet. */
 import { pageSize } from '../list.ts';
-import { rateLimit } from '../me.ts';
+import { rateLimit } from '../limits.ts';
 
 const { limit, windowSeconds } = rateLimit;
 

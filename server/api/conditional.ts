@@ -19,9 +19,5 @@ export function requireMatch(ifMatch: string | undefined, present: () => object)
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
   const currentEtag = etagOf(JSON.stringify(present()));
   if (tagsOf(ifMatch).includes(currentEtag)) return;
-  throw new Problem(
-    'precondition_failed',
-    'The record has changed since you read it. Fetch it again and reapply your change.',
-    { currentEtag, headers: { ETag: currentEtag } },
-  );
+  throw new Problem('precondition_failed', { currentEtag });
 }

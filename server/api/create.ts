@@ -108,8 +108,8 @@ async function useExisting<T extends Stored, Row extends Stored, Body extends { 
 
 function requireExternalId(onConflict: string, { externalId }: Unique): void {
   if (onConflict === 'error' || typeof externalId === 'string') return;
-  const message = 'needs an externalId in the body';
-  throw new Problem('invalid_parameter', `onConflict=${onConflict} ${message}.`, {
+  const message = `${onConflict} needs an externalId in the body`;
+  throw new Problem('invalid_parameter', {
     errors: [{ in: 'query', field: 'onConflict', pointer: null, code: 'invalid_parameter', message }],
   });
 }
@@ -152,9 +152,8 @@ async function taken<T extends Stored>(
       ? exactly<T>('skuKey' as keyof T & string, body.sku?.toLowerCase())
       : exactly<T>('externalId', body.externalId);
   const row = await readOne(caller, selection, condition);
-  const code = field === 'sku' ? 'sku_taken' : 'external_id_taken';
-  return new Problem(code, `Another ${kind} already has this ${field}.`, {
-    ...(row && { existingId: publicId(kind, row.id) }),
-    errors: [{ in: 'body', field, pointer: `/${field}`, code, message: 'is taken by another record' }],
-  });
+  const existingId = row && publicId(kind, row.id);
+  return field === 'sku'
+    ? new Problem('sku_taken', { existingId })
+    : new Problem('external_id_taken', { record: kind, existingId });
 }

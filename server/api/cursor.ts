@@ -38,12 +38,7 @@ export function writeCursor({ after, query, through }: CursorContent, scope: Cur
   return Buffer.concat([mac(payload, scope), payload]).toString('base64url');
 }
 
-export const invalidCursor = () => {
-  const message = 'is not a cursor of this list; start again without it';
-  return new Problem('invalid_cursor', `cursor ${message}.`, {
-    errors: [{ in: 'query', field: 'cursor', pointer: null, code: 'invalid_cursor', message }],
-  });
-};
+export const invalidCursor = () => new Problem('invalid_cursor');
 
 /** Problem: invalid_cursor where it was not written here, or for another list or organization. */
 export function readCursor(text: string, scope: CursorScope): CursorContent {
@@ -61,9 +56,5 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
 /** Filters and sort may be repeated beside a cursor, or left out; another value is a mistake of the caller. */
 export function requireSame(name: string, given: unknown, carried: unknown): void {
   if (given === undefined || isDeepStrictEqual(given, carried)) return;
-  const message =
-    'differs from what the cursor carries; repeat it unchanged, leave it out, or start again without the cursor';
-  throw new Problem('cursor_mismatch', `${name} ${message}.`, {
-    errors: [{ in: 'query', field: name, pointer: null, code: 'cursor_mismatch', message }],
-  });
+  throw new Problem('cursor_mismatch', { parameter: name });
 }

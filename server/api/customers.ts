@@ -63,7 +63,7 @@ export const customers: Handlers<V1['customers']> = {
   },
 };
 
-const notFound = () => new Problem('not_found', 'There is no customer with this id.');
+const notFound = () => new Problem('not_found', { record: 'customer' });
 
 /** What a PATCH changes, or a create that found its record there; read-only fields only come with the former. */
 function changed(

@@ -11,22 +11,12 @@ export const claimOf = (operation: string, key: string, request: unknown): Claim
   fingerprint: createHash('sha256').update(canonical(request)).digest('hex'),
 });
 
-export const stillRunning = () =>
-  new Problem(
-    'idempotency_in_progress',
-    'A request with this Idempotency-Key is still running; repeat it in a second.',
-    {
-      headers: { 'Retry-After': '1' },
-    },
-  );
+export const stillRunning = () => new Problem('idempotency_in_progress');
 
 /** The stored response, word for word. Problem: idempotency_key_reused where it answered another request. */
 export function replayed<Body>(stored: StoredResponse, { fingerprint }: Claim): Reply<201, Body> | Reply<200, Body> {
   if (stored.fingerprint !== fingerprint) {
-    throw new Problem(
-      'idempotency_key_reused',
-      'This Idempotency-Key was used for another request; take a new key for each new request.',
-    );
+    throw new Problem('idempotency_key_reused');
   }
   const { status, location, body, createdAt } = stored;
   // A new record is stored without its times, which are the key's own: see insertOnce().

@@ -26,7 +26,7 @@ export const items: Handlers<V1['items']> = {
   async get({ params }, caller) {
     const id = storedId('item', params.itemId);
     const row = id && (await readOne(caller, itemSelection, exactly('id', id)));
-    if (!row) throw new Problem('not_found', 'There is no item with this id.');
+    if (!row) throw new Problem('not_found', { record: 'item' });
     return record(present(row));
   },
 

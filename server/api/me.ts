@@ -1,5 +1,5 @@
 /** The connection test: who is calling, on which plan, with how much of the limit left. */
-import { rateLimit } from '../../contract/me.ts';
+import { rateLimit } from '../../contract/limits.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { publicId } from '../records/public-id.ts';
 import { maskedKey } from '../keys/list.ts';

@@ -28,7 +28,7 @@ export const proposals: Handlers<V1['proposals']> = {
   async get({ params }, caller) {
     const id = storedId('proposal', params.proposalId);
     const row = id && (await readOne(caller, proposalWithLines, exactly('id', id)));
-    if (!row) throw new Problem('not_found', 'There is no proposal with this id.');
+    if (!row) throw new Problem('not_found', { record: 'proposal' });
     return record(presentWithLines(row));
   },
 };

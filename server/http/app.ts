@@ -22,8 +22,9 @@ import type { Log } from './log.ts';
 import { parseQuery } from './query.ts';
 import { limitHeaders } from './rate-headers.ts';
 import { allowedMethods, pathForm } from './routes.ts';
-import { attachRequest } from '../problems/invalid-request.ts';
-import { DeadlineError, Problem, toProblem } from '../problems/problem.ts';
+import { invalidRequest } from '../problems/invalid-request.ts';
+import { Problem } from '../problems/problem.ts';
+import { DeadlineError, toProblem } from '../problems/translate.ts';
 import { sendProblem } from './send-problem.ts';
 import type { UsageEvent, UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
@@ -81,7 +82,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(unknownPage);
   app.use(() => {
-    throw new Problem('route_not_found', 'There is nothing at this address; see /openapi.json for what there is.');
+    throw new Problem('route_not_found', {});
   });
   app.use(answerProblem(parts));
   return app;
@@ -140,7 +141,7 @@ function identify({ log, usage }: Parts): RequestHandler {
       if (caller) usage.record(usageOf(request, response, caller));
     });
     if (!request.headers.host && request.httpVersion === '1.1')
-      throw new Problem('malformed_request', 'The Host header is missing.');
+      throw new Problem('malformed_request', { fault: 'no_host' });
     next();
   };
 }
@@ -155,7 +156,7 @@ function usageOf(request: Request, { statusCode, locals }: Response, { key, orga
     operation: operationOf(request),
     status: statusCode,
     code: failed?.code,
-    fields: failed?.details.errors?.map(({ field, code }) => ({ field, code })),
+    fields: failed?.errors.map(({ field, code }) => ({ field, code })),
     requestId: locals.requestId,
   };
 }
@@ -180,31 +181,20 @@ function admitCaller({ keys, limiter, ...parts }: Parts): RequestHandler {
     const allowance = await limiter.take(key.id);
     response.locals.caller = createCaller(key, allowance, parts);
     response.set(limitHeaders(allowance));
-    if (!allowance.accepted) {
-      throw new Problem(
-        'rate_limited',
-        'This key has made 100 requests within 60 seconds; wait 60 seconds and go on.',
-        {
-          headers: { 'Retry-After': '60' },
-        },
-      );
-    }
-    if (key.organization.plan !== 'team') {
-      throw new Problem('plan_required', 'API access needs the Team plan. The same key works again after the upgrade.');
-    }
+    if (!allowance.accepted) throw new Problem('rate_limited');
+    if (key.organization.plan !== 'team') throw new Problem('plan_required');
     next();
   };
 }
 
-/** The contract refused the request: the schemas go along, so that the answer can name what is valid. */
+/** The contract does not accept the request: the problem names what is valid. */
 function refuseInvalid(
   error: RequestValidationError,
   request: Request,
   _: Response,
   next: (error: unknown) => void,
 ): void {
-  attachRequest(error, request);
-  next(error);
+  next(invalidRequest(error, request));
 }
 
 /**
@@ -221,11 +211,9 @@ function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
 }
 
 const refuseMethod =
-  (methods: string): RequestHandler =>
-  (request) => {
-    throw new Problem('method_not_allowed', `${request.method} is not possible here; ${methods} are.`, {
-      headers: { Allow: methods },
-    });
+  (allow: string): RequestHandler =>
+  ({ method }) => {
+    throw new Problem('method_not_allowed', { method, allow });
   };
 
 function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {

@@ -1,13 +1,14 @@
-/** The query string, exactly as sent: nothing is dropped, and what stands there twice is a list. */
+/** The query string, exactly as sent: nothing is dropped, and a parameter given twice is a list. */
 import { Problem } from '../problems/problem.ts';
+import { shown } from '../problems/shown.ts';
 
 function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
     const message = 'is not percent-encoded UTF-8';
-    throw new Problem('invalid_parameter', `The query parameter ${name.slice(0, 100)} ${message}.`, {
-      errors: [{ in: 'query', field: name.slice(0, 100), pointer: null, code: 'invalid_parameter', message }],
+    throw new Problem('invalid_parameter', {
+      errors: [{ in: 'query', field: shown(name), pointer: null, code: 'invalid_parameter', message }],
     });
   }
 }
@@ -28,7 +29,7 @@ export function parseQuery(text: string | null): Record<string, unknown> {
     if (key === undefined) add(values, name, value);
     else add(metadata, key, value);
   }
-  // `metadata=x` beside `metadata[k]=v` stays a plain value, which the contract refuses.
+  // `metadata=x` beside `metadata[k]=v` stays a plain value, which the contract rejects.
   if (metadata.size > 0 && !values.has('metadata')) values.set('metadata', Object.fromEntries(metadata));
   return Object.fromEntries(values);
 }
@@ -36,5 +37,6 @@ export function parseQuery(text: string | null): Record<string, unknown> {
 function add(values: Map<string, unknown>, name: string, value: string): void {
   const before = values.get(name);
   if (before === undefined) values.set(name, value);
-  else values.set(name, Array.isArray(before) ? [...before, value] : [before, value]);
+  else if (Array.isArray(before)) before.push(value);
+  else values.set(name, [before, value]);
 }

@@ -1,4 +1,4 @@
-import { rateLimit } from '../../contract/me.ts';
+import { rateLimit } from '../../contract/limits.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
 
 const { limit, windowSeconds } = rateLimit;

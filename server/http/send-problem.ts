@@ -5,7 +5,7 @@ export function sendProblem(response: Response, problem: Problem, publicUrl: str
   const { requestId } = response.locals;
   response
     .status(problem.status)
-    .set(problem.details.headers ?? {})
+    .set(problem.headers)
     .type('application/problem+json')
     .send(JSON.stringify(problem.body(requestId, publicUrl)));
 }

@@ -2,8 +2,7 @@
 import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { problemCodes } from '../../contract/problem.ts';
-import type { ProblemCode } from '../../contract/problem.ts';
+import { maximumHeaderBytes } from '../../contract/limits.ts';
 import { KeyDirectory } from '../keys/directory.ts';
 import { createUsageLog } from '../keys/usage.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
@@ -45,7 +44,6 @@ export type Serving = {
 };
 
 const defaultTimeouts = { request: 30_000, headers: 15_000, keepAlive: 65_000, drain: 20_000, check: 5_000 };
-const maximumHeaderBytes = 16 * 1024;
 
 export async function serve({
   database,
@@ -149,25 +147,18 @@ function drain(server: Server, inFlight: Iterable<ServerResponse>, limitMs: numb
   });
 }
 
-const unparsed: Record<string, [ProblemCode, string]> = {
-  HPE_HEADER_OVERFLOW: [
-    'headers_too_large',
-    `The address and the headers are larger than ${maximumHeaderBytes / 1024} KiB.`,
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
+const unparsed: Readonly<Record<string, () => Problem>> = {
+  HPE_HEADER_OVERFLOW: () => new Problem('headers_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () => new Problem('request_timeout'),
 };
 
 /** What never became a request is answered in the same shape, straight onto the connection. */
 function refuseUnparsed(error: Error & { code?: string }, socket: Socket, publicUrl: string, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [code, detail] = unparsed[error.code ?? ''] ?? [
-    'malformed_request' as const,
-    'This is not a valid HTTP/1.1 request.',
-  ];
+  const problem = unparsed[error.code ?? '']?.() ?? new Problem('malformed_request', { fault: 'syntax' });
   const requestId = freshId('request');
-  const problem = new Problem(code, detail);
   const body = JSON.stringify(problem.body(requestId, publicUrl));
-  const { status, title } = problemCodes[code];
+  const { status, title, code } = problem;
   const head = [
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json; charset=utf-8',

@@ -1,5 +1,5 @@
 /** Rows of a file → chunks that one transaction holds. */
-import { maximumErrors } from '../../contract/problem.ts';
+import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
 import type { Keyed, Kind, Rejection } from './kind.ts';
 import type { RawRow } from './source.ts';

@@ -1,5 +1,5 @@
 /** The exact sliding window: a request is refused if and only if `limit` were accepted within the last window. */
-import { rateLimit } from '../../contract/me.ts';
+import { rateLimit } from '../../contract/limits.ts';
 
 export type Allowance = {
   accepted: boolean;

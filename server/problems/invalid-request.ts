@@ -1,70 +1,88 @@
-/** What the contract's schemas report → the entries of a problem: where, which field, which code, and what to do. */
+/** What the contract's schemas report → the errors of a problem: where, which field, which code, and what to do. */
 import type { RequestValidationError } from '@ts-rest/express';
 import { z } from 'zod';
+import { maximumErrors } from '../../contract/limits.ts';
 import { nearest } from '../../contract/nearest.ts';
-import type { FieldCode, ProblemCode, ProblemError } from '../../contract/problem.ts';
+import type { ProblemError } from '../../contract/problem.ts';
+import type { ProblemCode } from '../../contract/problems/catalogue.ts';
+import type { FieldCode } from '../../contract/problems/field-codes.ts';
+import { otherParameters } from '../../contract/problems/sentences.ts';
+import { Problem } from './problem.ts';
+import { shown } from './shown.ts';
 
 type Issue = z.core.$ZodIssue;
 type Place = ProblemError['in'];
-/** What a refused request held, and the schemas that know what it could have held. */
-type Request = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
-const requests = new WeakMap<RequestValidationError, Request>();
+/** What an invalid request contained, and the schemas that know what it could have contained. */
+type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
 
-/** Remembers the request that was refused; `tsRestRoute` is its operation. */
-export function attachRequest(error: RequestValidationError, request: { query: unknown; body: unknown }): void {
+/** The problem of a request that the contract does not accept; `tsRestRoute` is its operation. */
+export function invalidRequest(error: RequestValidationError, request: { query: unknown; body: unknown }): Problem {
   const route = Object(Reflect.get(request, 'tsRestRoute'));
   const responses = Object(Reflect.get(route, 'responses'));
-  requests.set(error, {
+  const sent: Sent = {
     query: request.query,
     body: request.body,
     querySchema: Reflect.get(route, 'query'),
     bodySchema: Reflect.get(route, 'body'),
     recordSchema: Reflect.get(responses, '201') ?? Reflect.get(responses, '200'),
-  });
+  };
+  const query = describeAll(inOrder(findingsOf(error.query), request.query), 'query', sent);
+  const headers = describeAll(findingsOf(error.headers), 'header', sent);
+  const body = describeAll(findingsOf(error.body), 'body', sent);
+  const errors = [...query, ...headers, ...body].slice(0, maximumErrors);
+  switch (query[0]?.code ?? headers[0]?.code) {
+    case undefined:
+      return new Problem('validation_failed', { errors });
+    case 'unknown_parameter':
+      return new Problem('unknown_parameter', { errors });
+    case 'duplicate_parameter':
+      return new Problem('duplicate_parameter', { errors });
+    case 'invalid_header':
+      return new Problem('invalid_header', { errors });
+    default:
+      return new Problem('invalid_parameter', { errors });
+  }
 }
 
-const longest = 100;
-/** Never a key, never a long value: a name that was sent is shown cut, with anything that looks like a key blotted out. */
-const shown = (name: string) => {
-  const blotted = name.replaceAll(/ak_live_[0-9a-z]+/gi, 'ak_live_…').replaceAll(/[\p{Cc}\p{Cs}]/gu, '\uFFFD');
-  return blotted.length > longest ? `${blotted.slice(0, longest - 1)}…` : blotted;
-};
-
-export function describeInvalidRequest(error: RequestValidationError): { code: ProblemCode; errors: ProblemError[] } {
-  const request = requests.get(error) ?? {};
-  const query = issuesOf(error.query).flatMap((issue) => describe(issue, 'query', request));
-  const order = Object.keys(Object(request.query));
-  query.sort((left, right) => order.indexOf(left.field) - order.indexOf(right.field));
-  const headers = issuesOf(error.headers).flatMap((issue) => describe(issue, 'header', request));
-  const body = issuesOf(error.body).flatMap((issue) => describe(issue, 'body', request));
-  const code = query[0]?.code ?? headers[0]?.code ?? 'validation_failed';
-  // The codes of query and header entries are problem codes: see `describe`.
-  return { code: code as ProblemCode, errors: [...query, ...headers, ...body] };
-}
-
-/** The same of a record that came in another way than as a request, such as a row of an import. */
+/** The errors of a record that did not arrive as a request, such as a row of an import. */
 export function describeInvalidBody(
   issues: readonly Issue[],
-  request: Pick<Request, 'body' | 'bodySchema' | 'recordSchema'>,
+  sent: Pick<Sent, 'body' | 'bodySchema' | 'recordSchema'>,
 ): ProblemError[] {
-  return issues.flatMap((issue) => describe(issue, 'body', request));
+  return describeAll(findingsOf({ issues }), 'body', sent);
 }
 
-const issuesOf = (error: unknown): readonly Issue[] =>
-  typeof error === 'object' && error !== null && 'issues' in error ? (error.issues as readonly Issue[]) : [];
+/** One thing that a schema found: an issue, or one of the unknown names that an issue lists. */
+type Finding = { issue: Issue; key?: string };
 
-function describe(issue: Issue, place: Place, request: Request): ProblemError[] {
-  const path = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownName(key, path, place, request));
-  const { code, message, suggestion } = explain(
-    issue,
-    issue.input ?? valueAt(place === 'body' ? request.body : request.query, path),
+function findingsOf(error: unknown): Finding[] {
+  const issues: unknown = typeof error === 'object' && error !== null && 'issues' in error ? error.issues : [];
+  // ts-rest types what its validator reports as unknown; it is Zod's own error.
+  return (issues as readonly Issue[]).flatMap((issue): Finding[] =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ issue, key })) : [{ issue }],
   );
-  if (place === 'body') return [entry(place, path, code, message, suggestion)];
-  return [entry(place, path, outsideBody(place, code, message), message, suggestion)];
 }
 
-/** Outside the body an entry has the code of its problem. */
+/** In the order in which the parameters were sent. */
+function inOrder(findings: Finding[], query: unknown): Finding[] {
+  const positions = new Map(Object.keys(Object(query)).map((name, position) => [name, position]));
+  const positionOf = ({ issue, key }: Finding) => positions.get(key ?? String(issue.path[0])) ?? 0;
+  return findings.toSorted((left, right) => positionOf(left) - positionOf(right));
+}
+
+/** Only what is sent is described: names and suggestions cost more than finding out that something is wrong. */
+const describeAll = (findings: readonly Finding[], place: Place, sent: Sent): ProblemError[] =>
+  findings.slice(0, maximumErrors).map((finding) => describe(finding, place, sent));
+
+function describe({ issue, key }: Finding, place: Place, sent: Sent): ProblemError {
+  const path = issue.path.map(String);
+  if (key !== undefined) return unknownName(key, path, place, sent);
+  const value = issue.input ?? valueAt(place === 'body' ? sent.body : sent.query, path);
+  const { code, message, suggestion } = explain(issue, value);
+  return entry(place, path, place === 'body' ? code : outsideBody(place, code, message), message, suggestion);
+}
+
+/** Outside the body, an error has the code of its problem. */
 function outsideBody(place: Place, code: FieldCode, message: string): ProblemCode {
   if (place === 'header') return 'invalid_header';
   return code === 'too_many_items' && message.startsWith('must be given once')
@@ -80,20 +98,21 @@ function entry(place: Place, path: string[], code: string, message: string, sugg
   return { in: place, field, pointer, code, message, ...(suggestion && { suggestion: shown(suggestion) }) };
 }
 
-function unknownName(key: string, path: string[], place: Place, request: Request): ProblemError {
-  if (place !== 'body') {
-    const suggestion = nearest(key.replace(/\[.*$/, ''), namesAt(request.querySchema, []));
-    return entry(place, [key], 'unknown_parameter', 'is not a parameter of this operation', suggestion);
-  }
-  const readOnly = path.length === 0 && namesAt(request.recordSchema, []).includes(key);
+function unknownName(key: string, path: string[], place: Place, sent: Sent): ProblemError {
+  if (place !== 'body') return unknownParameter(key, namesAt(sent.querySchema, []));
+  const readOnly = path.length === 0 && namesAt(sent.recordSchema, []).includes(key);
   if (readOnly) return entry(place, [key], 'read_only_field', 'is set by the server and cannot be given');
-  return entry(
-    place,
-    [...path, key],
-    'unknown_field',
-    'is not a field of this record',
-    nearest(key, namesAt(request.bodySchema, path)),
-  );
+  const suggestion = nearest(key, namesAt(sent.bodySchema, path));
+  return entry(place, [...path, key], 'unknown_field', 'is not a field of this record', suggestion);
+}
+
+function unknownParameter(key: string, names: readonly string[]): ProblemError {
+  const unknown = 'is not a parameter of this operation';
+  const { advice, suggestion } = otherParameters.get(key) ?? {};
+  if (advice !== undefined && (suggestion === undefined || names.includes(suggestion))) {
+    return entry('query', [key], 'unknown_parameter', `${unknown}; ${advice}`, suggestion);
+  }
+  return entry('query', [key], 'unknown_parameter', unknown, nearest(key.replace(/\[.*$/, ''), names));
 }
 
 type Explained = { code: FieldCode; message: string; suggestion?: string | undefined };
@@ -114,8 +133,8 @@ function explain(issue: Issue, input: unknown): Explained {
     };
   }
   if (issue.code === 'invalid_type') {
-    const nullHint = input === null ? '; it cannot be null' : '';
-    return { code: 'invalid_type', message: `must be ${article(issue.expected)}${nullHint}` };
+    const hint = input === null ? '; it cannot be null' : '';
+    return { code: 'invalid_type', message: `must be ${article(issue.expected)}${hint}` };
   }
   return { code: 'invalid_type', message: issue.message };
 }

@@ -32,9 +32,7 @@ export function clientPackage(): Promise<ClientPackage> {
     (bytes) => ({ bytes, integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}` }),
     (error: unknown) => {
       packing = undefined;
-      throw new Problem('unavailable', 'The client package could not be built. Run `npm ci` in the checkout first.', {
-        cause: error,
-      });
+      throw new Problem('unavailable', { reason: 'client_package' }, { cause: error });
     },
   );
   return packing;

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
-import { fieldCodes, problemCodes } from '../../contract/problem.ts';
+import { problemCatalogue } from '../../contract/problems/catalogue.ts';
+import { fieldCodes } from '../../contract/problems/field-codes.ts';
 import { scalar } from '../../server/web/docs/assets.ts';
 import { docs } from '../../server/web/docs/router.ts';
 import { useWorld } from '../world.ts';
@@ -115,14 +116,14 @@ describe('the errors page', () => {
 
   test('has an entry for every code, with its status and title, what it means and what to do', async () => {
     const { html } = await readPage(world, '/docs/errors');
-    for (const [code, { status, title }] of Object.entries(problemCodes)) {
+    for (const [code, { status, title }] of Object.entries(problemCatalogue)) {
       expect(html).toContain(
         `<h3 id="${code}"><a href="#${code}">${code}</a></h3>\n<p><strong>${status} ${title}.</strong> `,
       );
     }
     for (const code of fieldCodes) expect(html).toContain(`<h3 id="${code}"><a href="#${code}">${code}</a></h3>`);
     const entries = [...html.matchAll(/<h3 id="\w+">[\s\S]*?(?=<h[23]|<p class="next")/g)].map(([text]) => text);
-    expect(entries).toHaveLength(Object.keys(problemCodes).length + fieldCodes.length);
+    expect(entries).toHaveLength(Object.keys(problemCatalogue).length + fieldCodes.length);
     for (const entry of entries) expect(entry).toMatch(/<p>.+<\/p>\s*<p><strong>What to do:<\/strong> .+<\/p>/s);
   });
 

@@ -1,24 +1,37 @@
-/** A create that is repeated makes one record. */
+/** A create that is repeated creates one record. */
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
 import { removeExpired } from '../../server/database/expire.ts';
+import { bodyExample, operations } from '../contract.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
-const bodies: Record<string, Record<string, unknown>> = {
-  '/v1/customers': { name: 'Once', metadata: { b: '2', a: '1', '10': 'x' } },
-  '/v1/items': { type: 'service', name: 'Once', unitPrice: '1' },
-};
+const creates = operations.filter(({ method }) => method === 'POST');
 const count = async (tenant: Tenant, path: string) => (await tenant.call('GET', `${path}?limit=100`)).body.data.length;
 
-for (const [path, body] of Object.entries(bodies)) {
+test('every POST takes an Idempotency-Key', () => {
+  expect(creates.length).toBeGreaterThanOrEqual(2);
+  for (const { operation } of creates)
+    expect(operation.parameters.map(({ name }) => name)).toContain('Idempotency-Key');
+});
+
+for (const create of creates) {
+  const { path } = create;
+  // Without what can be taken: each test sends its own.
+  const body = {
+    ...bodyExample(create),
+    externalId: undefined,
+    sku: undefined,
+    name: 'Once',
+    metadata: { b: '2', a: '1', '10': 'x' },
+  };
   describe(`POST ${path} with an Idempotency-Key`, () => {
     const post = (tenant: Tenant, key: string, sent: unknown = body, query = '') =>
       tenant.call('POST', path + query, sent, { 'idempotency-key': key });
 
-    test('a repeat gets the first answer again, with fresh limits and a fresh request id', async () => {
+    test('a repeat returns the first response, with fresh rate limit headers and a fresh request id', async () => {
       const tenant = await world.organization();
       const first = await post(tenant, 'key-1');
       const again = await post(tenant, '"key-1"', Object.fromEntries(Object.entries(body).reverse()));
@@ -55,20 +68,20 @@ for (const [path, body] of Object.entries(bodies)) {
       expect((await post(tenant, 'k')).status).toBe(201);
     });
 
-    test('50 at once make one record; each answer is its 201 or a 409', async () => {
+    test('50 at once create one record; each response is its 201 or a 409', async () => {
       const tenant = await world.organization();
-      const answers = await Promise.all(Array.from({ length: 50 }, () => post(tenant, 'same')));
-      const made = answers.filter(({ status }) => status === 201);
-      expect(made.length).toBeGreaterThan(0);
-      expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-      for (const answer of answers.filter(({ status }) => status !== 201)) {
+      const responses = await Promise.all(Array.from({ length: 50 }, () => post(tenant, 'same')));
+      const created = responses.filter(({ status }) => status === 201);
+      expect(created.length).toBeGreaterThan(0);
+      expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+      for (const answer of responses.filter(({ status }) => status !== 201)) {
         expect(answer.body).toMatchObject({ status: 409, code: 'idempotency_in_progress' });
         expect(answer.headers.get('retry-after')).toBe('1');
       }
       expect(await count(tenant, path)).toBe(1);
     });
 
-    test('it is forgotten after 24 hours, and its row is removed', async () => {
+    test('it expires after 24 hours, and its row is removed', async () => {
       const tenant = await world.organization();
       await post(tenant, 'old');
       const em = tenant.em();
@@ -85,7 +98,7 @@ for (const [path, body] of Object.entries(bodies)) {
       expect(await tenant.em().count(IdempotencyKey, {})).toBe(0);
     });
 
-    test('a key that is none is refused', async () => {
+    test('an invalid key is rejected', async () => {
       const tenant = await world.organization();
       for (const key of ['""', 'x'.repeat(256), 'é']) {
         const answer = await post(tenant, key);
@@ -97,17 +110,17 @@ for (const [path, body] of Object.entries(bodies)) {
       }
     });
 
-    test('of 20 at once with one externalId one is made, and the rest say which', async () => {
+    test('of 20 at once with one externalId, one is created and the others name it', async () => {
       const tenant = await world.organization();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           tenant.call('POST', path, { ...body, name: `n${index}`, externalId: 'E' }),
         ),
       );
-      const [made, ...others] = answers.filter(({ status }) => status === 201);
+      const [created, ...others] = responses.filter(({ status }) => status === 201);
       expect(others).toEqual([]);
-      for (const { body: refused } of answers.filter((answer) => answer !== made)) {
-        expect(refused).toMatchObject({ status: 409, code: 'external_id_taken', existingId: made?.body.id });
+      for (const { body: rejected } of responses.filter((answer) => answer !== created)) {
+        expect(rejected).toMatchObject({ status: 409, code: 'external_id_taken', existingId: created?.body.id });
       }
       const returned = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -119,7 +132,7 @@ for (const [path, body] of Object.entries(bodies)) {
       expect(new Set(returned.map(({ text }) => text)).size).toBe(1);
     });
 
-    test('onConflict=return answers the stored record unchanged, also under a key, and needs an externalId', async () => {
+    test('onConflict=return returns the stored record unchanged, also with an Idempotency-Key, and needs an externalId', async () => {
       const tenant = await world.organization();
       const first = await tenant.call('POST', path, { ...body, externalId: 'E' });
       const second = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' }, '?onConflict=return');
@@ -143,7 +156,7 @@ describe('POST /v1/customers?onConflict=update', () => {
   const upsert = (tenant: Tenant, body: object, headers?: Record<string, string>) =>
     tenant.call('POST', '/v1/customers?onConflict=update', { externalId: 'E', ...body }, headers);
 
-  test('merges the body into the record that is there; what was not mapped stays', async () => {
+  test('merges the body into the existing record and keeps unmapped fields', async () => {
     const tenant = await world.organization();
     const first = await upsert(tenant, {
       name: 'A',
@@ -175,19 +188,19 @@ describe('POST /v1/customers?onConflict=update', () => {
     expect(nothing.text).toBe(third.text);
   });
 
-  test('20 at once to different fields make one record that has them all', async () => {
+  test('20 at once with different fields create one record that has them all', async () => {
     const tenant = await world.organization();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => upsert(tenant, { name: 'A', metadata: { [`k${index}`]: 'v' } })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(19);
     const { body } = await tenant.call('GET', '/v1/customers?externalId=E');
     expect(Object.keys(body.data[0].metadata)).toHaveLength(20);
   });
 });
 
-test('a sku clash stays 409 whatever onConflict says', async () => {
+test('a taken sku is 409 for every onConflict', async () => {
   const tenant = await world.organization();
   const item = { type: 'service', name: 'x', unitPrice: '1', sku: 'S' };
   await tenant.call('POST', '/v1/items', item);

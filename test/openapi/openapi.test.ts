@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Document, MediaType, Operation } from '../../contract/openapi/document.ts';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
-import { problem, problemCodes } from '../../contract/problem.ts';
+import { problem } from '../../contract/problem.ts';
+import { problemCatalogue } from '../../contract/problems/catalogue.ts';
+import type { ProblemCode } from '../../contract/problems/catalogue.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
 
@@ -169,7 +171,7 @@ describe.each([
           const value = problem.strict().parse(document.components.examples[code]?.value);
           expect(value, at).toMatchObject({
             code,
-            ...problemCodes[code as keyof typeof problemCodes],
+            title: problemCatalogue[code as ProblemCode].title,
             status: Number(status),
           });
           expect(description, at).toContain(`\`${code}\``);

@@ -1,10 +1,9 @@
 /** The parts of guides that are made from the contract, as Markdown. */
-import { fieldCodes, problemCodes } from '../../../contract/problem.ts';
-import type { ProblemCode } from '../../../contract/problem.ts';
+import { problemCatalogue, problemCodes } from '../../../contract/problems/catalogue.ts';
+import { fieldCatalogue, fieldCodes } from '../../../contract/problems/field-codes.ts';
 import { v1 } from '../../../contract/v1.ts';
 import { operationsOf } from '../../../contract/operations.ts';
 import { guides } from './guides.ts';
-import { fieldEntries, problemEntries } from './problem-entries.ts';
 import { operationAnchor } from './reference.ts';
 
 const blocks: Readonly<Record<string, () => string>> = { guideList, operationTable, errorTable, errors, fieldErrors };
@@ -17,9 +16,6 @@ export function fillBlocks(guide: string): string {
     return block();
   });
 }
-
-// Object.keys forgets that it returns the table's own names.
-const codes = Object.keys(problemCodes) as ProblemCode[];
 
 function guideList(): string {
   const [, ...others] = guides;
@@ -35,9 +31,9 @@ function operationTable(): string {
 }
 
 function errorTable(): string {
-  const statuses = [...new Set(codes.map((code) => problemCodes[code].status))];
-  const rows = statuses.map((status) => {
-    const links = codes.filter((code) => problemCodes[code].status === status).map((code) => `[\`${code}\`](#${code})`);
+  const statusOf = (code: (typeof problemCodes)[number]) => problemCatalogue[code].status;
+  const rows = [...new Set(problemCodes.map(statusOf))].map((status) => {
+    const links = problemCodes.filter((code) => statusOf(code) === status).map((code) => `[\`${code}\`](#${code})`);
     return `| ${status} | ${links.join(', ')} |`;
   });
   return ['| Status | Codes |', '| --- | --- |', ...rows].join('\n');
@@ -47,11 +43,14 @@ const entry = (code: string, heading: string, { meaning, remedy }: { meaning: st
   `### ${code}\n\n${heading}${meaning}\n\n**What to do:** ${remedy}`;
 
 function errors(): string {
-  return codes
-    .map((code) => entry(code, `**${problemCodes[code].status} ${problemCodes[code].title}.** `, problemEntries[code]))
+  return problemCodes
+    .map((code) => {
+      const row = problemCatalogue[code];
+      return entry(code, `**${row.status} ${row.title}.** `, row);
+    })
     .join('\n\n');
 }
 
 function fieldErrors(): string {
-  return fieldCodes.map((code) => entry(code, '', fieldEntries[code])).join('\n\n');
+  return fieldCodes.map((code) => entry(code, '', fieldCatalogue[code])).join('\n\n');
 }

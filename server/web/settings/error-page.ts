@@ -1,7 +1,7 @@
 /** What failed, for a person: a sentence and a way on; never JSON, never a stack. */
 import type { ErrorRequestHandler, Response } from 'express';
-import { toProblem } from '../../problems/problem.ts';
 import { Rejection } from '../../problems/rejection.ts';
+import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
 import { sendPage } from './page.ts';
 

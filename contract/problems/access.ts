@@ -1,0 +1,77 @@
+/** Problems of access: the key, the plan and the rate limit. */
+import { rateLimit, retryAfter } from '../limits.ts';
+import { plainRow, row } from './row.ts';
+
+const { limit, windowSeconds } = rateLimit;
+const challenge = () => ({ 'WWW-Authenticate': 'Bearer realm="api"' });
+const send = 'Send `Authorization: Bearer ak_live_…`';
+const sendKey = `${send} with one of your organization’s API keys.`;
+const createKey = 'create another in Settings, API Keys';
+
+const elsewhere = {
+  x_api_key: `The X-API-Key header is not read. ${send} instead.`,
+  url: `A key in the URL is not accepted, and should be revoked because URLs are logged. ${send} with a new key instead.`,
+};
+
+const mistakes = {
+  bearer_twice: `\`Bearer\` appears twice in the Authorization header. ${send}.`,
+  no_bearer: `Bearer is missing before the key. ${send}.`,
+  other_scheme: `The scheme of the Authorization header must be Bearer. ${send}.`,
+  upper_case: 'The key must be in lower case. Send it exactly as it was displayed.',
+  quoted: 'The key must not be in quotes or brackets. Send it exactly as it was displayed.',
+  no_key: `The key is not well-formed: a key is ak_live_ and 64 hexadecimal characters. ${send}.`,
+};
+
+export const accessProblems = {
+  api_key_missing: row({
+    status: 401,
+    title: 'API key missing',
+    detail: ({ found }: { found?: keyof typeof elsewhere | undefined }) => (found ? elsewhere[found] : sendKey),
+    headers: challenge,
+    meaning: 'The request has no `Authorization` header.',
+    remedy: `${send}. A key in the URL or in \`X-API-Key\` is not read. Revoke a key that was sent in a URL, because URLs are logged.`,
+    example: {},
+  }),
+  api_key_malformed: row({
+    status: 401,
+    title: 'API key malformed',
+    detail: ({ mistake }: { mistake: keyof typeof mistakes }) => mistakes[mistake],
+    headers: challenge,
+    meaning: 'The `Authorization` header is not `Bearer`, one space, and a key.',
+    remedy:
+      '`detail` names the mistake: `Bearer` missing or repeated, quotes, upper case. A key is `ak_live_` and 64 of `0-9a-f`.',
+    example: { mistake: 'bearer_twice' },
+  }),
+  api_key_invalid: plainRow({
+    status: 401,
+    title: 'API key invalid',
+    detail: `This API key does not exist. Check that you copied all of it, or ${createKey}.`,
+    headers: challenge,
+    meaning: 'There is no such key.',
+    remedy:
+      'Check that you copied all of it. A key is displayed only once. To replace a lost one, create another and revoke the old one.',
+  }),
+  api_key_revoked: plainRow({
+    status: 401,
+    title: 'API key revoked',
+    detail: `This API key was revoked. To continue, ${createKey}.`,
+    headers: challenge,
+    meaning: 'An admin of the organization revoked the key.',
+    remedy: 'Ask for another key. Do not retry with this one: it stays revoked.',
+  }),
+  plan_required: plainRow({
+    status: 403,
+    title: 'Team plan required',
+    detail: 'API access needs the Team plan. Ask an admin to upgrade; the same key then works again.',
+    meaning: 'The key is valid, but its organization is not on the Team plan.',
+    remedy: 'Ask an admin to upgrade. The same key then works again; you do not have to reconnect anything.',
+  }),
+  rate_limited: plainRow({
+    status: 429,
+    title: 'Too many requests',
+    detail: `Rate limit exceeded: ${limit} requests per ${windowSeconds} seconds. Retry after ${retryAfter.rateLimited} seconds.`,
+    headers: () => ({ 'Retry-After': String(retryAfter.rateLimited) }),
+    meaning: `The key has made ${limit} requests in the last ${windowSeconds} seconds. This one was not carried out, and does not count.`,
+    remedy: `Wait for \`Retry-After\` (${retryAfter.rateLimited} seconds), then continue; see [Rate limit](rate-limit.md).`,
+  }),
+};

@@ -1,0 +1,190 @@
+/** Problems of a request as such: its syntax, its parameters, its URL and its size. */
+import { inKiB, maximumBodyBytes, maximumDepth, maximumHeaderBytes } from '../limits.ts';
+import type { ProblemError } from '../problem.ts';
+import { plainRow, row } from './row.ts';
+import { describeErrors } from './sentences.ts';
+
+type Errors = { errors: ProblemError[] };
+const listed = ({ errors }: Errors) => errors;
+const inQuery = (field: string, code: string, message: string, suggestion?: string): ProblemError[] => [
+  { in: 'query', field, pointer: null, code, message, ...(suggestion === undefined ? {} : { suggestion }) },
+];
+
+const malformed = {
+  syntax: 'This is not a valid HTTP/1.1 request.',
+  no_host: 'The Host header is missing.',
+  two_hosts: 'The Host header appears twice.',
+  cut_off: 'The body ended before it was complete.',
+  wrong_length: 'The body is not as long as Content-Length says.',
+  connect: 'CONNECT is not supported: this server is not a proxy.',
+};
+
+const json = {
+  missing: 'The body is missing. Send a JSON object.',
+  empty: 'The body is empty. Send a JSON object.',
+  not_utf8: 'The body is not valid UTF-8.',
+  too_deep: `The body nests deeper than ${maximumDepth} levels.`,
+};
+/** `line` and `column` count from 1; `key` is a name that an object has twice. */
+type JsonFault =
+  | { fault: keyof typeof json }
+  | { fault: 'syntax'; line: number; column: number }
+  | { fault: 'duplicate_key'; key: string; line: number; column: number };
+
+function describeJson(facts: JsonFault): string {
+  if (facts.fault === 'syntax') {
+    return `The body is not valid JSON: see line ${facts.line}, column ${facts.column}.`;
+  }
+  if (facts.fault === 'duplicate_key') {
+    return `The key "${facts.key}" appears twice in the same object, at line ${facts.line}, column ${facts.column}. Send it once.`;
+  }
+  return json[facts.fault];
+}
+
+const notACursor = 'is not a cursor of this list; start again without it';
+const otherThanCursor =
+  'differs from the value that the cursor was created with; repeat it unchanged, leave it out, or start again without the cursor';
+
+export const requestProblems = {
+  malformed_request: row({
+    status: 400,
+    title: 'Malformed request',
+    detail: ({ fault }: { fault: keyof typeof malformed }) => malformed[fault],
+    meaning:
+      'The request is not valid HTTP/1.1: `Host` is missing, a line is broken, or the body is shorter or longer than announced.',
+    remedy:
+      'Check what sits between you and the server: a proxy or a hand-written client is building the request wrongly.',
+    example: { fault: 'syntax' },
+  }),
+  malformed_json: row({
+    status: 400,
+    title: 'Malformed JSON',
+    detail: describeJson,
+    meaning: `The body is missing, empty, not JSON, not UTF-8, nested deeper than ${maximumDepth} levels, or has the same key twice in one object.`,
+    remedy:
+      'Let a JSON library write the body. `detail` says where the mistake is. Usual causes are single quotes, a comma after the last field, and a quote or line break in text pasted into a template.',
+    example: { fault: 'syntax', line: 3, column: 1 },
+  }),
+  invalid_parameter: row({
+    status: 400,
+    title: 'Invalid parameter',
+    detail: describeErrors,
+    errors: listed,
+    meaning: 'A query parameter has a value that is not allowed. Values are never clamped or guessed.',
+    remedy:
+      '`errors[].message` says what is allowed. An empty value is not allowed either: leave the parameter out instead.',
+    example: { errors: inQuery('limit', 'invalid_parameter', 'must be a whole number from 1 to 100') },
+  }),
+  unknown_parameter: row({
+    status: 400,
+    title: 'Unknown parameter',
+    detail: describeErrors,
+    errors: listed,
+    meaning:
+      'There is no such query parameter here. It is rejected because a filter that is silently ignored returns the wrong records.',
+    remedy: 'Correct the name; `errors[].suggestion` has the nearest one. Names are case-sensitive.',
+    example: { errors: inQuery('limti', 'unknown_parameter', 'is not a parameter of this operation', 'limit') },
+  }),
+  duplicate_parameter: row({
+    status: 400,
+    title: 'Duplicate parameter',
+    detail: describeErrors,
+    errors: listed,
+    meaning: 'A query parameter that takes one value was given twice.',
+    remedy: 'Send it once. If you follow `pagination.nextUrl`, add no parameters to it: it already has them.',
+    example: { errors: inQuery('limit', 'duplicate_parameter', 'must be given once') },
+  }),
+  invalid_cursor: row({
+    status: 400,
+    title: 'Invalid cursor',
+    detail: () => `cursor ${notACursor}.`,
+    errors: () => inQuery('cursor', 'invalid_cursor', notACursor),
+    meaning: 'The cursor was changed or cut off on the way, or it belongs to another list or another organization.',
+    remedy: 'Start again without `cursor`. Pass cursors on exactly as you received them, percent-encoded in a URL.',
+    example: undefined,
+  }),
+  cursor_mismatch: row({
+    status: 400,
+    title: 'Cursor mismatch',
+    detail: ({ parameter }: { parameter: string }) => `${parameter} ${otherThanCursor}.`,
+    errors: ({ parameter }) => inQuery(parameter, 'cursor_mismatch', otherThanCursor),
+    meaning: 'A filter or `sort` differs from the value that the cursor was created with.',
+    remedy:
+      'Repeat filters and `sort` unchanged or leave them out. To change them, start again without a cursor. `limit` and `include` may change.',
+    example: { parameter: 'sort' },
+  }),
+  invalid_header: row({
+    status: 400,
+    title: 'Invalid header',
+    detail: describeErrors,
+    errors: listed,
+    meaning: '`Idempotency-Key`, `If-Match` or `If-None-Match` is not well-formed.',
+    remedy:
+      'An Idempotency-Key is 1 to 255 printable ASCII characters. Send ETags exactly as you received them, with their double quotes.',
+    example: {
+      errors: [
+        {
+          in: 'header',
+          field: 'if-match',
+          pointer: null,
+          code: 'invalid_header',
+          message: 'must be * or ETags in double quotes, separated by commas',
+        },
+      ],
+    },
+  }),
+  route_not_found: row({
+    status: 404,
+    title: 'No such route',
+    detail: ({ suggestion }: { suggestion?: string }) =>
+      `There is nothing at this URL. ${suggestion ? `Did you mean ${suggestion}?` : 'See /openapi.json for what there is.'}`,
+    meaning: 'There is nothing at this URL.',
+    remedy: 'Compare it with the [reference](/docs/reference). Paths start with `/v1` and are lower case.',
+    example: {},
+  }),
+  method_not_allowed: row({
+    status: 405,
+    title: 'Method not allowed',
+    detail: ({ method, allow, advice }: { method: string; allow: string; advice?: string }) =>
+      `${method} is not allowed here. ${advice ?? `Use ${allow.replace(/, (?=[^,]*$)/, ' or ')}.`}`,
+    headers: ({ allow }) => ({ Allow: allow }),
+    meaning: 'The URL exists, but not with this method. Proposals, for example, are read-only.',
+    remedy:
+      'The `Allow` header lists the methods that are available. v1 has no DELETE: retire a customer by setting `"status": "archived"`.',
+    example: { method: 'PUT', allow: 'GET, HEAD, OPTIONS' },
+  }),
+  request_timeout: plainRow({
+    status: 408,
+    title: 'Request timeout',
+    detail: 'The request took too long to arrive. Send it again.',
+    meaning: 'The request did not arrive completely in time.',
+    remedy: 'Send it again; see [Retries and idempotency](retries-and-idempotency.md).',
+  }),
+  payload_too_large: plainRow({
+    status: 413,
+    title: 'Payload too large',
+    detail: `The body is larger than ${inKiB(maximumBodyBytes)}. Send one record per request.`,
+    meaning: `The body is larger than ${inKiB(maximumBodyBytes)}.`,
+    remedy:
+      'No record needs that much. Send one record per request; for many, see [Moving from another tool](import.md).',
+  }),
+  unsupported_media_type: row({
+    status: 415,
+    title: 'Unsupported media type',
+    detail: (facts: { accepted: readonly string[] } | { contentEncoding: true }) =>
+      'accepted' in facts
+        ? `Send the body as ${facts.accepted.join(' or ')} in UTF-8, and say so in Content-Type.`
+        : 'Send the body uncompressed, without Content-Encoding.',
+    meaning: 'The body is not declared as JSON in UTF-8, or it is compressed.',
+    remedy:
+      'Send `Content-Type: application/json` and no `Content-Encoding`. PATCH also takes `application/merge-patch+json`.',
+    example: { accepted: ['application/json'] },
+  }),
+  headers_too_large: plainRow({
+    status: 431,
+    title: 'Headers too large',
+    detail: `The URL and the headers are larger than ${inKiB(maximumHeaderBytes)}. Shorten the query or send fewer headers.`,
+    meaning: 'The URL and the headers together are too large.',
+    remedy: 'Shorten the query, or send fewer headers and cookies; no request to this API needs that many.',
+  }),
+};

@@ -1,0 +1,26 @@
+/** What a caller sent, as it may be shown back: cut, printable, and never a key. */
+
+const longest = 100;
+/** Enough for what is shown, even where each character is percent-encoded twice. */
+const considered = longest * 5;
+/** A key, and the secret of one. */
+const keys = /ak_live_[0-9a-z]*|[0-9a-f]{40,}/gi;
+const unprintable = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
+
+/** A name or value for an error message, of at most 100 characters. */
+export function shown(text: string): string {
+  const start = text.slice(0, considered);
+  const decoded = decodeWhole(start);
+  // Only a hidden key is reason enough to show something other than what was sent.
+  const plain = decoded.search(keys) < 0 ? start : decoded.replaceAll(keys, 'ak_live_…');
+  const printable = plain.replaceAll(unprintable, '\uFFFD');
+  return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;
+}
+
+/** Percent-decoded until there is nothing left to decode. */
+function decodeWhole(text: string): string {
+  const decoded = text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decoded === text ? text : decodeWhole(decoded);
+}

@@ -1,0 +1,52 @@
+/** Any error → the Problem that responds to it. */
+import { Problem } from './problem.ts';
+
+/** A response that did not come in time. */
+export class DeadlineError extends Error {}
+
+/** SQLSTATE classes of a server that is away, starting, stopping, overloaded or read-only; not of a wrong statement. */
+const awayStates = /^(?:08|28|3D000|57P|53|25006|40001|40P01|57014)/;
+const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
+/** Messages of `pg` and `pg-pool` that carry no code. */
+const lostConnection =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+/** Whether an error says that the database cannot be reached, rather than that something is wrong with our own work. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DeadlineError) return true;
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    if (comesFromConnection(cause)) return true;
+  }
+  return false;
+}
+
+function comesFromConnection(error: Error): boolean {
+  if (lostConnection.test(error.message)) return true;
+  const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
+  if (typeof code !== 'string') return false;
+  // PostgreSQL's own errors have a severity; a file that is not there, or a pipe that broke, has another system call.
+  if (typeof severity === 'string') return awayStates.test(code);
+  return typeof syscall === 'string' && connectionCalls.has(syscall);
+}
+
+const bodyErrors: Readonly<Record<string, () => Problem>> = {
+  'entity.too.large': () => new Problem('payload_too_large'),
+  'encoding.unsupported': () => new Problem('unsupported_media_type', { contentEncoding: true }),
+  'request.aborted': () => new Problem('malformed_request', { fault: 'cut_off' }),
+  'request.size.invalid': () => new Problem('malformed_request', { fault: 'wrong_length' }),
+};
+
+/** What nobody foresaw is `internal_error`, and carries its cause to the log. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  // The router could not decode the path: no record has such an id.
+  if (error instanceof URIError) return new Problem('not_found', { record: 'record' });
+  const type: unknown = error instanceof Error && 'type' in error ? error.type : undefined;
+  const known = typeof type === 'string' ? bodyErrors[type] : undefined;
+  if (known) return known();
+  if (isUnavailable(error)) {
+    const reason = error instanceof DeadlineError ? 'deadline' : 'database';
+    return new Problem('unavailable', { reason }, { cause: error });
+  }
+  return new Problem('internal_error', undefined, { cause: error });
+}
