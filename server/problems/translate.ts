@@ -7,6 +7,8 @@ export class DeadlineError extends Error {}
 /** SQLSTATE classes of a server that is away, starting, stopping, overloaded or read-only; not of a wrong statement. */
 const awayStates = /^(?:08|28|3D000|57P|53|25006|40001|40P01|57014)/;
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
+/** Codes that only sockets have. */
+const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED']);
 /** Messages of `pg` and `pg-pool` that carry no code. */
 const lostConnection =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
@@ -26,7 +28,7 @@ function comesFromConnection(error: Error): boolean {
   if (typeof code !== 'string') return false;
   // PostgreSQL's own errors have a severity; a file that is not there, or a pipe that broke, has another system call.
   if (typeof severity === 'string') return awayStates.test(code);
-  return typeof syscall === 'string' && connectionCalls.has(syscall);
+  return lostCodes.has(code) || (typeof syscall === 'string' && connectionCalls.has(syscall));
 }
 
 const bodyErrors: Readonly<Record<string, () => Problem>> = {
