@@ -20,6 +20,7 @@ import { readBody } from './body.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { parseQuery } from './query.ts';
+import { mcpEndpoint } from './mcp.ts';
 import { limitHeaders } from './rate-headers.ts';
 import { allowedMethods, pathForm } from './routes.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
@@ -74,9 +75,10 @@ export function createApp(parts: Parts): Express {
     }),
   );
 
-  const allowed = allowedMethods(v1);
+  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
   app.use(answerOptions(allowed));
-  app.use('/v1', admitCaller(parts));
+  app.use(['/v1', '/mcp'], admitCaller(parts));
+  app.post('/mcp', ...readBody, mcpEndpoint(baseUrl));
   createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
 

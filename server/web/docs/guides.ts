@@ -26,5 +26,10 @@ export const guides = [
     title: 'Zapier, Make and n8n',
     summary: 'Connection test, trigger, search and create, step by step.',
   },
+  {
+    slug: 'agents',
+    title: 'AI agents',
+    summary: 'Connect Claude, ChatGPT, Cursor or n8n over the Model Context Protocol.',
+  },
   { slug: 'import', title: 'Moving from another tool', summary: 'Bring customers, items and proposals along.' },
 ] as const satisfies Guide[];
