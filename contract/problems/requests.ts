@@ -136,8 +136,8 @@ export const requestProblems = {
   route_not_found: row({
     status: 404,
     title: 'No such route',
-    detail: ({ suggestion }: { suggestion?: string }) =>
-      `There is nothing at this URL. ${suggestion ? `Did you mean ${suggestion}?` : 'See /openapi.json for what there is.'}`,
+    detail: ({ hint = 'See /openapi.json for what there is.' }: { hint?: string | undefined }) =>
+      `There is nothing at this URL. ${hint}`,
     meaning: 'There is nothing at this URL.',
     remedy: 'Compare it with the [reference](/docs/reference). Paths start with `/v1` and are lower case.',
     example: {},

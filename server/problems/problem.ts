@@ -1,26 +1,26 @@
 /** The one way in which anything fails: a Problem. */
 import { problemCatalogue } from '../../contract/problems/catalogue.ts';
+import type { ProblemCode } from '../../contract/problems/catalogue.ts';
 import { problemBody } from '../../contract/problems/row.ts';
 import type { Row } from '../../contract/problems/row.ts';
 import type { FieldCode } from '../../contract/problems/field-codes.ts';
 import type { Problem as ProblemBody, ProblemError } from '../../contract/problem.ts';
-import { pageProblems } from './page-problems.ts';
 
-const catalogue = { ...problemCatalogue, ...pageProblems };
-export type Code = keyof typeof catalogue;
 /** What the sentence of a problem is made of. */
-export type Facts<C extends Code> = Parameters<(typeof catalogue)[C]['detail']>[0];
+type Facts<Code extends ProblemCode> = Parameters<(typeof problemCatalogue)[Code]['detail']>[0];
 /** `cause` goes to the log, never to the caller. */
-type Arguments<C extends Code> =
-  undefined extends Facts<C> ? [facts?: undefined, options?: ErrorOptions] : [facts: Facts<C>, options?: ErrorOptions];
+type Arguments<Code extends ProblemCode> =
+  undefined extends Facts<Code>
+    ? [facts?: undefined, options?: ErrorOptions]
+    : [facts: Facts<Code>, options?: ErrorOptions];
 
 /**
  * Thrown from anywhere, rendered in one place. The code's row in the catalogue has the sentence.
  *
  * @example throw new Problem('not_found', { record: 'customer' });
  */
-export class Problem<C extends Code = Code> extends Error {
-  readonly code: C;
+export class Problem<Code extends ProblemCode = ProblemCode> extends Error {
+  readonly code: Code;
   readonly status: number;
   readonly title: string;
   readonly headers: Record<string, string>;
@@ -28,10 +28,10 @@ export class Problem<C extends Code = Code> extends Error {
   /** The JSON body, for the request with this id. */
   readonly body: (requestId: string, publicUrl: string) => ProblemBody;
 
-  constructor(code: C, ...[given, options]: Arguments<C>) {
+  constructor(code: Code, ...[given, options]: Arguments<Code>) {
     // The row of a code takes the facts of that code, which is what `Arguments` demands.
-    const row = catalogue[code] as unknown as Row<number, Facts<C>>;
-    const facts = given as Facts<C>;
+    const row = problemCatalogue[code] as unknown as Row<number, Facts<Code>>;
+    const facts = given as Facts<Code>;
     super(row.detail(facts), options);
     this.code = code;
     this.status = row.status;

@@ -29,7 +29,8 @@ function addClient(router: Router, baseUrl: () => string): void {
   router.get('/client.tgz', sendClientPackage('public, max-age=300'));
   router.get(`/client-${version}.tgz`, sendClientPackage('public, max-age=31536000, immutable'));
   router.get(/^\/client-[\w.-]+\.tgz$/, () => {
-    throw new Problem('route_not_found', { suggestion: `${baseUrl()}/client.tgz` });
+    const hint = `This service has version ${version} of the client: ${baseUrl()}/client.tgz.`;
+    throw new Problem('route_not_found', { hint });
   });
 }
 
