@@ -4,38 +4,55 @@ import { z } from 'zod';
 import * as fields from './fields.ts';
 import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
+import { metadata, metadataInput, metadataPatch } from './metadata.ts';
 import { notModified, problems } from './responses.ts';
 import { choiceParameter, phoneParameter, textParameter } from './parameters.ts';
-import { clearable, eachClearable, eachEmptyIsAbsent, eachNullable, emptyIsAbsent } from './parsed.ts';
+import {
+  clearable,
+  eachClearable,
+  eachEmptyIsAbsent,
+  eachNullable,
+  emptyIsAbsent,
+  optionalUnlessEmpty,
+} from './parsed.ts';
 import { oneOf, text } from './text.ts';
 
 export const customerTypes = ['person', 'company'] as const;
 export const customerStatuses = ['active', 'archived'] as const;
 
 const type = oneOf(customerTypes, {
-  description: 'Who this is. Default: `company` where companyName is given without first and last name, else `person`.',
+  description:
+    'Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName, else `person`.',
   example: 'company',
 });
-const status = oneOf(customerStatuses, { description: 'An archived customer is retired: kept, but no longer in use.' });
+const status = oneOf(customerStatuses, {
+  description: '`active` customers are in use; `archived` ones are kept but no longer in use.',
+});
 const name = text(200, {
-  description: 'Display name. Default: companyName, else first and last name, else email, else phone.',
+  description: 'Display name. Default: companyName, else firstName and lastName, else email, else phone.',
   example: 'Alfreds Futterkiste',
 });
 const details = {
   firstName: text(100, { description: 'Given name.', example: 'Maria' }),
   lastName: text(100, { description: 'Family name.', example: 'Anders' }),
-  companyName: text(200, { description: 'Name of the company.', example: 'Alfreds Futterkiste' }),
+  companyName: text(200, { description: 'Company name.', example: 'Alfreds Futterkiste' }),
   email: fields.email({
-    description: 'One e-mail address, kept as typed; compared without regard to case.',
+    description: 'One e-mail address, stored as typed and compared ignoring case.',
     example: 'maria@alfreds.example',
   }),
-  phone: fields.phone({ description: 'Phone number, kept as typed; found by its digits.', example: '030-0074321' }),
+  phone: fields.phone({
+    description: 'Phone number with at least 3 digits, stored as typed and found by its digits.',
+    example: '030-0074321',
+  }),
 };
 const moreDetails = {
   taxId: text(50, { description: 'Tax or VAT number.', example: 'DE123456789' }),
-  website: fields.url(['http', 'https'], 500, { description: 'Web site.', example: 'https://alfreds.example' }),
+  website: fields.url(['http', 'https'], 500, {
+    description: 'Website: an `http://` or `https://` URL.',
+    example: 'https://alfreds.example',
+  }),
   notes: text(5000, {
-    description: 'Internal notes; the customer never sees them.',
+    description: 'Internal notes, never shown to the customer.',
     example: 'Prefers delivery on Tuesdays.',
     multiline: true,
   }),
@@ -54,11 +71,11 @@ export const customer = z
     address: fields.address.nullable(),
     shippingAddress: fields.address
       .nullable()
-      .meta({ description: 'Where to deliver; `null` where no part of it is known.' }),
+      .meta({ description: 'The delivery address; `null` if every part of it is `null`.' }),
     ...eachNullable(moreDetails),
     tags: fields.tags,
     externalId: fields.externalId.nullable(),
-    metadata: fields.metadata,
+    metadata,
     status,
     ...times,
   })
@@ -66,16 +83,16 @@ export const customer = z
 export type Customer = z.infer<typeof customer>;
 
 export const customerCreateFields = {
-  type: type.optional(),
-  name: name.optional(),
+  type: optionalUnlessEmpty(type),
+  name: optionalUnlessEmpty(name),
   ...eachEmptyIsAbsent(details),
   address: emptyIsAbsent(fields.addressInput),
   shippingAddress: emptyIsAbsent(fields.addressInput),
   ...eachEmptyIsAbsent(moreDetails),
-  tags: fields.tagsInput.optional(),
+  tags: optionalUnlessEmpty(fields.tagsInput),
   externalId: emptyIsAbsent(fields.externalId),
-  metadata: fields.metadataInput.optional(),
-  status: status.optional(),
+  metadata: optionalUnlessEmpty(metadataInput),
+  status: optionalUnlessEmpty(status),
 };
 
 /** What can serve as a display name must be there: a record without one could not be told from others. */
@@ -95,7 +112,8 @@ export function requireName<T extends z.ZodType>(schema: T): T {
 
 export const customerCreate = requireName(z.strictObject(customerCreateFields)).meta({
   id: 'CustomerCreate',
-  description: 'A new customer. One of name, companyName, firstName, lastName, email and phone must be given.',
+  description:
+    'A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. In every optional field, an empty string means that the field is not given.',
 });
 export type CustomerCreate = z.output<typeof customerCreate>;
 
@@ -109,7 +127,7 @@ export const customerUpdate = z
     ...eachClearable(moreDetails),
     tags: fields.tagsInput.optional(),
     externalId: clearable(fields.externalId),
-    metadata: fields.metadataPatch.optional(),
+    metadata: metadataPatch.optional(),
     status: status.optional(),
     id: fields.readOnly(customer.shape.id),
     createdAt: fields.readOnly(times.createdAt),
@@ -117,26 +135,30 @@ export const customerUpdate = z
   })
   .meta({
     id: 'CustomerUpdate',
-    description: 'A JSON Merge Patch (RFC 7396): what is absent stays, `null` clears.',
+    description: 'A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field.',
     examples: [
       { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
     ],
   });
 export type CustomerUpdate = z.output<typeof customerUpdate>;
 
+const searched =
+  'name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode and externalId';
+
 export const customerListQuery = z.strictObject({
-  ...listQuery(sortsBy('name')),
+  ...listQuery(sortsBy('name'), searched),
   email: textParameter(254, {
-    description: 'Exactly this e-mail address, whatever its case.',
+    description: 'Only customers with exactly this e-mail address, ignoring case.',
     examples: ['maria@alfreds.example'],
   }),
   phone: phoneParameter({
-    description: 'Digits of the phone number: 7 or more match its end, fewer match it whole.',
+    description:
+      'Only customers with this phone number. Digits are compared: 7 or more match the end of the number, fewer must match all of it.',
     examples: ['0074321'],
   }),
-  tag: textParameter(50, { description: 'Has this tag, whatever its case.', examples: ['wholesale'] }),
+  tag: textParameter(50, { description: 'Only customers with this tag, ignoring case.', examples: ['wholesale'] }),
   status: choiceParameter([...customerStatuses, 'all'], {
-    description: 'Only customers in this status.',
+    description: 'Only customers with this status; `all` includes archived ones.',
     default: 'all',
     examples: ['active'],
   }),
@@ -150,8 +172,7 @@ export const customers = initContract().router({
     method: 'GET',
     path: '/customers',
     summary: 'List customers',
-    description:
-      'A page of the organization’s customers, newest first unless sorted otherwise. `q` looks in name, firstName, lastName, companyName, email and phone.',
+    description: `Returns a page of the organization’s customers, newest first by default. \`q\` searches ${searched}.`,
     pathParams: z.object({}),
     query: customerListQuery,
     responses: { 200: page(customer, 'Customer') },
@@ -161,7 +182,7 @@ export const customers = initContract().router({
     method: 'GET',
     path: '/customers/:customerId',
     summary: 'Get a customer',
-    description: 'One customer by id.',
+    description: 'Returns one customer by id.',
     pathParams: customerId,
     headers: ifNoneMatch,
     query: noParameters,
@@ -172,12 +193,13 @@ export const customers = initContract().router({
     method: 'POST',
     path: '/customers',
     summary: 'Create a customer',
-    description: 'Makes a customer; the answer is the stored record.',
+    description:
+      'Creates a customer and returns the stored record. Send an `Idempotency-Key` to make retries safe, or an `externalId` with `onConflict` to create or update.',
     pathParams: z.object({}),
     headers: idempotent,
     query: createQuery(
       ['error', 'return', 'update'],
-      'Where another customer has this externalId: `error` answers 409, `return` 200 with that customer as it is, `update` 200 after merging the body into it. Needs an externalId in the body.',
+      'What to do if another customer already has this externalId: `error` responds with 409, `return` with 200 and that customer unchanged, `update` with 200 after merging the body into it. `return` and `update` need an externalId in the body.',
     ),
     body: customerCreate,
     responses: { 201: customer, 200: customer, ...problems(409, 413, 415, 422) },
@@ -188,7 +210,7 @@ export const customers = initContract().router({
     path: '/customers/:customerId',
     summary: 'Update a customer',
     description:
-      'JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`: what is absent stays, `null` clears, objects merge, arrays are replaced. A patch that changes nothing changes nothing, `updatedAt` included.',
+      'Changes the fields you send: a JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`. Absent fields stay as they are, `null` clears a field, objects are merged and arrays are replaced. A patch that changes nothing leaves `updatedAt` and the ETag as they are.',
     pathParams: customerId,
     headers: ifMatch,
     query: noParameters,

@@ -1,12 +1,13 @@
 /** Decimal numbers as strings: exact, without exponent form, never `-0`. */
 import { z } from 'zod';
 import { failure } from './text.ts';
+import type { Failure } from './text.ts';
 import { alsoAccepted, parsed } from './parsed.ts';
 
 const scale = 4;
-const decimalForm = /^(-?)0*(\d+)(?:\.(\d+))?$/;
-/** No column is wider; what is longer is out of range before it costs a conversion. */
-const widest = 20;
+const decimalForm = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
+/** Longer than any number that a column holds, with room for zeros on either side. */
+const longest = 40;
 
 /** The number in ten-thousandths, for exact arithmetic; `value` is a decimal string with up to 4 decimals. */
 export function toScaled(value: string): bigint {
@@ -35,57 +36,63 @@ export function trimDecimal(value: string, minimum = 0): string {
 
 export type DecimalOptions = { min: string; max: string; description: string; example: string };
 
-function refuseDecimal(value: unknown, { min, max }: DecimalOptions): string | ReturnType<typeof failure> {
+function parseDecimal(value: unknown, { min, max }: DecimalOptions): string | Failure {
   if (typeof value !== 'string' && typeof value !== 'number') {
     return failure('invalid_type', 'must be a decimal number as a string, such as "1250.00"', value);
   }
-  const typed = typeof value === 'number' ? String(value) : value.trim();
+  const outOfRange = () => failure('out_of_range', `must be between ${min} and ${max}`, value);
+  const typed = String(value).trim();
+  if (typed.length > longest)
+    return failure('invalid_decimal', `must be a number of at most ${longest} characters`, value);
   if (typeof value === 'number' && typed.includes('e')) {
-    return Math.abs(value) < 1
-      ? failure('too_many_decimals', `must have at most ${scale} decimals`, value)
-      : failure('out_of_range', `must be between ${min} and ${max}`, value);
+    return Math.abs(value) < 1 ? tooManyDecimals(value) : outOfRange();
   }
   const match = decimalForm.exec(typed);
   if (!match) {
     return failure(
       'invalid_decimal',
-      'must be a decimal number such as "1250.00": digits and one dot, no separators, no exponent',
+      'must be a decimal number such as "1250.00": digits and one dot, without separators or exponent',
       value,
     );
   }
   const [, sign = '', whole = '', fraction = ''] = match;
-  const kept = trimDecimal(`0.${fraction}`).slice(2);
-  if (kept.length > scale) {
-    const advice = typeof value === 'number' ? '; send it as a string, rounded' : '';
-    return failure('too_many_decimals', `must have at most ${scale} decimals${advice}`, value);
-  }
-  const magnitude = kept === '' ? whole : `${whole}.${kept}`;
+  const magnitude = trimDecimal(`${whole.replace(/^0+(?=.)/, '')}.${fraction}`);
+  if ((magnitude.split('.')[1] ?? '').length > scale) return tooManyDecimals(value);
   const canonical = sign !== '' && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;
-  if (whole.length > widest || toScaled(canonical) < toScaled(min) || toScaled(canonical) > toScaled(max)) {
-    return failure('out_of_range', `must be between ${min} and ${max}`, value);
-  }
-  return canonical;
+  const scaled = toScaled(canonical);
+  return scaled < toScaled(min) || scaled > toScaled(max) ? outOfRange() : canonical;
+}
+
+function tooManyDecimals(value: string | number): Failure {
+  const advice = typeof value === 'number' ? '; send it as a string, rounded' : '';
+  return failure('too_many_decimals', `must have at most ${scale} decimals${advice}`, value);
+}
+
+/** How decimals between two bounds are written: whether with a sign, and with how many digits before the dot. */
+function pattern({ min, max }: { min: string; max: string }, decimals: string): string {
+  const whole = Math.max(...[min, max].map((bound) => (bound.replace('-', '').split('.')[0] ?? '').length));
+  return `^${min.startsWith('-') ? '-?' : ''}${whole === 1 ? '[0-9]' : `[0-9]{1,${whole}}`}${decimals}$`;
 }
 
 /**
- * A decimal number that comes in as a string (`"12.5"`) or a JSON number, with up to 4 decimals, within min..max; the
+ * A decimal number that arrives as a string (`"12.5"`) or a JSON number, with up to 4 decimals, within min..max; the
  * result is its shortest decimal string.
  */
 export function decimalInput(options: DecimalOptions) {
-  return parsed<string, string | number>((value) => refuseDecimal(value, options), {
+  return parsed<string, string | number>((value) => parseDecimal(value, options), {
     type: 'string',
-    pattern: '^-?[0-9]+(\\.[0-9]+)?$',
-    maxLength: widest,
+    pattern: pattern(options, `(\\.[0-9]{1,${scale}})?`),
+    maxLength: longest,
     description: `${options.description} From ${options.min} to ${options.max}, up to 4 decimals; a JSON number is accepted too.`,
     examples: [options.example],
   }).register(alsoAccepted, { alsoAccepts: ['number'] });
 }
 
-/** A decimal number in an answer: always a string, never in exponent form, never `-0`. */
-export function decimal(meta: { description: string; example: string }) {
-  const { description, example } = meta;
+/** A decimal number in a response: always a string, never in exponent form, never `-0`. */
+export function decimal(meta: { description: string; example: string; signed?: boolean }) {
+  const { description, example, signed = false } = meta;
   return z
     .string()
-    .regex(/^-?(0|[1-9]\d*)(\.\d+)?$/)
+    .regex(signed ? /^-?(0|[1-9][0-9]*)(\.[0-9]{1,4})?$/ : /^(0|[1-9][0-9]*)(\.[0-9]{1,4})?$/)
     .meta({ description, examples: [example] });
 }

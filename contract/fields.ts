@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
-import { alsoAccepted, eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
-import { codePoints, failure, normalise, text, textThat } from './text.ts';
+import { bounded, eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
+import type { FieldCode } from './problems/field-codes.ts';
+import { failure, text, textThat } from './text.ts';
 import type { TextOptions } from './text.ts';
 
 export const prefixes = {
@@ -19,11 +20,13 @@ export const prefixes = {
 export type Kind = keyof typeof prefixes;
 
 /** A TypeID: prefix, `_`, and 26 base32 characters of a UUIDv7. */
+export const idForm = (kind: Kind) => new RegExp(`^${prefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+
 export function id(kind: Kind, description = 'Unique id; it never changes.') {
   const prefix = prefixes[kind];
   return z
     .string()
-    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
+    .regex(idForm(kind))
     .meta({ description, maxLength: prefix.length + 27, examples: [exampleId(prefix)] });
 }
 
@@ -44,14 +47,14 @@ const emailForm =
   /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\]{1,64}(?<!\.)@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}\p{M}-]{2,63}$/u;
 
 export function email(options: TextOptions) {
-  const refusal = 'must be one e-mail address such as ana@example.com';
-  return textThat((value) => (emailForm.test(value) ? undefined : failure('invalid_email', refusal, value)), 254, {
+  const message = 'must be one e-mail address such as ana@example.com';
+  return textThat((value) => (emailForm.test(value) ? undefined : failure('invalid_email', message, value)), 254, {
     ...options,
     format: 'email',
   });
 }
 
-/** The digits of a phone number, whatever script and punctuation they were typed in. */
+/** The digits of a phone number, in whatever script and with whatever punctuation they were typed. */
 export function phoneDigits(value: string): string {
   return value.normalize('NFKC').replaceAll(/[^0-9]/g, '');
 }
@@ -67,185 +70,118 @@ export function phone(options: TextOptions) {
 
 export function url(schemes: readonly ('http' | 'https')[], max: number, options: TextOptions) {
   const form = new RegExp(`^(?:${schemes.join('|')})://[^\\s/?#]`, 'i');
-  const refusal = `must be an absolute URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  const message = `must be an absolute URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   return textThat(
     (value) =>
-      form.test(value) && !/\s/.test(value) && URL.canParse(value) ? undefined : failure('invalid_url', refusal, value),
+      form.test(value) && !/\s/.test(value) && URL.canParse(value) ? undefined : failure('invalid_url', message, value),
     max,
     { ...options, format: 'uri' },
   );
 }
 
-export const currency = textThat(
-  (value) => {
-    if (currencyDigits.has(value)) return undefined;
-    const upper = value.toUpperCase();
-    const suggestion = currencyDigits.has(upper) ? upper : undefined;
-    return failure('invalid_currency', 'must be an ISO 4217 code in upper case such as USD', value, suggestion);
-  },
-  1000,
-  { description: 'ISO 4217 currency code, upper case.', example: 'USD' },
-).meta({
-  description: 'ISO 4217 currency code, upper case.',
-  examples: ['USD'],
-  minLength: 3,
-  maxLength: 3,
+/** A code of a closed list, in either case; the result is in upper case. Longer texts are not even looked up. */
+function codeIn(
+  codes: { has(code: string): boolean },
+  {
+    code,
+    message,
+    suggest = {},
+    ...options
+  }: TextOptions & { code: FieldCode; message: string; suggest?: Record<string, string> },
+) {
+  const rule = (value: string) =>
+    codes.has(value)
+      ? undefined
+      : failure(code, message, value, Object.hasOwn(suggest, value) ? suggest[value] : undefined);
+  return textThat(rule, 100, { ...options, upperCase: true });
+}
+
+const currencyText = { description: 'ISO 4217 currency code, in upper case.', example: 'USD' };
+export const currency = z.string().meta({
+  description: currencyText.description,
+  examples: [currencyText.example],
   pattern: '^[A-Z]{3}$',
 });
+const currencyInputMeta = { minLength: 3, maxLength: 3, pattern: '^[A-Za-z]{3}$' };
+export const currencyInput = codeIn(currencyDigits, {
+  ...currencyText,
+  code: 'invalid_currency',
+  message: 'must be an ISO 4217 code such as USD',
+}).meta({
+  ...currencyInputMeta,
+  description: 'ISO 4217 currency code; lower case is accepted and stored in upper case.',
+  examples: [currencyText.example],
+});
 
-const country = text(1000, { description: '' })
-  .overwrite((value) => value.toUpperCase())
-  .check((context) => {
-    if (countryCodes.has(context.value) || context.issues.length > 0) return;
-    const suggestion = context.value === 'UK' ? 'GB' : undefined;
-    const refusal = 'must be an ISO 3166-1 alpha-2 code such as DE';
-    context.issues.push(failure('invalid_country', refusal, context.value, suggestion));
-  })
-  .meta({
-    description: 'ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case.',
-    examples: ['DE'],
-    minLength: 2,
-    maxLength: 2,
-    pattern: '^[A-Za-z]{2}$',
-  });
+const country = z.string().meta({
+  description: 'ISO 3166-1 alpha-2 country code.',
+  examples: ['DE'],
+  pattern: '^[A-Z]{2}$',
+});
+const countryInput = codeIn(countryCodes, {
+  description: '',
+  code: 'invalid_country',
+  message: 'must be an ISO 3166-1 alpha-2 code such as DE',
+  suggest: { UK: 'GB' },
+}).meta({
+  description: 'ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case.',
+  examples: ['DE'],
+  minLength: 2,
+  maxLength: 2,
+  pattern: '^[A-Za-z]{2}$',
+});
 
 const addressFields = {
   line1: text(200, { description: 'Street and number.', example: 'Obere Str. 57' }),
   line2: text(200, { description: 'Building, floor, suite.', example: 'Hinterhaus' }),
   city: text(200, { description: 'City or town.', example: 'Berlin' }),
   region: text(200, { description: 'State, province or county.', example: 'Berlin' }),
-  postalCode: text(20, { description: 'Postal code, as it is written there.', example: '12209' }),
-  country,
+  postalCode: text(20, { description: 'Postal code, in the form used in that country.', example: '12209' }),
 };
 
-const addressDescription = 'A postal address; `null` where no part of it is known.';
-export const address = z.object(eachNullable(addressFields)).meta({ id: 'Address', description: addressDescription });
+const addressInputFields = { ...addressFields, country: countryInput };
+
+export const address = z
+  .object(eachNullable({ ...addressFields, country }))
+  .meta({ id: 'Address', description: 'A postal address; `null` if every part of it is `null`.' });
 export const addressInput = z
-  .strictObject(eachEmptyIsAbsent(addressFields))
-  .meta({ id: 'AddressInput', description: addressDescription });
+  .strictObject(eachEmptyIsAbsent(addressInputFields))
+  .meta({ id: 'AddressInput', description: 'A postal address; parts that are absent, `null` or empty are not known.' });
 export const addressPatch = z
-  .strictObject(eachClearable(addressFields))
-  .meta({ id: 'AddressPatch', description: 'The parts to change; an absent part stays, `null` clears it.' });
+  .strictObject(eachClearable(addressInputFields))
+  .meta({ id: 'AddressPatch', description: 'The parts to change: an absent part stays, `null` clears it.' });
 
 export const externalId = text(255, {
-  description: 'Your own id of this record in another system; unique per resource, case-sensitive.',
+  description: 'The id of this record in your own system; unique per resource, case-sensitive.',
   example: 'crm-48213',
 });
 
 export const tag = text(50, { description: 'A label.', example: 'wholesale' });
 export const maximumTags = 20;
-const tagsDescription = `Labels, in the order given; up to ${maximumTags}, unique whatever their case.`;
+const tagsMeta = {
+  description: `Labels, in the order given; up to ${maximumTags}, unique regardless of case.`,
+  maxItems: maximumTags,
+  examples: [['wholesale', 'net-30']],
+};
 
-export const tags = z
-  .array(tag)
-  .meta({ description: tagsDescription, maxItems: maximumTags, examples: [['wholesale', 'net-30']] });
-export const tagsInput = z
-  .array(tag)
-  .check((context) => {
-    const { value } = context;
-    if (value.length > maximumTags) {
-      context.issues.push(failure('too_many_items', `must have at most ${maximumTags} items`, value));
-    }
-    const seen = new Set<string>();
-    value.slice(0, maximumTags).forEach((item, index) => {
-      const folded = typeof item === 'string' ? item.toLowerCase() : '';
-      if (folded && seen.has(folded)) {
-        context.issues.push({
-          ...failure('duplicate_item', 'stands in the list twice (case does not count)', item),
-          path: [index],
-        });
-      }
-      seen.add(folded);
-    });
-  })
-  .meta({ description: tagsDescription, maxItems: maximumTags, examples: [['wholesale', 'net-30']] })
+export const tags = z.array(tag).meta(tagsMeta);
+/** The length comes first: of a list that is too long, no element is looked at. */
+export const tagsInput = bounded(maximumTags, z.array(tag).check(refuseRepeated))
+  .meta(tagsMeta)
   .nullable()
   .transform((value) => value ?? []);
 
-const metadataLimits = { keys: 50, key: 40, value: 500 };
-const metadataKey = /^[A-Za-z0-9_.-]{1,40}$/;
-const metadataSchema = {
-  type: 'object',
-  additionalProperties: { type: 'string', maxLength: metadataLimits.value },
-  propertyNames: { pattern: metadataKey.source },
-  maxProperties: metadataLimits.keys,
-  description: 'Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters.',
-  examples: [{ segment: 'retail', 'crm.owner': 'north' }],
-};
-const metadataScalars = 'Numbers and booleans are accepted too, and become strings.';
-
-export const metadata = z.record(z.string(), z.string()).meta(metadataSchema);
-
-export function tooManyKeys(value: object) {
-  return Object.keys(value).length > metadataLimits.keys
-    ? failure('too_many_items', `must have at most ${metadataLimits.keys} keys`, value)
-    : undefined;
-}
-
-function metadataEntry(key: string, value: unknown) {
-  if (key.length > metadataLimits.key)
-    return failure('too_long', `is a key of more than ${metadataLimits.key} characters`, key);
-  // `__proto__` would vanish from a plain object, so that it can never be stored.
-  if (!metadataKey.test(key) || key === '__proto__') {
-    return failure('invalid_characters', 'is not a key of 1..40 of A-Z a-z 0-9 _ . -', key);
-  }
-  if (value === null) return null;
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-    return failure('invalid_type', 'must be a string', value);
-  }
-  if (typeof value === 'number' && !(Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
-    return failure('out_of_range', 'is a larger number than JSON carries exactly; send it as a string', value);
-  }
-  const string = normalise(String(value).replaceAll('\r\n', '\n'));
-  if (!string.isWellFormed() || /(?![\t\n])\p{Cc}/u.test(string)) {
-    return failure('invalid_characters', 'must not contain control characters or lone surrogates', value);
-  }
-  return codePoints(string) > metadataLimits.value
-    ? failure('too_long', `must have at most ${metadataLimits.value} characters`, value)
-    : string;
-}
-
-export type MetadataInput = Record<string, string | number | boolean | null> | null;
-
-/** A merge patch of metadata: key to string, or to null, which removes it; `null` as a whole removes every key. */
-export const metadataPatch: z.ZodType<Record<string, string | null> | null, MetadataInput> = z
-  .any()
-  .transform((input: unknown, context) => {
-    if (input === null) return null;
-    if (typeof input !== 'object' || Array.isArray(input)) {
-      context.issues.push(failure('invalid_type', 'must be an object', input));
-      return z.NEVER;
+function refuseRepeated({ value, issues }: { value: string[]; issues: unknown[] }): void {
+  const seen = new Set<string>();
+  value.forEach((item, index) => {
+    const folded = typeof item === 'string' ? item.toLowerCase() : '';
+    if (folded && seen.has(folded)) {
+      const repeated = failure('duplicate_item', 'is in the list twice, ignoring case', item);
+      issues.push({ ...repeated, path: [index] });
     }
-    const merged = new Map<string, string | null>();
-    for (const [key, value] of Object.entries(input)) {
-      const entry = metadataEntry(key, value);
-      if (entry === null || typeof entry === 'string') merged.set(key, entry);
-      else context.issues.push({ ...entry, path: [key] });
-    }
-    return Object.fromEntries(merged);
-  })
-  .meta({
-    ...metadataSchema,
-    type: ['object', 'null'],
-    additionalProperties: { type: ['string', 'null'], maxLength: metadataLimits.value },
-    description: `${metadataSchema.description} ${metadataScalars} \`null\` removes a key, or all of them.`,
-  })
-  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
-
-/** Metadata on create: `null`, as a whole or for a key, means that there is none. */
-export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = metadataPatch
-  .transform((patch, context) => {
-    const present = Object.entries(patch ?? {}).filter((entry): entry is [string, string] => entry[1] !== null);
-    const problem = tooManyKeys(present);
-    if (problem) context.issues.push(problem);
-    return Object.fromEntries(present);
-  })
-  .meta({
-    ...metadataSchema,
-    type: ['object', 'null'],
-    description: `${metadataSchema.description} ${metadataScalars}`,
-  })
-  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean', 'null'] });
+    seen.add(folded);
+  });
+}
 
 /** A field that only the server sets: a PATCH may carry it while it equals what is stored. */
 export const readOnly = <T>(field: z.ZodType<T>) =>

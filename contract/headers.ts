@@ -12,8 +12,7 @@ const idempotencyKey = z
   })
   .meta({
     description:
-      'Makes a retry safe: a repeat with the same key and body within 24 hours gets the first answer again, with `Idempotency-Replayed: true`, and nothing is created twice.',
-    examples: ['0f8d2a4e-7c61-4b1e-9a53-2f0c6f1f7f0a'],
+      'Makes retries safe: a request repeated with the same key and body within 24 hours returns the original response, with `Idempotency-Replayed: true`, and nothing is created twice. Use a new value, such as a UUID, for each record.',
     minLength: 1,
     maxLength: 255,
   });
@@ -31,12 +30,14 @@ const entityTags = (description: string) =>
         failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value),
       );
     })
-    .meta({ description, examples: ['"u8DcPTuRXjDBk2sB9WvU8B"'] });
+    .meta({ description });
 
 export const idempotent = z.object({ 'idempotency-key': idempotencyKey.optional() });
 export const ifMatch = z.object({
-  'if-match': entityTags('Changes the record only while its ETag is one of these; else 412.').optional(),
+  'if-match': entityTags(
+    'Changes the record only if its current ETag is one of these; otherwise responds with 412.',
+  ).optional(),
 });
 export const ifNoneMatch = z.object({
-  'if-none-match': entityTags('Answers 304 without a body while the record’s ETag is one of these.').optional(),
+  'if-none-match': entityTags('Responds with 304 and no body if the record’s current ETag is one of these.').optional(),
 });

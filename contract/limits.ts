@@ -14,7 +14,7 @@ export const maximumHeaderBytes = 16 * 1024;
 export const maximumErrors = 50;
 
 export const metadataLimits = { keys: 50, keyLength: 40, valueLength: 500, filters: 5 } as const;
-/** A key of metadata. `__proto__` is the one such name that a plain object cannot hold. */
+/** A key of metadata. `__proto__` would vanish from a plain object, so that it could never be stored. */
 export const metadataKeyForm = /^(?!__proto__$)[A-Za-z0-9_.-]{1,40}$/;
 
 /** Words in one search. */

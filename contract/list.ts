@@ -1,22 +1,22 @@
-/** The shape of every list: what can be asked of it, and the page that answers. */
+/** The shape of every list: its parameters, and the page that it returns. */
 import { z } from 'zod';
 import { exampleCursor, exampleUrl } from './examples.ts';
-import { failure } from './text.ts';
+import { maximumWords } from './limits.ts';
 import {
   choiceParameter,
   instantParameter,
   integerParameter,
   metadataParameter,
-  parameter,
+  searchParameter,
   textParameter,
 } from './parameters.ts';
 
 export const pageSize = { min: 1, max: 100, default: 25 } as const;
 
-/** The query of an operation that has none: what is sent all the same is refused by name. */
+/** The query of an operation without parameters: anything sent is rejected by name. */
 export const noParameters = z.strictObject({});
 
-/** The query of a create: what to do where the externalId is taken. */
+/** The query of a create: what to do if another record has the externalId. */
 export function createQuery<const Choice extends string>(choices: readonly Choice[], description: string) {
   return z.strictObject({
     onConflict: choiceParameter(choices, { description, default: 'error', examples: ['return'] }),
@@ -24,31 +24,25 @@ export function createQuery<const Choice extends string>(choices: readonly Choic
 }
 
 const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
-  description: 'How many records a page holds.',
+  description: 'The number of records on a page.',
   examples: [25],
 });
-const cursor = parameter<string>(
-  (value) => (value.length > 15_000 ? failure('too_long', 'is not a cursor of this list', value) : value),
-  {
-    type: 'string',
-    maxLength: 8000,
-    description:
-      'Where the page starts: `pagination.nextCursor` of the page before. It carries sort and filters, which may be repeated or left out, but not changed.',
-    examples: ['eyJzIjoiLWNyZWF0ZWRBdCJ9'],
-  },
-);
+const cursor = textParameter(8000, {
+  description:
+    'Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you may repeat or leave out, but not change.',
+});
 const since = (field: string) =>
-  instantParameter({ description: `Only records whose \`${field}\` is this time or later.` });
+  instantParameter({ description: `Only records whose \`${field}\` is at or after this time.` });
 const before = (field: string) =>
   instantParameter({ description: `Only records whose \`${field}\` is before this time.` });
 
-/** The part of every list's query that no resource changes, with its own orders. */
-export function listQuery<const Sort extends string>(sorts: readonly Sort[]) {
+/** The part of every list's query that all resources share; `searched` says in words where `q` looks. */
+export function listQuery<const Sort extends string>(sorts: readonly Sort[], searched: string) {
   return {
     limit,
     cursor,
     sort: choiceParameter(sorts, {
-      description: 'The order; `-` means descending, and the id breaks ties.',
+      description: 'The order; `-` means descending. Ties are broken by id.',
       default: '-createdAt',
       examples: ['-createdAt'],
     }),
@@ -56,17 +50,20 @@ export function listQuery<const Sort extends string>(sorts: readonly Sort[]) {
     createdBefore: before('createdAt'),
     updatedSince: since('updatedAt'),
     updatedBefore: before('updatedAt'),
-    q: textParameter(100, {
-      description: 'Search: each word must occur somewhere in the searched fields, whatever its case and accents.',
+    q: searchParameter(100, {
+      description: `Search in ${searched}. Every word must be found in one of these fields; case, accents and punctuation are ignored. Up to ${maximumWords} words.`,
       examples: ['berglunds'],
     }),
-    externalId: textParameter(255, { description: 'Exactly this externalId.', examples: ['crm-48213'] }),
+    externalId: textParameter(255, {
+      description: 'Only the record with exactly this externalId.',
+      examples: ['crm-48213'],
+    }),
     metadata: metadataParameter,
   };
 }
 export { since as sinceParameter, before as beforeParameter };
 
-/** `sort` of what can be ordered by creation, change and the resource's own further field. */
+/** Sorts by creation, by last change, and by a further field of the resource. */
 export const sortsBy = <const Field extends string>(field: Field) =>
   ['createdAt', '-createdAt', 'updatedAt', '-updatedAt', field, `-${field}`] as const;
 
@@ -76,21 +73,21 @@ const pagination = z
       .int()
       .min(pageSize.min)
       .max(pageSize.max)
-      .meta({ description: 'The page size that was used.', examples: [25] }),
+      .meta({ description: 'The number of records per page, as requested.', examples: [25] }),
     hasMore: z.boolean().meta({ description: 'Whether another page follows.', examples: [true] }),
     nextCursor: z
       .string()
       .nullable()
-      .meta({ description: '`cursor` of the next page; `null` on the last.', examples: [exampleCursor] }),
+      .meta({ description: 'The `cursor` of the next page; `null` on the last page.', examples: [exampleCursor] }),
     nextUrl: z
       .string()
       .nullable()
       .meta({
-        description: 'Address of the next page; `null` on the last.',
+        description: 'The URL of the next page; `null` on the last page.',
         examples: [`${exampleUrl}/v1/customers?cursor=${exampleCursor}`],
       }),
   })
-  .meta({ id: 'Pagination', description: 'Where this page stands in its list.' });
+  .meta({ id: 'Pagination', description: 'How to get the next page.' });
 
 export function page<T extends z.ZodType>(record: T, name: string) {
   return z
@@ -98,17 +95,17 @@ export function page<T extends z.ZodType>(record: T, name: string) {
       data: z
         .array(record)
         .max(pageSize.max)
-        .meta({ description: 'The records of this page, in the order asked for.' }),
+        .meta({ description: 'The records of this page, in the requested order.' }),
       pagination,
       syncedThrough: z
         .string()
         .nullable()
         .meta({
           description:
-            'On lists sorted by `updatedAt`: the value to send as the next `updatedSince` once `hasMore` is false, so that no change is ever missed. `null` on other lists.',
+            'On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change is missed. `null` on other lists.',
           format: 'date-time',
           examples: ['2026-03-01T09:30:00.123Z'],
         }),
     })
-    .meta({ id: `${name}List`, description: 'A page of records.' });
+    .meta({ id: `${name}List`, description: `A page of ${name.toLowerCase()}s.` });
 }

@@ -1,4 +1,4 @@
-/** Who is calling: the connection test of no-code tools. */
+/** The calling organization and key: the connection test of no-code tools. */
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import * as fields from './fields.ts';
@@ -12,13 +12,13 @@ export const me = z
   .object({
     label: z
       .string()
-      .meta({ description: 'One line that names this connection.', examples: ['Northwind Traders (Zapier)'] }),
+      .meta({ description: 'A label for this connection, on one line.', examples: ['Northwind Traders (Zapier)'] }),
     plan: z.enum(plans).meta({ description: 'The organization’s plan.', examples: ['team'] }),
     organization: z
       .object({
         id: fields.id('organization'),
-        name: z.string().meta({ description: 'Name.', examples: ['Northwind Traders'] }),
-        slug: z.string().meta({ description: 'Short name in addresses.', examples: ['northwind'] }),
+        name: z.string().meta({ description: 'Name of the organization.', examples: ['Northwind Traders'] }),
+        slug: z.string().meta({ description: 'Short name for URLs.', examples: ['northwind'] }),
         currency: fields.currency,
         createdAt: fields.timestamp('When the organization was created.'),
       })
@@ -26,28 +26,28 @@ export const me = z
     key: z
       .object({
         id: fields.id('key'),
-        name: z.string().meta({ description: 'Name given to the key.', examples: ['Zapier'] }),
+        name: z.string().meta({ description: 'Name of the key.', examples: ['Zapier'] }),
         maskedKey: z
           .string()
           .meta({ description: 'First and last characters of the key.', examples: ['ak_live_1a2b…9f0e'] }),
         createdAt: fields.timestamp('When the key was created.'),
-        lastUsedAt: fields.timestamp('When it was last used, to the minute.').nullable(),
+        lastUsedAt: fields.timestamp('When the key was last used, to the minute.').nullable(),
       })
       .meta({ description: 'The key of this request; its secret is never shown again.' }),
     rateLimit: z
       .object({
-        limit: z.int().meta({ description: 'Requests that the window admits.', examples: [rateLimit.limit] }),
-        remaining: z.int().meta({ description: 'Requests still free in the window.', examples: [99] }),
+        limit: z.int().meta({ description: 'Requests allowed per window.', examples: [rateLimit.limit] }),
+        remaining: z.int().meta({ description: 'Requests left in the current window.', examples: [99] }),
         windowSeconds: z
           .int()
-          .meta({ description: 'Length of the sliding window in seconds.', examples: [rateLimit.windowSeconds] }),
+          .meta({ description: 'Length of the sliding window, in seconds.', examples: [rateLimit.windowSeconds] }),
         resetSeconds: z
           .int()
           .meta({ description: 'Seconds until the oldest counted request leaves the window.', examples: [60] }),
       })
       .meta({ description: 'The rate limit of this key.' }),
   })
-  .meta({ id: 'Me', description: 'The organization and the key that are calling.' });
+  .meta({ id: 'Me', description: 'The calling organization and key.' });
 
 export const meOperations = initContract().router({
   get: {
@@ -55,7 +55,7 @@ export const meOperations = initContract().router({
     path: '/me',
     summary: 'Get the calling organization and key',
     description:
-      'Tests a connection: which organization a key belongs to, its plan, and how much of the rate limit is left.',
+      'Returns the organization that the key belongs to, its plan, and how much of the rate limit is left. Use it to test a connection.',
     pathParams: z.object({}),
     query: noParameters,
     responses: { 200: me },

@@ -1,52 +1,78 @@
 /** Query parameters: what a URL can say, parsed strictly. Nothing is clamped, guessed or ignored. */
+import { idForm, prefixes } from './fields.ts';
+import type { Kind } from './fields.ts';
+import { exampleId } from './examples.ts';
+import { maximumWords, metadataKeyForm, metadataLimits } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { parsed } from './parsed.ts';
-import { codePoints, failure, normalise } from './text.ts';
+import { cleanText, failure } from './text.ts';
+import type { Failure } from './text.ts';
 
-type Failure = ReturnType<typeof failure>;
 type Schema = { description: string } & Record<string, unknown>;
+/** No parameter with a closed set of values is longer. */
+const longestWord = 100;
 
-/** One value; given twice it is `duplicate_parameter`, given empty it is refused. */
-export function parameter<Output, Input = Output>(parse: (value: string) => Output | Failure, schema: Schema) {
+/** One value of at most `max` characters; given twice it is `duplicate_parameter`, and it must not be empty. */
+export function parameter<Output, Input = Output>(
+  max: number,
+  parse: (value: string) => Output | Failure,
+  schema: Schema,
+) {
   return parsed<Output, Input>((value) => {
     if (Array.isArray(value)) return failure('too_many_items', 'must be given once', value);
     return typeof value === 'string'
-      ? parseText(value, parse)
+      ? parseText(value, max, parse)
       : failure('invalid_type', 'must be a single value', value);
   }, schema).optional();
 }
 
-function parseText<Output>(value: string, parse: (value: string) => Output | Failure): Output | Failure {
-  const typed = normalise(value);
-  if (typed === '') return failure('too_short', 'must not be empty; leave the parameter out instead', value);
-  if (!typed.isWellFormed() || /\p{Cc}/u.test(typed)) {
-    return failure('invalid_characters', 'must not contain control characters', value);
-  }
-  return parse(typed);
+function parseText<Output>(value: string, max: number, parse: (value: string) => Output | Failure): Output | Failure {
+  const clean = cleanText(value, max);
+  if (clean === '') return failure('too_short', 'must not be empty; leave the parameter out instead', value);
+  return typeof clean === 'string' ? parse(clean) : clean;
 }
 
 export function textParameter(max: number, schema: Schema) {
+  return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
+}
+
+/** A search: its words must all be found, so that their number is bounded. */
+export function searchParameter(max: number, schema: Schema) {
   return parameter<string>(
-    (value) => (codePoints(value) > max ? failure('too_long', `must have at most ${max} characters`, value) : value),
+    max,
+    (value) =>
+      value.split(/\s+/).length > maximumWords
+        ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
+        : value,
     { type: 'string', minLength: 1, maxLength: max, ...schema },
   );
 }
 
-/** A phone number or its end, however it is punctuated: it must have a digit to be found by. */
+/** The id of a record; a text that cannot be one is a mistake rather than a filter that finds nothing. */
+export function idParameter(kind: Kind, schema: Schema) {
+  const form = idForm(kind);
+  const example = exampleId(prefixes[kind]);
+  return parameter<string>(
+    longestWord,
+    (value) =>
+      form.test(value) ? value : failure('invalid_type', `must be the id of a ${kind}, such as ${example}`, value),
+    { type: 'string', pattern: form.source, examples: [example], ...schema },
+  );
+}
+
+/** A phone number or its end, with whatever punctuation: it must have a digit to be found by. */
 export function phoneParameter(schema: Schema) {
   return parameter<string>(
-    (value) => {
-      if (codePoints(value) > 40) return failure('too_long', 'must have at most 40 characters', value);
-      return /[0-9]/.test(value.normalize('NFKC'))
-        ? value
-        : failure('too_short', 'must have at least one digit', value);
-    },
+    40,
+    (value) =>
+      /[0-9]/.test(value.normalize('NFKC')) ? value : failure('too_short', 'must have at least one digit', value),
     { type: 'string', minLength: 1, maxLength: 40, ...schema },
   );
 }
 
 export function integerParameter(min: number, max: number, fallback: number, schema: Schema) {
   return parameter<number>(
+    longestWord,
     (value) => {
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
       return number >= min && number <= max
@@ -62,7 +88,7 @@ function notOneOf(values: readonly string[], value: string): Failure {
 }
 
 export function choiceParameter<const T extends string>(values: readonly T[], schema: Schema) {
-  return parameter<T>((value) => values.find((choice) => choice === value) ?? notOneOf(values, value), {
+  return parameter<T>(longestWord, (value) => values.find((choice) => choice === value) ?? notOneOf(values, value), {
     type: 'string',
     enum: values,
     ...schema,
@@ -73,15 +99,28 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
   return parsed<T[], T | readonly T[]>(
     (value) => {
-      const given = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(','));
-      const wanted = new Set(given.map(normalise));
-      for (const name of wanted) {
-        if (name === '') return failure('too_short', 'must not be empty; leave the parameter out instead', value);
-        if (!values.some((choice) => choice === name)) return notOneOf(values, name);
+      const typed = (Array.isArray(value) ? value : [value]).map(String).join(',');
+      const parts = typed.split(',', values.length + 1);
+      if (parts.length > values.length) {
+        return failure(
+          'too_many_items',
+          `must have at most ${values.length} value${values.length > 1 ? 's' : ''}`,
+          value,
+        );
+      }
+      const wanted = new Set<string>();
+      for (const part of parts) {
+        const name = parseText(
+          part,
+          longestWord,
+          (text) => values.find((choice) => choice === text) ?? notOneOf(values, text),
+        );
+        if (typeof name !== 'string') return name;
+        wanted.add(name);
       }
       return values.filter((choice) => wanted.has(choice));
     },
-    { type: 'array', items: { type: 'string', enum: values }, ...schema },
+    { type: 'array', items: { type: 'string', enum: values }, maxItems: values.length, ...schema },
   ).optional();
 }
 
@@ -111,26 +150,28 @@ export function parseInstant(value: string): string | undefined {
   return instant.length === 24 && !instant.startsWith('0000') ? instant : undefined;
 }
 
-export function instantParameter(schema: Schema) {
-  return parameter<string>(
-    (value) =>
-      parseInstant(value) ??
-      failure(
+const withoutZone = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/** Why a text is not a time. */
+export function notAnInstant(value: string): Failure {
+  return withoutZone.test(value)
+    ? failure('invalid_type', 'must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00', value)
+    : failure(
         'invalid_type',
         'must be an existing time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
         value,
-      ),
-    {
-      type: 'string',
-      format: 'date-time',
-      examples: ['2026-03-01T00:00:00Z'],
-      ...schema,
-      description: `${schema.description} RFC 3339 with a zone; a date alone means 00:00 UTC.`,
-    },
-  );
+      );
 }
 
-const metadataFilters = 5;
+export function instantParameter(schema: Schema) {
+  return parameter<string>(longestWord, (value) => parseInstant(value) ?? notAnInstant(value), {
+    type: 'string',
+    format: 'date-time',
+    examples: ['2026-03-01T00:00:00Z'],
+    ...schema,
+    description: `${schema.description} RFC 3339 with a time zone; a date alone means 00:00 UTC.`,
+  });
+}
 
 /** `metadata[key]=value`, up to 5 of them, ANDed; the server's query parser hands them over as one object. */
 export const metadataParameter = parsed<Record<string, string>>(
@@ -139,13 +180,14 @@ export const metadataParameter = parsed<Record<string, string>>(
       return failure('invalid_type', 'must name a key: metadata[key]=value', value);
     }
     const entries = Object.entries(value);
-    if (entries.length > metadataFilters)
-      return failure('too_many_items', `allows at most ${metadataFilters} keys`, value);
+    if (entries.length > metadataLimits.filters) {
+      return failure('too_many_items', `must have at most ${metadataLimits.filters} keys`, value);
+    }
     const filters = new Map<string, string>();
     for (const [key, filter] of entries) {
-      if (!/^[A-Za-z0-9_.-]{1,40}$/.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
+      if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
       if (Array.isArray(filter)) return failure('too_many_items', `must be given once for ${key}`, filter);
-      const result = parseText(String(filter), (text) => text);
+      const result = parseText(String(filter), metadataLimits.valueLength, (text) => text);
       if (typeof result !== 'string') return result;
       filters.set(key, result);
     }
@@ -153,9 +195,9 @@ export const metadataParameter = parsed<Record<string, string>>(
   },
   {
     type: 'object',
-    additionalProperties: { type: 'string', maxLength: 500 },
-    maxProperties: metadataFilters,
-    description: `Exact values of metadata keys, as \`metadata[key]=value\`; up to ${metadataFilters}, all of which must match.`,
+    additionalProperties: { type: 'string', maxLength: metadataLimits.valueLength },
+    maxProperties: metadataLimits.filters,
+    description: `Exact values of metadata keys, as \`metadata[key]=value\`; up to ${metadataLimits.filters}, all of which must match.`,
     examples: [{ segment: 'retail' }],
   },
 ).optional();

@@ -1,8 +1,7 @@
-/** A schema made of one plain function: what comes in as it is, the value or what is wrong with it out. */
+/** Schemas made of plain functions, and wrappers for fields. */
 import { z } from 'zod';
 import { failure } from './text.ts';
-
-type Failure = ReturnType<typeof failure>;
+import type { Failure } from './text.ts';
 
 /** Types that a value may have besides the published one. The typed client offers them; generated ones stay simple. */
 export const alsoAccepted = z.registry<{ alsoAccepts: readonly ('number' | 'boolean' | 'null')[] }>();
@@ -15,7 +14,7 @@ function isFailure(result: unknown): result is Failure {
 
 /**
  * `Input` is what a caller writes, `Output` what the server gets; `schema` is the published JSON Schema of the input.
- * An absent value is refused as `required`.
+ * An absent value is rejected as `required`.
  */
 export function parsed<Output, Input = Output>(
   parse: (value: unknown) => Output | Failure,
@@ -31,12 +30,11 @@ export function parsed<Output, Input = Output>(
   return type.meta(schema) as z.ZodType<Output, Input>;
 }
 
-/**
- * `""`, which no-code tools send for an unmapped field, is a field that was not given: null in a new record, and what is
- * stored in one that is merged into.
- */
+/** No-code tools send `""` for an unmapped field. */
+const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+
+/** `""` is a field that was not given: null in a new record, and unchanged in one that is merged into. */
 export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
-  const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
   return z
     .preprocess<unknown, z.ZodOptional<z.ZodNullable<T>>, z.input<T> | null | undefined>(
       given,
@@ -45,7 +43,22 @@ export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
     .optional();
 }
 
-/** The same field in a PATCH: absent keeps, null clears, and `""` is refused by the field itself. */
+/** The same for a field that is never null. */
+export function optionalUnlessEmpty<T extends z.ZodType>(schema: T) {
+  return z.preprocess<unknown, z.ZodOptional<T>, z.input<T> | undefined>(given, schema.optional()).optional();
+}
+
+/** A list whose length is checked before any of its elements. */
+export function bounded<T extends z.ZodType>(maximum: number, list: T) {
+  return z.preprocess<unknown, T, z.input<T>>((value, { issues }) => {
+    if (Array.isArray(value) && value.length > maximum) {
+      issues.push(failure('too_many_items', `must have at most ${maximum} items`, value));
+    }
+    return value;
+  }, list);
+}
+
+/** A field in a PATCH: absent keeps, null clears, and the field itself rejects `""`. */
 export function clearable<T extends z.ZodType>(schema: T) {
   return schema.nullable().optional();
 }

@@ -1,27 +1,30 @@
-/** Proposals: what an organization offers to a customer; v1 reads them. */
+/** Proposals: what an organization offers to a customer. Read-only in v1. */
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
 import { decimal } from './decimal.ts';
-import { exampleId } from './examples.ts';
 import * as fields from './fields.ts';
 import { ifNoneMatch } from './headers.ts';
 import { itemTypes } from './items.ts';
 import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
-import { choicesParameter, textParameter, instantParameter } from './parameters.ts';
+import { metadata } from './metadata.ts';
+import { choicesParameter, idParameter, instantParameter, textParameter } from './parameters.ts';
 import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
-/** Where a proposal stands. */
+/** The status of a proposal. */
 export type ProposalStatus = (typeof proposalStatuses)[number];
 export const maximumLines = 500;
 
-/** The texts of a proposal, shared with the import that brings proposals in. */
+/** The texts of a proposal, shared with the import. */
 export const proposalTexts = {
-  number: text(50, { description: 'Number that people use; unique in the organization.', example: 'P-1042' }),
-  title: text(200, { description: 'What is offered.', example: 'Spring assortment' }),
+  number: text(50, {
+    description: 'The number of the proposal, as people use it; unique within the organization.',
+    example: 'P-1042',
+  }),
+  title: text(200, { description: 'Title.', example: 'Spring assortment' }),
   notes: text(5000, {
-    description: 'Text that the customer sees.',
+    description: 'Notes that the customer sees.',
     example: 'Delivery within two weeks.',
     multiline: true,
   }),
@@ -32,12 +35,12 @@ export const proposalTexts = {
     multiline: true,
   }),
   publicUrl: fields.url(['http', 'https'], 2000, {
-    description: 'The customer’s link.',
+    description: 'The URL at which the customer sees the proposal.',
     example: 'https://sign.example.com/p/1042',
   }),
 };
 export const status = oneOf(proposalStatuses, {
-  description: 'Where the proposal stands. New values may be added.',
+  description: 'The status of the proposal. New values may be added.',
   example: 'accepted',
 });
 
@@ -48,14 +51,14 @@ const person = (description: string) =>
 export const personFields = { name: personName, email: personEmail };
 
 export const lineTexts = {
-  name: text(200, { description: 'What is offered, as the customer reads it.', example: 'Queso Cabrales' }),
-  description: text(5000, { description: 'More about it.', example: '1 kg package.', multiline: true }),
+  name: text(200, { description: 'What is offered, as the customer sees it.', example: 'Queso Cabrales' }),
+  description: text(5000, { description: 'Further description.', example: '1 kg package.', multiline: true }),
   sku: text(100, { description: 'SKU at the time of the offer.', example: 'NW-11' }),
-  unit: text(30, { description: 'What one of it is.', example: 'kg' }),
+  unit: text(30, { description: 'The unit that the price is for.', example: 'kg' }),
 };
 
 const money = (what: string, example = '168.00') =>
-  decimal({ description: `${what}, in \`currency\`, with exactly its decimals.`, example });
+  decimal({ description: `${what}, in \`currency\`, with exactly as many decimals as it has.`, example, signed: true });
 
 export const lineItem = z
   .object({
@@ -64,22 +67,22 @@ export const lineItem = z
       .int()
       .min(1)
       .max(maximumLines)
-      .meta({ description: 'Place in the proposal, from 1.', examples: [1] }),
-    itemId: fields.id('item', 'The catalog item; `null` where it is not from the catalog.').nullable(),
-    type: oneOf(itemTypes, { description: 'What is sold.' }),
+      .meta({ description: 'Position within the proposal, starting at 1.', examples: [1] }),
+    itemId: fields.id('item', 'The catalog item; `null` if the line is not from the catalog.').nullable(),
+    type: oneOf(itemTypes, { description: 'Whether this is a product or a service.' }),
     name: lineTexts.name,
     description: lineTexts.description.nullable(),
     sku: lineTexts.sku.nullable(),
-    quantity: decimal({ description: 'How many; up to 4 decimals.', example: '12' }),
+    quantity: decimal({ description: 'Quantity, with up to 4 decimals.', example: '12' }),
     unit: lineTexts.unit.nullable(),
-    unitPrice: decimal({ description: 'Price of one unit; negative for a credit.', example: '14.00' }),
+    unitPrice: decimal({ description: 'Price of one unit; negative for a credit.', example: '14.00', signed: true }),
     discountAmount: money('Discount on the line', '0.00'),
-    taxRate: decimal({ description: 'Tax rate in percent; `null` counts as 0.', example: '8.25' }).nullable(),
+    taxRate: decimal({ description: 'Tax rate in percent; `null` means 0.', example: '8.25' }).nullable(),
     subtotal: money('quantity × unitPrice, rounded'),
     taxAmount: money('(subtotal − discountAmount) × taxRate / 100, rounded', '13.86'),
     total: money('subtotal − discountAmount + taxAmount', '181.86'),
-    optional: z.boolean().meta({ description: 'Whether the customer may leave it out.', examples: [false] }),
-    selected: z.boolean().meta({ description: 'Whether the totals count it.', examples: [true] }),
+    optional: z.boolean().meta({ description: 'Whether the customer may decline this line.', examples: [false] }),
+    selected: z.boolean().meta({ description: 'Whether this line counts towards the totals.', examples: [true] }),
   })
   .meta({ id: 'LineItem', description: 'One line of a proposal.' });
 export type LineItem = z.infer<typeof lineItem>;
@@ -91,7 +94,7 @@ const customerSummary = z
     companyName: z
       .string()
       .nullable()
-      .meta({ description: 'Name of the company.', examples: ['Vins et alcools Chevalier'] }),
+      .meta({ description: 'Company name.', examples: ['Vins et alcools Chevalier'] }),
     email: z
       .string()
       .nullable()
@@ -101,10 +104,11 @@ const customerSummary = z
       .nullable()
       .meta({ description: 'Phone number.', examples: ['26.47.15.10'] }),
   })
-  .meta({ id: 'CustomerSummary', description: 'The customer as it is now.' });
+  .meta({ id: 'CustomerSummary', description: 'The customer, with its current details.' });
 
 export const eventTimes = ['sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt'] as const;
-const happened = (what: string, example?: string) => fields.timestamp(`When it was first ${what}.`, example).nullable();
+const happened = (what: string, example?: string) =>
+  fields.timestamp(`When the proposal was first ${what}; \`null\` if it never was.`, example).nullable();
 /** The example of a proposal was accepted: what happens to others did not happen to it. */
 const notYet = <T extends z.ZodType>(field: z.ZodNullable<T>) => field.meta({ examples: [null] });
 
@@ -114,21 +118,21 @@ const head = {
   title: proposalTexts.title,
   status,
   statusChangedAt: fields.timestamp('When the status last changed.', '2026-03-03T14:05:12.000Z'),
-  customerId: fields.id('customer', 'The customer; `null` on a draft that has none yet.').nullable(),
+  customerId: fields.id('customer', 'The id of the customer; `null` on a draft that has none yet.').nullable(),
   customer: customerSummary.nullable(),
   currency: fields.currency,
-  subtotal: money('Sum of the counted lines’ subtotals', '168.00'),
-  discountTotal: money('Sum of the counted lines’ discounts', '0.00'),
-  taxTotal: money('Sum of the counted lines’ taxes', '13.86'),
+  subtotal: money('Sum of the subtotals of all lines that count', '168.00'),
+  discountTotal: money('Sum of the discounts of all lines that count', '0.00'),
+  taxTotal: money('Sum of the taxes of all lines that count', '13.86'),
   total: money('subtotal − discountTotal + taxTotal', '181.86'),
 };
-const lineItems = z.array(lineItem).max(maximumLines).meta({ description: 'The lines, by position.' });
+const lineItems = z.array(lineItem).max(maximumLines).meta({ description: 'The lines, in order of position.' });
 const tail = {
   lineItemCount: z
     .int()
     .min(0)
     .max(maximumLines)
-    .meta({ description: 'How many lines there are.', examples: [1] }),
+    .meta({ description: 'The number of lines.', examples: [1] }),
   notes: proposalTexts.notes.nullable(),
   terms: proposalTexts.terms.nullable(),
   sentAt: happened('sent', '2026-03-01T10:00:00.000Z'),
@@ -137,13 +141,13 @@ const tail = {
   declinedAt: notYet(happened('declined')),
   expiredAt: notYet(happened('expired')),
   canceledAt: notYet(happened('canceled')),
-  acceptedBy: person('Who accepted it.').nullable(),
+  acceptedBy: person('The person who accepted the proposal.').nullable(),
   declineReason: notYet(proposalTexts.declineReason.nullable()),
-  expiresAt: fields.timestamp('Until when the offer stands.', '2026-03-31T22:00:00.000Z').nullable(),
+  expiresAt: fields.timestamp('When the offer expires.', '2026-03-31T22:00:00.000Z').nullable(),
   publicUrl: proposalTexts.publicUrl.nullable(),
-  owner: person('The person responsible.').nullable(),
+  owner: person('The person in the organization who is responsible for the proposal.').nullable(),
   externalId: fields.externalId.nullable(),
-  metadata: fields.metadata,
+  metadata,
   createdAt: fields.timestamp('When the record was created.'),
   updatedAt: fields.timestamp('When the record last changed.', '2026-03-03T14:05:12.345Z'),
 };
@@ -155,26 +159,25 @@ export type Proposal = z.infer<typeof proposal>;
 
 export const listedProposal = z.object({ ...head, lineItems: lineItems.optional(), ...tail }).meta({
   id: 'ListedProposal',
-  description: 'An offer to a customer; its lines are there with `include=lineItems` only.',
+  description: 'An offer to a customer. Its lines are present only with `include=lineItems`.',
 });
 export type ListedProposal = z.infer<typeof listedProposal>;
 
+const searched = 'number, title and the name of the customer';
+
 export const proposalListQuery = z.strictObject({
-  ...listQuery(sortsBy('statusChangedAt')),
+  ...listQuery(sortsBy('statusChangedAt'), searched),
   status: choicesParameter(proposalStatuses, {
-    description: 'Only proposals in one of these statuses: a comma list, or repeated.',
+    description: 'Only proposals with one of these statuses, separated by commas.',
     examples: [['sent', 'viewed']],
   }),
-  customerId: textParameter(100, {
-    description: 'Only proposals to this customer.',
-    examples: [exampleId('cus')],
-  }),
-  number: textParameter(50, { description: 'Exactly this number.', examples: ['P-1042'] }),
+  customerId: idParameter('customer', { description: 'Only proposals to the customer with this id.' }),
+  number: textParameter(50, { description: 'Only the proposal with exactly this number.', examples: ['P-1042'] }),
   expiresBefore: instantParameter({ description: 'Only proposals whose `expiresAt` is before this time.' }),
   statusChangedSince: sinceParameter('statusChangedAt'),
   statusChangedBefore: beforeParameter('statusChangedAt'),
   include: choicesParameter(['lineItems'], {
-    description: 'What else each record holds: `lineItems`, its lines.',
+    description: 'What else to return with each proposal: `lineItems` adds its lines.',
     examples: [['lineItems']],
   }),
 });
@@ -185,8 +188,7 @@ export const proposals = initContract().router({
     method: 'GET',
     path: '/proposals',
     summary: 'List proposals',
-    description:
-      'A page of the organization’s proposals, newest first unless sorted otherwise. `q` looks in number, title and the customer’s name.',
+    description: `Returns a page of the organization’s proposals, newest first by default. \`q\` searches ${searched}.`,
     pathParams: z.object({}),
     query: proposalListQuery,
     responses: { 200: page(listedProposal, 'Proposal') },
@@ -196,7 +198,7 @@ export const proposals = initContract().router({
     method: 'GET',
     path: '/proposals/:proposalId',
     summary: 'Get a proposal',
-    description: 'One proposal by id, with its lines.',
+    description: 'Returns one proposal by id, with its lines.',
     pathParams: z.object({ proposalId: fields.pathId('proposal') }),
     headers: ifNoneMatch,
     query: noParameters,

@@ -1,78 +1,109 @@
-/** Strings as people and tools send them: normalised, bounded, and refused with a code where they cannot be stored. */
+/** Strings as people and tools send them: normalised, bounded, and rejected with a code if they cannot be stored. */
 import { z } from 'zod';
 import type { FieldCode } from './problems/field-codes.ts';
 
 const controlCharacters = /\p{Cc}/u;
 const controlCharactersButTabAndNewline = /(?![\t\n])\p{Cc}/u;
 
-/** What a check of this contract reports; the server prints `params` as the entry's code and suggestion. */
+/** What a check of this contract reports; the server sends `params` as the code and suggestion of an error. */
 export function failure(code: FieldCode, message: string, input: unknown, suggestion?: string) {
   return { code: 'custom' as const, message, input, params: { code, suggestion } };
 }
+export type Failure = ReturnType<typeof failure>;
 
 /** Length as people count it: Unicode code points, not UTF-16 units. */
-export function codePoints(value: string): number {
+function codePoints(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
   return count;
 }
 
-export function normalise(value: string): string {
-  return value.normalize('NFC').trim();
+/** A code point has up to 2 UTF-16 units, and composes from up to 4 code points. */
+const unitsBeforeNormalisation = 8;
+/** No script needs more combining marks on one letter (UAX 15 calls such text stream-safe). */
+const marksInARow = /\p{M}{31}/u;
+
+const tooLong = (max: number, value: string) => failure('too_long', `must have at most ${max} characters`, value);
+
+/** What normalising would take too long over: its cost grows with the square of a run of combining marks. */
+function beyondNormalising(value: string, max: number): Failure | undefined {
+  if (value.length > max * unitsBeforeNormalisation && value.trim().length > max * unitsBeforeNormalisation) {
+    return tooLong(max, value);
+  }
+  return marksInARow.test(value)
+    ? failure('invalid_characters', 'must not have more than 30 combining marks in a row', value)
+    : undefined;
+}
+
+const normalise = (value: string): string => value.normalize('NFC').trim();
+
+/** A normalised value that cannot be stored. */
+function beyondStoring(value: string, max: number, multiline: boolean): Failure | undefined {
+  const forbidden = multiline ? controlCharactersButTabAndNewline : controlCharacters;
+  if (!value.isWellFormed() || forbidden.test(value)) {
+    return failure('invalid_characters', 'must not contain control characters or lone surrogates', value);
+  }
+  // A string has at least as many UTF-16 units as code points: most need no count.
+  return value.length > max && codePoints(value) > max ? tooLong(max, value) : undefined;
+}
+
+const withNewlines = (value: string) => value.replaceAll('\r\n', '\n');
+
+/** The value as it is stored, or why it cannot be: at most `max` code points, NFC-normalised and trimmed. */
+export function cleanText(value: string, max: number, multiline = false): string | Failure {
+  const hopeless = beyondNormalising(value, max);
+  if (hopeless) return hopeless;
+  const clean = normalise(multiline ? withNewlines(value) : value);
+  return beyondStoring(clean, max, multiline) ?? clean;
 }
 
 export type TextOptions = { description: string; example?: string; min?: number; multiline?: boolean };
 
 /**
- * A string of 1..max code points, NFC-normalised and trimmed. NUL, control characters and lone surrogates are refused;
- * multi-line text may hold tabs and newlines (a CRLF becomes a newline).
+ * A string of 1..max code points, NFC-normalised and trimmed. NUL, control characters and lone surrogates are rejected;
+ * multi-line text may have tabs and newlines (CRLF becomes a newline).
  */
 export function text(max: number, { description, example, min = 1, multiline = false }: TextOptions) {
-  const forbidden = multiline ? controlCharactersButTabAndNewline : controlCharacters;
   return z
     .string()
-    .overwrite((value) => normalise(multiline ? value.replaceAll('\r\n', '\n') : value))
-    .check((context) => {
-      const { value } = context;
-      if (!value.isWellFormed() || forbidden.test(value)) {
-        context.issues.push(
-          failure('invalid_characters', 'must not contain control characters or lone surrogates', value),
-        );
-        return;
-      }
-      // A string has at least as many UTF-16 units as code points: most need no count.
-      if (value.length > max && codePoints(value) > max) {
-        context.issues.push(failure('too_long', `must have at most ${max} characters`, value));
-      }
-      if (value.length < min) context.issues.push(failure('too_short', tooShort(min), value));
-    })
+    .check(reporting((value) => beyondNormalising(value, max)))
+    .overwrite((value) => normalise(multiline ? withNewlines(value) : value))
+    .check(reporting((value) => beyondStoring(value, max, multiline) ?? tooShort(value, min)))
     .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
-function tooShort(min: number): string {
-  return min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
+/** A rule as a check of Zod's. Each of them runs only if nothing was wrong before it. */
+const reporting =
+  (rule: (value: string) => Failure | undefined) =>
+  ({ value, issues }: { value: string; issues: unknown[] }) => {
+    const problem = rule(value);
+    if (problem) issues.push(problem);
+  };
+
+function tooShort(value: string, min: number): Failure | undefined {
+  if (value.length >= min) return undefined;
+  return failure('too_short', min === 1 ? 'must not be empty' : `must have at least ${min} characters`, value);
 }
 
-/** A text with one further rule, checked only where the text itself is fine. */
+/** A text with one further rule, which sees only what is fine as a text. */
 export function textThat(
-  rule: (value: string) => ReturnType<typeof failure> | undefined,
+  rule: (value: string) => Failure | undefined,
   max: number,
-  options: TextOptions & { format?: string; pattern?: string },
+  {
+    upperCase = false,
+    format,
+    pattern,
+    ...options
+  }: TextOptions & { upperCase?: boolean; format?: string; pattern?: string },
 ) {
-  const { format, pattern, ...rest } = options;
-  const base = text(max, rest);
-  return base
-    .check((context) => {
-      if (context.issues.length > 0) return;
-      const problem = rule(context.value);
-      if (problem) context.issues.push(problem);
-    })
-    .meta({ ...base.meta(), ...(format && { format }), ...(pattern && { pattern }) });
+  const base = text(max, options);
+  const typed = upperCase ? base.overwrite((value) => value.toUpperCase()) : base;
+  return typed.check(reporting(rule)).meta({ ...base.meta(), ...(format && { format }), ...(pattern && { pattern }) });
 }
 
 /**
- * The closed set `values`, with the nearest of them suggested where another is sent. The type stays the union of the
- * values, and the published document lists them.
+ * The closed set `values`, with the nearest of them suggested for another value. The type stays the union of the values,
+ * and the published document lists them.
  */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   values: T,

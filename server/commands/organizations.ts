@@ -1,4 +1,4 @@
-import { currency as currencySchema } from '../../contract/fields.ts';
+import { currencyInput as currencySchema } from '../../contract/fields.ts';
 import { createOrganization, listOrganizations, renameOrganization, setPlan } from '../accounts/organizations.ts';
 import { UsageError } from '../config.ts';
 import { plans } from '../entities/organization.ts';

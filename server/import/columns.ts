@@ -1,6 +1,6 @@
 /** What the columns of a CSV file mean: which field a cell is for, and how it becomes its value. */
 import type { z } from 'zod';
-import { metadataPatch } from '../../contract/fields.ts';
+import { metadataPatch } from '../../contract/metadata.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
 import { addressParts } from '../entities/customer.ts';

@@ -1,5 +1,5 @@
 /** What the kinds of import share in turning a row into values. */
-import { tooManyKeys } from '../../contract/fields.ts';
+import { tooManyKeys } from '../../contract/metadata.ts';
 import { mergePatch } from '../records/merge-patch.ts';
 import type { Rejection } from './kind.ts';
 

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { customer, customerCreateFields } from '../../contract/customers.ts';
 import { decimalInput } from '../../contract/decimal.ts';
 import * as fields from '../../contract/fields.ts';
+import { metadataPatch } from '../../contract/metadata.ts';
 import { item, itemCreateFields, itemTypes } from '../../contract/items.ts';
 import { parseInstant } from '../../contract/parameters.ts';
 import { eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.ts';
@@ -24,7 +25,7 @@ const instant = parsed<string>(
   { type: 'string', format: 'date-time' },
 );
 
-const metadata = fields.metadataPatch.optional();
+const metadata = metadataPatch.optional();
 /** What tells a row's record apart: its externalId, or the id that an export gives to a record without one. */
 const keys = (kind: fields.Kind) => ({ id: fields.id(kind).optional(), externalId: emptyIsAbsent(fields.externalId) });
 
@@ -129,7 +130,7 @@ const proposalFields = z.strictObject({
   statusChangedAt: instant.optional(),
   customerExternalId: emptyIsAbsent(fields.externalId),
   customerId: emptyIsAbsent(fields.id('customer')),
-  currency: fields.currency.optional(),
+  currency: fields.currencyInput.optional(),
   ...eachEmptyIsAbsent({ notes, terms, declineReason, publicUrl }),
   ...eachEmptyIsAbsent({
     sentAt: instant,

@@ -1,5 +1,5 @@
 /** Metadata: merged key by key, and shown in the order of its keys. */
-import { tooManyKeys } from '../../contract/fields.ts';
+import { tooManyKeys } from '../../contract/metadata.ts';
 import { fieldProblem } from '../problems/problem.ts';
 import { mergePatch } from './merge-patch.ts';
 

@@ -1,0 +1,89 @@
+/** Metadata: a caller's own data on a record, as keys and texts. */
+import { z } from 'zod';
+import { metadataKeyForm, metadataLimits } from './limits.ts';
+import { alsoAccepted } from './parsed.ts';
+import { cleanText, failure } from './text.ts';
+import type { Failure } from './text.ts';
+
+const { keys, keyLength, valueLength } = metadataLimits;
+const keyRule = `1..${keyLength} of A-Z a-z 0-9 _ . -`;
+const metadataSchema = {
+  type: 'object',
+  additionalProperties: { type: 'string', maxLength: valueLength },
+  propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,40}$' },
+  maxProperties: keys,
+  description: `Your own data: up to ${keys} keys (${keyRule}), each with a text of up to ${valueLength} characters.`,
+  examples: [{ segment: 'retail', 'crm.owner': 'north' }],
+};
+const scalars = 'Numbers and booleans are accepted too, and become strings.';
+
+export const metadata = z.record(z.string(), z.string()).meta(metadataSchema);
+
+export function tooManyKeys(value: object): Failure | undefined {
+  return Object.keys(value).length > keys
+    ? failure('too_many_items', `must have at most ${keys} keys`, value)
+    : undefined;
+}
+
+/** Every stored key may be removed while as many new ones are set; more than that cannot be meant. */
+const keysOfPatch = 2 * keys;
+
+function metadataEntry(key: string, value: unknown): string | null | Failure {
+  if (key.length > keyLength) return failure('too_long', `is a key of more than ${keyLength} characters`, key);
+  if (!metadataKeyForm.test(key)) return failure('invalid_characters', `is not a valid key: ${keyRule}`, key);
+  if (value === null) return null;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+    return failure('invalid_type', 'must be a string', value);
+  }
+  if (typeof value === 'number' && !(Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
+    return failure('out_of_range', 'is a larger number than JSON carries exactly; send it as a string', value);
+  }
+  return cleanText(String(value), valueLength, true);
+}
+
+export type MetadataInput = Record<string, string | number | boolean | null> | null;
+
+/** A merge patch of metadata: key to string, or to null, which removes it; `null` as a whole removes every key. */
+export const metadataPatch: z.ZodType<Record<string, string | null> | null, MetadataInput> = z
+  .any()
+  .transform((input: unknown, { issues }) => {
+    if (input === null) return null;
+    if (typeof input !== 'object' || Array.isArray(input)) {
+      issues.push(failure('invalid_type', 'must be an object', input));
+      return z.NEVER;
+    }
+    const entries = Object.entries(input);
+    if (entries.length > keysOfPatch) {
+      issues.push(failure('too_many_items', `must have at most ${keys} keys`, input));
+      return z.NEVER;
+    }
+    const merged = new Map<string, string | null>();
+    for (const [key, value] of entries) {
+      const entry = metadataEntry(key, value);
+      if (entry === null || typeof entry === 'string') merged.set(key, entry);
+      else issues.push({ ...entry, path: [key] });
+    }
+    return Object.fromEntries(merged);
+  })
+  .meta({
+    ...metadataSchema,
+    type: ['object', 'null'],
+    additionalProperties: { type: ['string', 'null'], maxLength: valueLength },
+    description: `${metadataSchema.description} ${scalars} \`null\` removes a key, or all of them.`,
+  })
+  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
+
+/** Metadata on create: `null`, as a whole or for a key, means that there is none. */
+export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = metadataPatch
+  .transform((patch, { issues }) => {
+    const present = Object.entries(patch ?? {}).filter((entry): entry is [string, string] => entry[1] !== null);
+    const problem = tooManyKeys(present);
+    if (problem) issues.push(problem);
+    return Object.fromEntries(present);
+  })
+  .meta({
+    ...metadataSchema,
+    type: ['object', 'null'],
+    description: `${metadataSchema.description} ${scalars}`,
+  })
+  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean', 'null'] });
