@@ -2,9 +2,9 @@
 
 import type { CallOptions, CreateOptions, ListMethod, Method, SyncMethod, UpdateOptions } from './types.ts';
 
-/** The organization and the key that are calling. */
+/** The calling organization and key. */
 export type Me = {
-  /** One line that names this connection. */
+  /** A label for this connection, on one line. */
   label: string;
   /** The organization’s plan. */
   plan: 'free' | 'team';
@@ -12,11 +12,11 @@ export type Me = {
   organization: {
     /** Unique id; it never changes. */
     id: string;
-    /** Name. */
+    /** Name of the organization. */
     name: string;
-    /** Short name in addresses. */
+    /** Short name for URLs. */
     slug: string;
-    /** ISO 4217 currency code, upper case. */
+    /** ISO 4217 currency code, in upper case. */
     currency: string;
     /** When the organization was created. */
     createdAt: string;
@@ -25,37 +25,37 @@ export type Me = {
   key: {
     /** Unique id; it never changes. */
     id: string;
-    /** Name given to the key. */
+    /** Name of the key. */
     name: string;
     /** First and last characters of the key. */
     maskedKey: string;
     /** When the key was created. */
     createdAt: string;
-    /** When it was last used, to the minute. */
+    /** When the key was last used, to the minute. */
     lastUsedAt: string | null;
   };
   /** The rate limit of this key. */
   rateLimit: {
-    /** Requests that the window admits. */
+    /** Requests allowed per window. */
     limit: number;
-    /** Requests still free in the window. */
+    /** Requests left in the current window. */
     remaining: number;
-    /** Length of the sliding window in seconds. */
+    /** Length of the sliding window, in seconds. */
     windowSeconds: number;
     /** Seconds until the oldest counted request leaves the window. */
     resetSeconds: number;
   };
 };
 
-/** A page of records. */
+/** A page of customers. */
 export type CustomerList = {
-  /** The records of this page, in the order asked for. */
+  /** The records of this page, in the requested order. */
   data: Customer[];
-  /** Where this page stands in its list. */
+  /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: the value to send as the next `updatedSince` once `hasMore` is false, so that no
-   * change is ever missed. `null` on other lists.
+   * On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change
+   * is missed. `null` on other lists.
    */
   syncedThrough: string | null;
 };
@@ -64,37 +64,40 @@ export type CustomerList = {
 export type Customer = {
   /** Unique id; it never changes. */
   id: string;
-  /** Who this is. Default: `company` where companyName is given without first and last name, else `person`. */
+  /**
+   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
+   * else `person`.
+   */
   type: 'person' | 'company';
-  /** Display name. Default: companyName, else first and last name, else email, else phone. */
+  /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
   name: string;
   /** Given name. */
   firstName: string | null;
   /** Family name. */
   lastName: string | null;
-  /** Name of the company. */
+  /** Company name. */
   companyName: string | null;
-  /** One e-mail address, kept as typed; compared without regard to case. */
+  /** One e-mail address, stored as typed and compared ignoring case. */
   email: string | null;
-  /** Phone number, kept as typed; found by its digits. */
+  /** Phone number with at least 3 digits, stored as typed and found by its digits. */
   phone: string | null;
-  /** A postal address; `null` where no part of it is known. */
+  /** A postal address; `null` if every part of it is `null`. */
   address: Address | null;
-  /** Where to deliver; `null` where no part of it is known. */
+  /** The delivery address; `null` if every part of it is `null`. */
   shippingAddress: Address | null;
   /** Tax or VAT number. */
   taxId: string | null;
-  /** Web site. */
+  /** Website: an `http://` or `https://` URL. */
   website: string | null;
-  /** Internal notes; the customer never sees them. */
+  /** Internal notes, never shown to the customer. */
   notes: string | null;
-  /** Labels, in the order given; up to 20, unique whatever their case. */
+  /** Labels, in the order given; up to 20, unique regardless of case. */
   tags: string[];
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
   metadata: Record<string, string>;
-  /** An archived customer is retired: kept, but no longer in use. */
+  /** `active` customers are in use; `archived` ones are kept but no longer in use. */
   status: 'active' | 'archived';
   /** When the record was created. */
   createdAt: string;
@@ -102,7 +105,7 @@ export type Customer = {
   updatedAt: string;
 };
 
-/** A postal address; `null` where no part of it is known. */
+/** A postal address; `null` if every part of it is `null`. */
 export type Address = {
   /** Street and number. */
   line1: string | null;
@@ -112,99 +115,115 @@ export type Address = {
   city: string | null;
   /** State, province or county. */
   region: string | null;
-  /** Postal code, as it is written there. */
+  /** Postal code, in the form used in that country. */
   postalCode: string | null;
-  /** ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case. */
+  /** ISO 3166-1 alpha-2 country code. */
   country: string | null;
 };
 
-/** Where this page stands in its list. */
+/** How to get the next page. */
 export type Pagination = {
-  /** The page size that was used. */
+  /** The number of records per page, as requested. */
   limit: number;
   /** Whether another page follows. */
   hasMore: boolean;
-  /** `cursor` of the next page; `null` on the last. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null;
-  /** Address of the next page; `null` on the last. */
+  /** The URL of the next page; `null` on the last page. */
   nextUrl: string | null;
 };
 
 /** Parameters of `/v1/customers`. */
 export type CustomerListQuery = {
-  /** How many records a page holds. */
+  /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It carries sort and filters, which may be
-   * repeated or left out, but not changed.
+   * Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you
+   * may repeat or leave out, but not change.
    */
   cursor?: string | undefined;
-  /** The order; `-` means descending, and the id breaks ties. */
+  /** The order; `-` means descending. Ties are broken by id. */
   sort?: 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | 'name' | '-name' | undefined;
-  /** Only records whose `createdAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `createdAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   createdSince?: string | Date | undefined;
-  /** Only records whose `createdAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only records whose `createdAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   createdBefore?: string | Date | undefined;
-  /** Only records whose `updatedAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `updatedAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   updatedSince?: string | Date | undefined;
-  /** Only records whose `updatedAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only records whose `updatedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   updatedBefore?: string | Date | undefined;
-  /** Search: each word must occur somewhere in the searched fields, whatever its case and accents. */
+  /**
+   * Search in name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode and externalId.
+   * Every word must be found in one of these fields; case, accents and punctuation are ignored. Up to 8 words.
+   */
   q?: string | undefined;
-  /** Exactly this externalId. */
+  /** Only the record with exactly this externalId. */
   externalId?: string | undefined;
   /** Exact values of metadata keys, as `metadata[key]=value`; up to 5, all of which must match. */
   metadata?: Record<string, string> | undefined;
-  /** Exactly this e-mail address, whatever its case. */
+  /** Only customers with exactly this e-mail address, ignoring case. */
   email?: string | undefined;
-  /** Digits of the phone number: 7 or more match its end, fewer match it whole. */
+  /**
+   * Only customers with this phone number. Digits are compared: 7 or more match the end of the number, fewer must match
+   * all of it.
+   */
   phone?: string | undefined;
-  /** Has this tag, whatever its case. */
+  /** Only customers with this tag, ignoring case. */
   tag?: string | undefined;
-  /** Only customers in this status. */
+  /** Only customers with this status; `all` includes archived ones. */
   status?: 'active' | 'archived' | 'all' | undefined;
 };
 
-/** A new customer. One of name, companyName, firstName, lastName, email and phone must be given. */
+/**
+ * A new customer. It needs at least one of name, companyName, firstName, lastName, email and phone. In every optional
+ * field, an empty string means that the field is not given.
+ */
 export type CustomerCreate = {
-  /** Who this is. Default: `company` where companyName is given without first and last name, else `person`. */
+  /**
+   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
+   * else `person`.
+   */
   type?: 'person' | 'company' | undefined;
-  /** Display name. Default: companyName, else first and last name, else email, else phone. */
+  /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
   name?: string | undefined;
   /** Given name. */
   firstName?: string | null | undefined;
   /** Family name. */
   lastName?: string | null | undefined;
-  /** Name of the company. */
+  /** Company name. */
   companyName?: string | null | undefined;
-  /** One e-mail address, kept as typed; compared without regard to case. */
+  /** One e-mail address, stored as typed and compared ignoring case. */
   email?: string | null | undefined;
-  /** Phone number, kept as typed; found by its digits. */
+  /** Phone number with at least 3 digits, stored as typed and found by its digits. */
   phone?: string | null | undefined;
-  /** A postal address; `null` where no part of it is known. */
+  /** A postal address; parts that are absent, `null` or empty are not known. */
   address?: AddressInput | null | undefined;
-  /** A postal address; `null` where no part of it is known. */
+  /** A postal address; parts that are absent, `null` or empty are not known. */
   shippingAddress?: AddressInput | null | undefined;
   /** Tax or VAT number. */
   taxId?: string | null | undefined;
-  /** Web site. */
+  /** Website: an `http://` or `https://` URL. */
   website?: string | null | undefined;
-  /** Internal notes; the customer never sees them. */
+  /** Internal notes, never shown to the customer. */
   notes?: string | null | undefined;
-  /** Labels, in the order given; up to 20, unique whatever their case. */
+  /** Labels, in the order given; up to 20, unique regardless of case. */
   tags?: readonly string[] | null | undefined;
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. Numbers and booleans
-   * are accepted too, and become strings.
+   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. Numbers and
+   * booleans are accepted too, and become strings.
    */
   metadata?: Record<string, string | number | boolean | null> | null | undefined;
-  /** An archived customer is retired: kept, but no longer in use. */
+  /** `active` customers are in use; `archived` ones are kept but no longer in use. */
   status?: 'active' | 'archived' | undefined;
 };
 
-/** A postal address; `null` where no part of it is known. */
+/** A postal address; parts that are absent, `null` or empty are not known. */
 export type AddressInput = {
   /** Street and number. */
   line1?: string | null | undefined;
@@ -214,7 +233,7 @@ export type AddressInput = {
   city?: string | null | undefined;
   /** State, province or county. */
   region?: string | null | undefined;
-  /** Postal code, as it is written there. */
+  /** Postal code, in the form used in that country. */
   postalCode?: string | null | undefined;
   /** ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case. */
   country?: string | null | undefined;
@@ -223,48 +242,52 @@ export type AddressInput = {
 /** Options of `POST /v1/customers`. */
 export type CreateCustomerOptions = CreateOptions & {
   /**
-   * Where another customer has this externalId: `error` answers 409, `return` 200 with that customer as it is, `update`
-   * 200 after merging the body into it. Needs an externalId in the body.
+   * What to do if another customer already has this externalId: `error` responds with 409, `return` with 200 and that
+   * customer unchanged, `update` with 200 after merging the body into it. `return` and `update` need an externalId in
+   * the body.
    */
   onConflict?: 'error' | 'return' | 'update' | undefined;
 };
 
-/** A JSON Merge Patch (RFC 7396): what is absent stays, `null` clears. */
+/** A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. */
 export type CustomerUpdate = {
-  /** Who this is. Default: `company` where companyName is given without first and last name, else `person`. */
+  /**
+   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
+   * else `person`.
+   */
   type?: 'person' | 'company' | undefined;
-  /** Display name. Default: companyName, else first and last name, else email, else phone. */
+  /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
   name?: string | undefined;
   /** Given name. */
   firstName?: string | null | undefined;
   /** Family name. */
   lastName?: string | null | undefined;
-  /** Name of the company. */
+  /** Company name. */
   companyName?: string | null | undefined;
-  /** One e-mail address, kept as typed; compared without regard to case. */
+  /** One e-mail address, stored as typed and compared ignoring case. */
   email?: string | null | undefined;
-  /** Phone number, kept as typed; found by its digits. */
+  /** Phone number with at least 3 digits, stored as typed and found by its digits. */
   phone?: string | null | undefined;
-  /** The parts to change; an absent part stays, `null` clears it. */
+  /** The parts to change: an absent part stays, `null` clears it. */
   address?: AddressPatch | null | undefined;
-  /** The parts to change; an absent part stays, `null` clears it. */
+  /** The parts to change: an absent part stays, `null` clears it. */
   shippingAddress?: AddressPatch | null | undefined;
   /** Tax or VAT number. */
   taxId?: string | null | undefined;
-  /** Web site. */
+  /** Website: an `http://` or `https://` URL. */
   website?: string | null | undefined;
-  /** Internal notes; the customer never sees them. */
+  /** Internal notes, never shown to the customer. */
   notes?: string | null | undefined;
-  /** Labels, in the order given; up to 20, unique whatever their case. */
+  /** Labels, in the order given; up to 20, unique regardless of case. */
   tags?: readonly string[] | null | undefined;
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. Numbers and booleans
-   * are accepted too, and become strings. `null` removes a key, or all of them.
+   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. Numbers and
+   * booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
   metadata?: Record<string, string | null | number | boolean> | null | undefined;
-  /** An archived customer is retired: kept, but no longer in use. */
+  /** `active` customers are in use; `archived` ones are kept but no longer in use. */
   status?: 'active' | 'archived' | undefined;
   /** Unique id; it never changes. */
   id?: string | undefined;
@@ -274,7 +297,7 @@ export type CustomerUpdate = {
   updatedAt?: string | undefined;
 };
 
-/** The parts to change; an absent part stays, `null` clears it. */
+/** The parts to change: an absent part stays, `null` clears it. */
 export type AddressPatch = {
   /** Street and number. */
   line1?: string | null | undefined;
@@ -284,72 +307,72 @@ export type AddressPatch = {
   city?: string | null | undefined;
   /** State, province or county. */
   region?: string | null | undefined;
-  /** Postal code, as it is written there. */
+  /** Postal code, in the form used in that country. */
   postalCode?: string | null | undefined;
   /** ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case. */
   country?: string | null | undefined;
 };
 
-/** A page of records. */
+/** A page of proposals. */
 export type ProposalList = {
-  /** The records of this page, in the order asked for. */
+  /** The records of this page, in the requested order. */
   data: ListedProposal[];
-  /** Where this page stands in its list. */
+  /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: the value to send as the next `updatedSince` once `hasMore` is false, so that no
-   * change is ever missed. `null` on other lists.
+   * On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change
+   * is missed. `null` on other lists.
    */
   syncedThrough: string | null;
 };
 
-/** An offer to a customer; its lines are there with `include=lineItems` only. */
+/** An offer to a customer. Its lines are present only with `include=lineItems`. */
 export type ListedProposal = {
   /** Unique id; it never changes. */
   id: string;
-  /** Number that people use; unique in the organization. */
+  /** The number of the proposal, as people use it; unique within the organization. */
   number: string;
-  /** What is offered. */
+  /** Title. */
   title: string;
-  /** Where the proposal stands. New values may be added. */
+  /** The status of the proposal. New values may be added. */
   status: 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled';
   /** When the status last changed. */
   statusChangedAt: string;
-  /** The customer; `null` on a draft that has none yet. */
+  /** The id of the customer; `null` on a draft that has none yet. */
   customerId: string | null;
-  /** The customer as it is now. */
+  /** The customer, with its current details. */
   customer: CustomerSummary | null;
-  /** ISO 4217 currency code, upper case. */
+  /** ISO 4217 currency code, in upper case. */
   currency: string;
-  /** Sum of the counted lines’ subtotals, in `currency`, with exactly its decimals. */
+  /** Sum of the subtotals of all lines that count, in `currency`, with exactly as many decimals as it has. */
   subtotal: string;
-  /** Sum of the counted lines’ discounts, in `currency`, with exactly its decimals. */
+  /** Sum of the discounts of all lines that count, in `currency`, with exactly as many decimals as it has. */
   discountTotal: string;
-  /** Sum of the counted lines’ taxes, in `currency`, with exactly its decimals. */
+  /** Sum of the taxes of all lines that count, in `currency`, with exactly as many decimals as it has. */
   taxTotal: string;
-  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly its decimals. */
+  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly as many decimals as it has. */
   total: string;
-  /** The lines, by position. */
+  /** The lines, in order of position. */
   lineItems?: LineItem[] | undefined;
-  /** How many lines there are. */
+  /** The number of lines. */
   lineItemCount: number;
-  /** Text that the customer sees. */
+  /** Notes that the customer sees. */
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When it was first sent. */
+  /** When the proposal was first sent; `null` if it never was. */
   sentAt: string | null;
-  /** When it was first viewed by the customer. */
+  /** When the proposal was first viewed by the customer; `null` if it never was. */
   viewedAt: string | null;
-  /** When it was first accepted. */
+  /** When the proposal was first accepted; `null` if it never was. */
   acceptedAt: string | null;
-  /** When it was first declined. */
+  /** When the proposal was first declined; `null` if it never was. */
   declinedAt: string | null;
-  /** When it was first expired. */
+  /** When the proposal was first expired; `null` if it never was. */
   expiredAt: string | null;
-  /** When it was first canceled. */
+  /** When the proposal was first canceled; `null` if it never was. */
   canceledAt: string | null;
-  /** Who accepted it. */
+  /** The person who accepted the proposal. */
   acceptedBy: {
     /** Name. */
     name: string;
@@ -358,20 +381,20 @@ export type ListedProposal = {
   } | null;
   /** Why the customer declined. */
   declineReason: string | null;
-  /** Until when the offer stands. */
+  /** When the offer expires. */
   expiresAt: string | null;
-  /** The customer’s link. */
+  /** The URL at which the customer sees the proposal. */
   publicUrl: string | null;
-  /** The person responsible. */
+  /** The person in the organization who is responsible for the proposal. */
   owner: {
     /** Name. */
     name: string;
     /** E-mail address. */
     email: string | null;
   } | null;
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
   metadata: Record<string, string>;
   /** When the record was created. */
   createdAt: string;
@@ -379,13 +402,13 @@ export type ListedProposal = {
   updatedAt: string;
 };
 
-/** The customer as it is now. */
+/** The customer, with its current details. */
 export type CustomerSummary = {
   /** Unique id; it never changes. */
   id: string;
   /** Display name. */
   name: string;
-  /** Name of the company. */
+  /** Company name. */
   companyName: string | null;
   /** E-mail address. */
   email: string | null;
@@ -397,78 +420,90 @@ export type CustomerSummary = {
 export type LineItem = {
   /** Unique id; it never changes. */
   id: string;
-  /** Place in the proposal, from 1. */
+  /** Position within the proposal, starting at 1. */
   position: number;
-  /** The catalog item; `null` where it is not from the catalog. */
+  /** The catalog item; `null` if the line is not from the catalog. */
   itemId: string | null;
-  /** What is sold. */
+  /** Whether this is a product or a service. */
   type: 'product' | 'service';
-  /** What is offered, as the customer reads it. */
+  /** What is offered, as the customer sees it. */
   name: string;
-  /** More about it. */
+  /** Further description. */
   description: string | null;
   /** SKU at the time of the offer. */
   sku: string | null;
-  /** How many; up to 4 decimals. */
+  /** Quantity, with up to 4 decimals. */
   quantity: string;
-  /** What one of it is. */
+  /** The unit that the price is for. */
   unit: string | null;
   /** Price of one unit; negative for a credit. */
   unitPrice: string;
-  /** Discount on the line, in `currency`, with exactly its decimals. */
+  /** Discount on the line, in `currency`, with exactly as many decimals as it has. */
   discountAmount: string;
-  /** Tax rate in percent; `null` counts as 0. */
+  /** Tax rate in percent; `null` means 0. */
   taxRate: string | null;
-  /** quantity × unitPrice, rounded, in `currency`, with exactly its decimals. */
+  /** quantity × unitPrice, rounded, in `currency`, with exactly as many decimals as it has. */
   subtotal: string;
-  /** (subtotal − discountAmount) × taxRate / 100, rounded, in `currency`, with exactly its decimals. */
+  /** (subtotal − discountAmount) × taxRate / 100, rounded, in `currency`, with exactly as many decimals as it has. */
   taxAmount: string;
-  /** subtotal − discountAmount + taxAmount, in `currency`, with exactly its decimals. */
+  /** subtotal − discountAmount + taxAmount, in `currency`, with exactly as many decimals as it has. */
   total: string;
-  /** Whether the customer may leave it out. */
+  /** Whether the customer may decline this line. */
   optional: boolean;
-  /** Whether the totals count it. */
+  /** Whether this line counts towards the totals. */
   selected: boolean;
 };
 
 /** Parameters of `/v1/proposals`. */
 export type ProposalListQuery = {
-  /** How many records a page holds. */
+  /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It carries sort and filters, which may be
-   * repeated or left out, but not changed.
+   * Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you
+   * may repeat or leave out, but not change.
    */
   cursor?: string | undefined;
-  /** The order; `-` means descending, and the id breaks ties. */
+  /** The order; `-` means descending. Ties are broken by id. */
   sort?: 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | 'statusChangedAt' | '-statusChangedAt' | undefined;
-  /** Only records whose `createdAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `createdAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   createdSince?: string | Date | undefined;
-  /** Only records whose `createdAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only records whose `createdAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   createdBefore?: string | Date | undefined;
-  /** Only records whose `updatedAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `updatedAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   updatedSince?: string | Date | undefined;
-  /** Only records whose `updatedAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only records whose `updatedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   updatedBefore?: string | Date | undefined;
-  /** Search: each word must occur somewhere in the searched fields, whatever its case and accents. */
+  /**
+   * Search in number, title and the name of the customer. Every word must be found in one of these fields; case, accents
+   * and punctuation are ignored. Up to 8 words.
+   */
   q?: string | undefined;
-  /** Exactly this externalId. */
+  /** Only the record with exactly this externalId. */
   externalId?: string | undefined;
   /** Exact values of metadata keys, as `metadata[key]=value`; up to 5, all of which must match. */
   metadata?: Record<string, string> | undefined;
-  /** Only proposals in one of these statuses: a comma list, or repeated. */
+  /** Only proposals with one of these statuses, separated by commas. */
   status?: 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled' | readonly ('draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled')[] | undefined;
-  /** Only proposals to this customer. */
+  /** Only proposals to the customer with this id. */
   customerId?: string | undefined;
-  /** Exactly this number. */
+  /** Only the proposal with exactly this number. */
   number?: string | undefined;
-  /** Only proposals whose `expiresAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only proposals whose `expiresAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   expiresBefore?: string | Date | undefined;
-  /** Only records whose `statusChangedAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `statusChangedAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00
+   * UTC.
+   */
   statusChangedSince?: string | Date | undefined;
-  /** Only records whose `statusChangedAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `statusChangedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   statusChangedBefore?: string | Date | undefined;
-  /** What else each record holds: `lineItems`, its lines. */
+  /** What else to return with each proposal: `lineItems` adds its lines. */
   include?: 'lineItems' | readonly 'lineItems'[] | undefined;
 };
 
@@ -476,49 +511,49 @@ export type ProposalListQuery = {
 export type Proposal = {
   /** Unique id; it never changes. */
   id: string;
-  /** Number that people use; unique in the organization. */
+  /** The number of the proposal, as people use it; unique within the organization. */
   number: string;
-  /** What is offered. */
+  /** Title. */
   title: string;
-  /** Where the proposal stands. New values may be added. */
+  /** The status of the proposal. New values may be added. */
   status: 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled';
   /** When the status last changed. */
   statusChangedAt: string;
-  /** The customer; `null` on a draft that has none yet. */
+  /** The id of the customer; `null` on a draft that has none yet. */
   customerId: string | null;
-  /** The customer as it is now. */
+  /** The customer, with its current details. */
   customer: CustomerSummary | null;
-  /** ISO 4217 currency code, upper case. */
+  /** ISO 4217 currency code, in upper case. */
   currency: string;
-  /** Sum of the counted lines’ subtotals, in `currency`, with exactly its decimals. */
+  /** Sum of the subtotals of all lines that count, in `currency`, with exactly as many decimals as it has. */
   subtotal: string;
-  /** Sum of the counted lines’ discounts, in `currency`, with exactly its decimals. */
+  /** Sum of the discounts of all lines that count, in `currency`, with exactly as many decimals as it has. */
   discountTotal: string;
-  /** Sum of the counted lines’ taxes, in `currency`, with exactly its decimals. */
+  /** Sum of the taxes of all lines that count, in `currency`, with exactly as many decimals as it has. */
   taxTotal: string;
-  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly its decimals. */
+  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly as many decimals as it has. */
   total: string;
-  /** The lines, by position. */
+  /** The lines, in order of position. */
   lineItems: LineItem[];
-  /** How many lines there are. */
+  /** The number of lines. */
   lineItemCount: number;
-  /** Text that the customer sees. */
+  /** Notes that the customer sees. */
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When it was first sent. */
+  /** When the proposal was first sent; `null` if it never was. */
   sentAt: string | null;
-  /** When it was first viewed by the customer. */
+  /** When the proposal was first viewed by the customer; `null` if it never was. */
   viewedAt: string | null;
-  /** When it was first accepted. */
+  /** When the proposal was first accepted; `null` if it never was. */
   acceptedAt: string | null;
-  /** When it was first declined. */
+  /** When the proposal was first declined; `null` if it never was. */
   declinedAt: string | null;
-  /** When it was first expired. */
+  /** When the proposal was first expired; `null` if it never was. */
   expiredAt: string | null;
-  /** When it was first canceled. */
+  /** When the proposal was first canceled; `null` if it never was. */
   canceledAt: string | null;
-  /** Who accepted it. */
+  /** The person who accepted the proposal. */
   acceptedBy: {
     /** Name. */
     name: string;
@@ -527,20 +562,20 @@ export type Proposal = {
   } | null;
   /** Why the customer declined. */
   declineReason: string | null;
-  /** Until when the offer stands. */
+  /** When the offer expires. */
   expiresAt: string | null;
-  /** The customer’s link. */
+  /** The URL at which the customer sees the proposal. */
   publicUrl: string | null;
-  /** The person responsible. */
+  /** The person in the organization who is responsible for the proposal. */
   owner: {
     /** Name. */
     name: string;
     /** E-mail address. */
     email: string | null;
   } | null;
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
   metadata: Record<string, string>;
   /** When the record was created. */
   createdAt: string;
@@ -548,50 +583,50 @@ export type Proposal = {
   updatedAt: string;
 };
 
-/** A page of records. */
+/** A page of items. */
 export type ItemList = {
-  /** The records of this page, in the order asked for. */
+  /** The records of this page, in the requested order. */
   data: Item[];
-  /** Where this page stands in its list. */
+  /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: the value to send as the next `updatedSince` once `hasMore` is false, so that no
-   * change is ever missed. `null` on other lists.
+   * On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change
+   * is missed. `null` on other lists.
    */
   syncedThrough: string | null;
 };
 
-/** A product or service of the catalog. */
+/** A product or service in the catalog. */
 export type Item = {
   /** Unique id; it never changes. */
   id: string;
-  /** What is sold. */
+  /** Whether this is a product or a service. */
   type: 'product' | 'service';
-  /** Name, as a proposal shows it. */
+  /** Name, as shown on proposals. */
   name: string;
-  /** What it is, for the customer. */
+  /** Description for the customer. */
   description: string | null;
-  /** Stock keeping unit; unique in the organization, whatever its case. */
+  /** Stock keeping unit; unique within the organization, ignoring case. */
   sku: string | null;
-  /** Price of one unit in `currency`, with at least the currency’s own decimals and up to 4. */
+  /** Price of one unit in `currency`, with at least as many decimals as the currency has, and up to 4. */
   unitPrice: string;
-  /** ISO 4217 currency code, upper case. */
+  /** ISO 4217 currency code, in upper case. */
   currency: string;
-  /** What one of it is. */
+  /** The unit that the price is for, such as `hour`, `each` or `kg`. */
   unit: string | null;
-  /** Whether tax is due on it. */
+  /** Whether tax applies to it. */
   taxable: boolean;
   /** Tax rate in percent. */
   taxRate: string | null;
-  /** Category in the catalog. */
+  /** Category in the catalog, such as a product group. */
   category: string | null;
-  /** Picture. */
+  /** URL of a picture, starting with `https://`. */
   imageUrl: string | null;
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
   metadata: Record<string, string>;
-  /** An archived item is no longer offered. */
+  /** `active` items are offered; `archived` ones no longer are. */
   status: 'active' | 'archived';
   /** When the record was created. */
   createdAt: string;
@@ -601,68 +636,78 @@ export type Item = {
 
 /** Parameters of `/v1/items`. */
 export type ItemListQuery = {
-  /** How many records a page holds. */
+  /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It carries sort and filters, which may be
-   * repeated or left out, but not changed.
+   * Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you
+   * may repeat or leave out, but not change.
    */
   cursor?: string | undefined;
-  /** The order; `-` means descending, and the id breaks ties. */
+  /** The order; `-` means descending. Ties are broken by id. */
   sort?: 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | 'name' | '-name' | undefined;
-  /** Only records whose `createdAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `createdAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   createdSince?: string | Date | undefined;
-  /** Only records whose `createdAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only records whose `createdAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   createdBefore?: string | Date | undefined;
-  /** Only records whose `updatedAt` is this time or later. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /**
+   * Only records whose `updatedAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
   updatedSince?: string | Date | undefined;
-  /** Only records whose `updatedAt` is before this time. RFC 3339 with a zone; a date alone means 00:00 UTC. */
+  /** Only records whose `updatedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   updatedBefore?: string | Date | undefined;
-  /** Search: each word must occur somewhere in the searched fields, whatever its case and accents. */
+  /**
+   * Search in name, sku and description. Every word must be found in one of these fields; case, accents and punctuation
+   * are ignored. Up to 8 words.
+   */
   q?: string | undefined;
-  /** Exactly this externalId. */
+  /** Only the record with exactly this externalId. */
   externalId?: string | undefined;
   /** Exact values of metadata keys, as `metadata[key]=value`; up to 5, all of which must match. */
   metadata?: Record<string, string> | undefined;
   /** Only items of this type. */
   type?: 'product' | 'service' | undefined;
-  /** Exactly this SKU, whatever its case. */
+  /** Only the item with exactly this SKU, ignoring case. */
   sku?: string | undefined;
-  /** Exactly this category. */
+  /** Only items in exactly this category. */
   category?: string | undefined;
-  /** Only items in this status. */
+  /** Only items with this status; `all` includes archived ones. */
   status?: 'active' | 'archived' | 'all' | undefined;
 };
 
-/** A new catalog item; it starts `active`. */
+/**
+ * A new catalog item, with status `active`. In every optional field, an empty string means that the field is not
+ * given.
+ */
 export type ItemCreate = {
-  /** What is sold. */
+  /** Whether this is a product or a service. */
   type: 'product' | 'service';
-  /** Name, as a proposal shows it. */
+  /** Name, as shown on proposals. */
   name: string;
-  /** What it is, for the customer. */
+  /** Description for the customer. */
   description?: string | null | undefined;
-  /** Stock keeping unit; unique in the organization, whatever its case. */
+  /** Stock keeping unit; unique within the organization, ignoring case. */
   sku?: string | null | undefined;
   /** Price of one unit. From 0 to 999999999.9999, up to 4 decimals; a JSON number is accepted too. */
   unitPrice: string | number;
-  /** ISO 4217 currency code, upper case. Default: the organization’s. */
+  /** ISO 4217 currency code; lower case is accepted and stored in upper case. Default: the organization’s currency. */
   currency?: string | undefined;
-  /** What one of it is. */
+  /** The unit that the price is for, such as `hour`, `each` or `kg`. */
   unit?: string | null | undefined;
-  /** Whether tax is due on it. Default: `true`. */
+  /** Whether tax applies to it. */
   taxable?: boolean | undefined;
   /** Tax rate in percent. From 0 to 100, up to 4 decimals; a JSON number is accepted too. */
   taxRate?: string | number | null | undefined;
-  /** Category in the catalog. */
+  /** Category in the catalog, such as a product group. */
   category?: string | null | undefined;
-  /** Picture. */
+  /** URL of a picture, starting with `https://`. */
   imageUrl?: string | null | undefined;
-  /** Your own id of this record in another system; unique per resource, case-sensitive. */
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of `A-Z a-z 0-9 _ . -`) to strings of up to 500 characters. Numbers and booleans
-   * are accepted too, and become strings.
+   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. Numbers and
+   * booleans are accepted too, and become strings.
    */
   metadata?: Record<string, string | number | boolean | null> | null | undefined;
 };
@@ -670,8 +715,8 @@ export type ItemCreate = {
 /** Options of `POST /v1/items`. */
 export type CreateItemOptions = CreateOptions & {
   /**
-   * Where another item has this externalId: `error` answers 409, `return` 200 with that item as it is. Needs an
-   * externalId in the body.
+   * What to do if another item already has this externalId: `error` responds with 409, `return` with 200 and that item
+   * unchanged. `return` needs an externalId in the body.
    */
   onConflict?: 'error' | 'return' | undefined;
 };
@@ -773,35 +818,40 @@ export type FieldCode =
 
 /** The organization and the key that are calling. */
 export type MeApi = {
-  /** Tests a connection: which organization a key belongs to, its plan, and how much of the rate limit is left. */
+  /**
+   * Returns the organization that the key belongs to, its plan, and how much of the rate limit is left. Use it to test a
+   * connection.
+   */
   get: Method<[options?: CallOptions], Me>;
 };
 
 /** The people and companies that the organization sells to. */
 export type CustomersApi = {
   /**
-   * A page of the organization’s customers, newest first unless sorted otherwise. `q` looks in name, firstName,
-   * lastName, companyName, email and phone.
+   * Returns a page of the organization’s customers, newest first by default. `q` searches name, firstName, lastName,
+   * companyName, email, phone (by its digits), city, postalCode and externalId.
    */
   list: ListMethod<CustomerListQuery, CustomerList>;
   /** Every record that changed since `since`, oldest change first; see {@link Sync}. */
   sync: SyncMethod<CustomerListQuery, CustomerList>;
   /**
-   * One customer by id.
+   * Returns one customer by id.
    *
    * Throws `not_found`.
    */
   get: Method<[customerId: string, options?: CallOptions], Customer>;
   /**
-   * Makes a customer; the answer is the stored record.
+   * Creates a customer and returns the stored record. Send an `Idempotency-Key` to make retries safe, or an `externalId`
+   * with `onConflict` to create or update.
    *
    * Throws `external_id_taken`, `idempotency_in_progress`, `payload_too_large`, `unsupported_media_type`,
    * `validation_failed`, `idempotency_key_reused`.
    */
   create: Method<[body: CustomerCreate, options?: CreateCustomerOptions], Customer>;
   /**
-   * JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`: what is absent stays, `null`
-   * clears, objects merge, arrays are replaced. A patch that changes nothing changes nothing, `updatedAt` included.
+   * Changes the fields you send: a JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`.
+   * Absent fields stay as they are, `null` clears a field, objects are merged and arrays are replaced. A patch that
+   * changes nothing leaves `updatedAt` and the ETag as they are.
    *
    * Throws `not_found`, `external_id_taken`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`,
    * `validation_failed`.
@@ -812,14 +862,14 @@ export type CustomersApi = {
 /** What the organization offers to its customers, line by line. Read-only. */
 export type ProposalsApi = {
   /**
-   * A page of the organization’s proposals, newest first unless sorted otherwise. `q` looks in number, title and the
-   * customer’s name.
+   * Returns a page of the organization’s proposals, newest first by default. `q` searches number, title and the name of
+   * the customer.
    */
   list: ListMethod<ProposalListQuery, ProposalList>;
   /** Every record that changed since `since`, oldest change first; see {@link Sync}. */
   sync: SyncMethod<ProposalListQuery, ProposalList>;
   /**
-   * One proposal by id, with its lines.
+   * Returns one proposal by id, with its lines.
    *
    * Throws `not_found`.
    */
@@ -828,18 +878,18 @@ export type ProposalsApi = {
 
 /** The catalog of products and services that proposals are made of. */
 export type ItemsApi = {
-  /** A page of the catalog, newest first unless sorted otherwise. `q` looks in name, sku and description. */
+  /** Returns a page of the catalog, newest first by default. `q` searches name, sku and description. */
   list: ListMethod<ItemListQuery, ItemList>;
   /** Every record that changed since `since`, oldest change first; see {@link Sync}. */
   sync: SyncMethod<ItemListQuery, ItemList>;
   /**
-   * One catalog item by id.
+   * Returns one catalog item by id.
    *
    * Throws `not_found`.
    */
   get: Method<[itemId: string, options?: CallOptions], Item>;
   /**
-   * Adds an item to the catalog; the answer is the stored record.
+   * Adds an item to the catalog and returns the stored record. Send an `Idempotency-Key` to make retries safe.
    *
    * Throws `external_id_taken`, `sku_taken`, `idempotency_in_progress`, `payload_too_large`, `unsupported_media_type`,
    * `validation_failed`, `idempotency_key_reused`.

@@ -15,6 +15,7 @@ import {
   emptyIsAbsent,
   optionalUnlessEmpty,
 } from './parsed.ts';
+import type { ProblemError } from './problem.ts';
 import { oneOf, text } from './text.ts';
 
 export const customerTypes = ['person', 'company'] as const;
@@ -95,16 +96,30 @@ export const customerCreateFields = {
   status: optionalUnlessEmpty(status),
 };
 
-/** What can serve as a display name must be there: a record without one could not be told from others. */
-export function requireName<T extends z.ZodType>(schema: T): T {
-  const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone'];
-  const isBlank = (value: unknown) =>
-    value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
-  return schema.refine((body) => named.some((field) => !isBlank(Reflect.get(Object(body), field))), {
+const nameIsRequired = 'is required if companyName, firstName, lastName, email and phone are all absent';
+const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone'] as const;
+const isBlank = (value: unknown) =>
+  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+
+/** What is wrong with a new customer that has nothing to be called by; undefined if it has. */
+export function missingName(body: unknown): ProblemError | undefined {
+  if (named.some((field) => !isBlank(Reflect.get(Object(body), field)))) return undefined;
+  return {
+    in: 'body',
+    field: 'name',
+    pointer: '/name',
+    code: 'required',
+    message: nameIsRequired,
+  };
+}
+
+/** Only a new record needs a name, and a body with an externalId may be meant for one that exists: the server finds out. */
+function requireName<T extends z.ZodType>(schema: T): T {
+  return schema.refine((body) => !isBlank(Reflect.get(Object(body), 'externalId')) || !missingName(body), {
     path: ['name'],
     params: { code: 'required' },
-    message: 'is required where companyName, firstName, lastName, email and phone are all absent',
-    // Reported together with what is wrong with single fields, so that one round trip tells all.
+    message: nameIsRequired,
+    // Reported together with what is wrong with single fields, so that one round trip shows everything.
     when: ({ value }) =>
       typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'name') === undefined,
   });

@@ -81,13 +81,11 @@ export const itemCreateFields = {
   metadata: optionalUnlessEmpty(metadataInput),
 };
 
-export const itemCreate = z
-  .strictObject(itemCreateFields)
-  .meta({
-    id: 'ItemCreate',
-    description:
-      'A new catalog item, with status `active`. In every optional field, an empty string means that the field is not given.',
-  });
+export const itemCreate = z.strictObject(itemCreateFields).meta({
+  id: 'ItemCreate',
+  description:
+    'A new catalog item, with status `active`. In every optional field, an empty string means that the field is not given.',
+});
 export type ItemCreate = z.output<typeof itemCreate>;
 
 const searched = 'name, sku and description';

@@ -57,7 +57,7 @@ function describeParameter({ name, in: place, description = '', required, schema
     ...(bare.type === 'object' && { style: 'deepObject', explode: true }),
     ...(bare.type === 'array' && { style: 'form', explode: false }),
     schema: bare,
-    example: examples[0],
+    ...(examples.length > 0 && { example: examples[0] }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** A create: inserted, or resolved by externalId where the unique index rejects it; under an Idempotency-Key only once. */
 import type { EntityName } from '@mikro-orm/core';
 import type { Kind } from '../../contract/fields.ts';
+import type { ProblemError } from '../../contract/problem.ts';
 import type { Caller } from '../keys/caller.ts';
 import { Problem } from '../problems/problem.ts';
 import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';
@@ -27,6 +28,8 @@ export type Creation<T extends Stored, Row extends Stored, Body> = {
   body: Unique;
   onConflict: 'error' | 'return' | 'update' | undefined;
   idempotencyKey: string | undefined;
+  /** Why the body cannot become a new record, though it may change one that exists. */
+  missing?: ProblemError | undefined;
   /** The values of a new record. */
   values: () => object;
   /** Merges the body into the record that has the externalId already: `onConflict=update`. */
@@ -48,6 +51,11 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
   requireExternalId(onConflict, body);
   const claim =
     idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict });
+  if (creation.missing) {
+    const existing = onConflict === 'error' ? undefined : await useExisting(caller, creation, claim);
+    if (existing) return existing;
+    throw new Problem('validation_failed', { errors: [creation.missing] });
+  }
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await insertNew(caller, creation, claim);

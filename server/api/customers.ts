@@ -1,5 +1,5 @@
 /** The customers of the calling organization. */
-import { customerListQuery } from '../../contract/customers.ts';
+import { customerListQuery, missingName } from '../../contract/customers.ts';
 import type { Customer as CustomerBody, CustomerUpdate } from '../../contract/customers.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { Customer } from '../entities/customer.ts';
@@ -42,6 +42,7 @@ export const customers: Handlers<V1['customers']> = {
       body,
       onConflict: query.onConflict,
       idempotencyKey: headers['idempotency-key'],
+      missing: missingName(body),
       values: () => newCustomer(body),
       merge: { table: customerTable, change: (row) => changed(row, body) },
       present,

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { customer, requireName } from '../../contract/customers.ts';
+import { customer, missingName } from '../../contract/customers.ts';
 import { customerImport } from './schemas.ts';
 import type { CustomerImport } from './schemas.ts';
 import { defaultType, displayName, wholeAddress as storedAddress } from '../records/customer.ts';
@@ -19,11 +18,9 @@ export const customers: Kind<CustomerImport, Customer> = {
   planner: async () => (row, stored) => (stored ? change(row, stored) : create(row)),
 };
 
-const named = requireName(z.unknown());
-
 function create(row: CustomerImport): Wanted | Rejection[] {
-  const missing = named.safeParse(row).error?.issues ?? [];
-  if (missing.length > 0) return missing.map(({ message }) => ({ field: 'name', code: 'required', message }));
+  const missing = missingName(row);
+  if (missing) return [{ field: missing.field, code: missing.code, message: missing.message }];
   const values = merge(row);
   const rejections = rejectMetadata(values.metadata);
   if (rejections.length > 0) return rejections;

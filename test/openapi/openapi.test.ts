@@ -65,7 +65,9 @@ describe.each([
       for (const parameter of operationAt(document, one).parameters) {
         const at = `${one.place} ${parameter.name}`;
         expect(parameter.description, at).toBeTruthy();
-        expect(parameter.example, at).toBeDefined();
+        // A tool that fills in every example must still get a page: these are for one request only.
+        const single = parameter.in === 'header' || parameter.name === 'cursor';
+        expect(parameter.example !== undefined, at).toBe(!single);
         expect(parameter.required ?? false, at).toBe(parameter.in === 'path');
         if (parameter.schema.type === 'object')
           expect(parameter, at).toMatchObject({ style: 'deepObject', explode: true });
@@ -102,7 +104,7 @@ describe.each([
         path: one.route.pathParams,
         header: one.route.headers,
       })) {
-        const asked = parameters.filter((found) => found.in === kind);
+        const asked = parameters.filter((found) => found.in === kind && found.example !== undefined);
         if (kind === 'header' && asked.length === 0) continue;
         const given = Object.fromEntries(
           asked.map(({ name, example }) => [kind === 'header' ? name.toLowerCase() : name, String(example)]),
