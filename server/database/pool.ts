@@ -28,8 +28,15 @@ export function limitSilence(pool: pg.Pool, limitMs: number): void {
     const { stream } = connection;
     if (!('setTimeout' in stream) || typeof stream.setTimeout !== 'function') return;
     stream.setTimeout(limitMs, () => {
-      const message = `The database sent nothing for ${limitMs / 1000} seconds.`;
+      const seconds = Number(Reflect.get(stream, 'timeout')) / 1000;
+      const message = `The database sent nothing for ${seconds} seconds.`;
       stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
     });
   });
+}
+
+/** Gives one connection another limit, for work whose statements take longer than a request may. */
+export function changeSilenceLimit({ connection }: pg.PoolClient, limitMs: number): void {
+  const { stream } = connection;
+  if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);
 }

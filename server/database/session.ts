@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { changeSilenceLimit } from './pool.ts';
 import { types } from './prepared.ts';
 
 export type Session = {
@@ -18,7 +19,7 @@ export type Session = {
 };
 
 /** Longer than the pool's limit for requests: a chunk of an import maintains many indexes at once. */
-const statementTimeout = '10min';
+const statementTimeoutMs = 10 * 60_000;
 
 /** Opens a connection for `work` alone and closes it afterward, with whatever the work left on it. */
 export async function withSession<T>(
@@ -31,7 +32,8 @@ export async function withSession<T>(
   const ignore = () => undefined;
   client.on('error', ignore);
   try {
-    await client.query(`set statement_timeout = '${statementTimeout}'`);
+    await client.query(`set statement_timeout = ${statementTimeoutMs}`);
+    changeSilenceLimit(client, statementTimeoutMs + 1_000);
     return await work(sessionOn(client, organizationId));
   } finally {
     client.off('error', ignore);
