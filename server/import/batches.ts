@@ -7,7 +7,7 @@ import type { RawRow } from './source.ts';
 export type Entry<Row> = { line: number; raw: readonly string[] } & ({ row: Row } | { rejections: Rejection[] });
 
 /** Large enough for the cost of a transaction to vanish, small enough for other writers to wait less than a second. */
-export const limits = { rows: 2000, weight: 6000 };
+export const limits = { rows: 1000, weight: 4000 };
 
 /** A second row of the same record starts a new chunk: it changes what the first one has made. */
 export async function* inChunks<Row extends Keyed, Stored extends object>(
@@ -43,8 +43,12 @@ export const keysOf = ({ id, externalId }: Keyed): string[] => [
 export async function* parseRows<Row extends Keyed, Stored extends object>(
   kind: Kind<Row, Stored>,
   rows: AsyncIterable<RawRow>,
+  { keepRaw = false } = {},
 ): AsyncGenerator<Entry<Row>> {
-  for await (const raw of rows) yield parseRow(kind, raw);
+  for await (const row of rows) {
+    const entry = parseRow(kind, row);
+    yield keepRaw ? entry : { ...entry, raw: [] };
+  }
 }
 
 function parseRow<Row extends Keyed, Stored extends object>(kind: Kind<Row, Stored>, row: RawRow): Entry<Row> {

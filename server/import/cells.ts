@@ -4,13 +4,13 @@ import type { Preset } from './presets/presets.ts';
 
 /**
  * A cell that a spreadsheet would run as a formula is exported with an apostrophe in front; so is one that would be
- * taken for such a cell when it comes back. The export writes them with `harmless`, in the room beside this one.
+ * taken for such a cell when it is imported again.
  */
 const guarded = /^'+[=+\-@\t\r]/;
 
-export function readCell(cell: string): string {
+function readCell(cell: string): string {
   const text = cell.trim();
-  return guarded.test(text) ? text.slice(1) : text;
+  return text.startsWith("'") && guarded.test(text) ? text.slice(1) : text;
 }
 
 const decimals: ReadonlySet<string> = new Set([
@@ -23,29 +23,46 @@ const decimals: ReadonlySet<string> = new Set([
 ]);
 const europeanDecimal = /^-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+$/;
 
-/** Puts the value of a cell where its field belongs; an empty cell says nothing. */
-export function placeInRow(
-  row: Record<string, unknown>,
+/** What puts a cell of one column where its field belongs; an empty cell says nothing. */
+export function placerOf(
   field: string,
-  cell: string,
   delimiter: Delimiter,
   preset: Preset | undefined,
-): void {
-  const text = preset?.convert(field, cell) ?? cell;
-  if (text === '') return;
+): (row: Record<string, unknown>, cell: string) => void {
+  const read = valueReader(field, delimiter, preset?.tagSeparator ?? ';');
+  const convert = preset ? (cell: string) => preset.convert(field, cell) : undefined;
   const dot = field.indexOf('.');
-  if (dot === -1) row[field] ??= valueOf(field, text, delimiter, preset?.tagSeparator);
-  else row[field.slice(0, dot)] = { [field.slice(dot + 1)]: text, ...Object(row[field.slice(0, dot)]) };
+  const [parent, name] = dot === -1 ? [undefined, field] : [field.slice(0, dot), field.slice(dot + 1)];
+  return (row, cell) => {
+    const plain = readCell(cell);
+    const text = convert && plain !== '' ? convert(plain) : plain;
+    if (text === '') return;
+    const target = parent === undefined ? row : objectAt(row, parent);
+    // Where two columns stand for one field, the first that has a value counts.
+    if (!Object.hasOwn(target, name)) target[name] = read(text);
+  };
 }
 
-function valueOf(field: string, cell: string, delimiter: Delimiter, tagSeparator = ';'): unknown {
-  if (field === 'tags') return tagsOf(cell, tagSeparator);
-  // Spreadsheets write TRUE and FALSE; any other text is left for the contract to reject.
-  if (field === 'taxable' && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === 'true';
-  if (delimiter === ';' && decimals.has(field) && europeanDecimal.test(cell))
-    return cell.replaceAll('.', '').replace(',', '.');
-  return cell;
+function objectAt(row: Record<string, unknown>, name: string): Record<string, unknown> {
+  // Only this function puts objects into a row.
+  const existing = row[name] as Record<string, unknown> | undefined;
+  if (existing) return existing;
+  const created = {};
+  row[name] = created;
+  return created;
 }
+
+function valueReader(field: string, delimiter: Delimiter, tagSeparator: string): (cell: string) => unknown {
+  if (field === 'tags') return (cell) => tagsOf(cell, tagSeparator);
+  if (field === 'taxable') return booleanOf;
+  if (delimiter === ';' && decimals.has(field)) return decimalOf;
+  return (cell) => cell;
+}
+
+// Spreadsheets write TRUE and FALSE; any other text is left for the contract to reject.
+const booleanOf = (cell: string) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell);
+const decimalOf = (cell: string) =>
+  europeanDecimal.test(cell) ? cell.replaceAll('.', '').replace(',', '.') : cell;
 
 /** Separated tags, or a JSON array of them where one holds the separator. */
 function tagsOf(cell: string, separator: string): string[] {

@@ -7,7 +7,7 @@ import { addressParts } from '../entities/customer.ts';
 import { isReportHeader } from './rejects.ts';
 import { presetFor } from './presets/presets.ts';
 import type { Preset } from './presets/presets.ts';
-import { placeInRow, readCell } from './cells.ts';
+import { placerOf } from './cells.ts';
 import type { Delimiter } from './delimiter.ts';
 
 const objects: ReadonlySet<string> = new Set(['address', 'shippingAddress', 'acceptedBy', 'owner']);
@@ -146,6 +146,9 @@ function reader(
   preset: Preset | undefined,
 ): Pick<ColumnPlan, 'read' | 'skipped'> {
   const complete = preset?.completer(header);
+  const places = fields.flatMap((field, index) =>
+    field === undefined ? [] : [{ index, place: placerOf(field, delimiter, preset) }],
+  );
   let skipped = 0;
   const read: ColumnPlan['read'] = (cells) => {
     const whole = complete ? complete(cells) : cells;
@@ -154,11 +157,7 @@ function reader(
       return undefined;
     }
     const row: Record<string, unknown> = {};
-    fields.forEach((field, index) => {
-      if (field === undefined) return;
-      const cell = readCell(whole[index] ?? '');
-      if (cell !== '') placeInRow(row, field, cell, delimiter, preset);
-    });
+    for (const { index, place } of places) place(row, whole[index] ?? '');
     return preset ? preset.finish({ ...preset.fixed, ...row }) : row;
   };
   return { read, skipped: () => skipped };

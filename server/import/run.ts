@@ -26,10 +26,10 @@ export async function importRows<Row extends Keyed, Stored extends { id: string 
   target: Target<Row, Stored>,
   open: OpenRows,
 ): Promise<Report> {
-  const { kind, signal, onChunk } = target;
+  const { kind, signal, onChunk, rejects } = target;
   const report = emptyReport(open.notes);
   const deferral = new Deferral(kind);
-  for await (const chunk of ahead(inChunks(kind, parseRows(kind, open.rows)))) {
+  for await (const chunk of ahead(inChunks(kind, parseRows(kind, open.rows, { keepRaw: rejects !== undefined })))) {
     signal?.throwIfAborted();
     const now = chunk.filter((entry) => !deferral.mustWait(entry));
     for (const entry of chunk) if (deferral.mustWait(entry)) deferral.add(entry);

@@ -14,8 +14,14 @@ import { eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.
 import { lineTexts, maximumLines, personFields, proposalTexts, status } from '../../contract/proposals.ts';
 import { failure, oneOf } from '../../contract/text.ts';
 
+/** As the API writes times: the common form, which needs no more than a look. */
+const canonical = (value: unknown): value is string =>
+  typeof value === 'string' && value.length === 24 && isExisting(Date.parse(value), value);
+const isExisting = (ms: number, value: string) => !Number.isNaN(ms) && new Date(ms).toISOString() === value;
+
 const instant = parsed<string>(
   (value) =>
+    (canonical(value) ? value : undefined) ??
     (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ??
     failure(
       'invalid_type',
