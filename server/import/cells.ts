@@ -61,8 +61,7 @@ function valueReader(field: string, delimiter: Delimiter, tagSeparator: string):
 
 // Spreadsheets write TRUE and FALSE; any other text is left for the contract to reject.
 const booleanOf = (cell: string) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell);
-const decimalOf = (cell: string) =>
-  europeanDecimal.test(cell) ? cell.replaceAll('.', '').replace(',', '.') : cell;
+const decimalOf = (cell: string) => (europeanDecimal.test(cell) ? cell.replaceAll('.', '').replace(',', '.') : cell);
 
 /** Separated tags, or a JSON array of them where one holds the separator. */
 function tagsOf(cell: string, separator: string): string[] {

@@ -60,7 +60,7 @@ export function planColumns(
   rejectUnknownMappings(known);
   const left: string[] = [];
   const fields = header.map((name, index) => (index < own ? undefined : fieldOf(name, index, known, left)));
-  if (documentAt === undefined) requireKey(fields);
+  if (documentAt === undefined && !preset?.isKeyed) requireKey(fields);
   const notes = notesOn(delimiter, preset, left, mapping);
   return { header, notes, preset: preset?.name, documentAt, ...reader(header, fields, delimiter, preset) };
 }

@@ -22,7 +22,6 @@ export class EncodingDetector {
       this.#utf16 = chunk[0] === 0xff && chunk[1] === 0xfe;
     }
     if (this.#rest.length === 0 && isAscii(chunk)) return;
-    if (chunk.some((byte) => unassigned.has(byte))) this.#isWindows1252 = false;
     const bytes = Buffer.concat([this.#rest, chunk]);
     const end = bytes.length - unfinished(bytes);
     this.#rest = Buffer.from(bytes.subarray(end));
@@ -43,6 +42,7 @@ export class EncodingDetector {
       this.#multibyte += isAscii(bytes) ? 0 : 1;
       return;
     }
+    if (bytes.some((byte) => unassigned.has(byte))) this.#isWindows1252 = false;
     const text = bytes.toString('utf8');
     this.#broken += text.split('\uFFFD').length - 1;
     this.#multibyte += (text.match(/[\u0080-\uFFFC]/g) ?? []).length;

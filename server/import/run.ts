@@ -39,7 +39,8 @@ export async function importRows<Row extends Keyed, Stored extends { id: string 
   for await (const chunk of deferral.chunks()) await importEntries(target, report, chunk, undefined);
   await onChunk(report);
   report.errors.sort((left, right) => left.line - right.line);
-  if (open.skipped() > 0) report.notes.push(`${open.skipped()} rows are no records of their own and were left out.`);
+  const skipped = open.skipped();
+  if (skipped > 0) report.notes.push(`Rows left out, which are no records of their own: ${skipped}.`);
   return report;
 }
 

@@ -28,12 +28,16 @@ export type Export = {
   carried?: { by: string; columns: readonly string[] };
   /** A row without a value in this column is no record, such as a further picture of a product. */
   requires?: string;
+  /** Set where `finish` makes the externalId. */
+  isKeyed?: boolean;
   /** The last word on a row. */
   finish?: (row: Row) => Row;
 };
 
 export type Preset = {
   name: string;
+  /** Its rows get their externalId from several columns. */
+  isKeyed: boolean;
   fixed: Row;
   tagSeparator: string | undefined;
   fieldOf(column: string): string | undefined;
@@ -62,11 +66,13 @@ function presetOf({
   convert = {},
   tagSeparator,
   finish,
+  isKeyed = false,
   ...rest
 }: Export): Preset {
   const fields = new Map(Object.entries(columns).map(([column, field]) => [bare(column), field]));
   return {
     name,
+    isKeyed,
     fixed,
     tagSeparator,
     fieldOf(column) {

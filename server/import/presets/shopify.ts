@@ -67,6 +67,7 @@ export const shopify: Export[] = [
       // A draft is not offered either.
       status: (cell) => (/^active$/i.test(cell) ? 'active' : 'archived'),
     },
+    isKeyed: true,
     finish: asVariant,
   },
 ];

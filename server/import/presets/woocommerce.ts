@@ -16,6 +16,7 @@ export const woocommerce: Export[] = [
       'Postal Code': 'address.postalCode',
     },
     convert: { 'address.country': country },
+    isKeyed: true,
     // Guests have no user name.
     finish: ({ username, ...row }) => ({ ...row, externalId: username ?? row.email }),
   },

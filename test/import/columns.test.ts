@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest';
+import { importFile } from '../../server/import/import-file.ts';
+import type { ImportKind, ImportOptions } from '../../server/import/import-file.ts';
+import { presetNames } from '../../server/import/presets/presets.ts';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, withFile } from './importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  const { organization } = tenant;
+  const csv = (kind: ImportKind, text: string, mapping: ImportOptions['mapping'] = {}) =>
+    withFile('rows.csv', text, (file) => importFile({ database: world.database, organization, kind, file, mapping }));
+  return { csv, fetch: (kind: ImportKind, externalId: string) => fetchRecord(tenant, kind, externalId) };
+}
+
+describe('other people’s headers', () => {
+  const text = 'Nr,Company Name,Town,Rating\nC-1,Alfreds,Berlin,5\n';
+  const map = { Nr: 'externalId', 'Company Name': 'companyName', Town: 'address.city' };
+
+  test('are mapped to fields, and columns left over are named', async () => {
+    const { csv, fetch } = await start();
+    const report = await csv('customers', text, { map });
+    expect(report).toEqual(
+      counts({
+        read: 1,
+        created: 1,
+        notes: ['Columns not imported: Rating.', '--rest-to-metadata keeps them in metadata.'],
+      }),
+    );
+    expect(await fetch('customers', 'C-1')).toMatchObject({
+      companyName: 'Alfreds',
+      address: { city: 'Berlin' },
+      metadata: {},
+    });
+  });
+
+  test('are kept in metadata on request, or left out by name', async () => {
+    const { csv, fetch } = await start();
+    expect(await csv('customers', text, { map: { ...map, Town: '' }, restToMetadata: true })).toEqual(
+      counts({ read: 1, created: 1 }),
+    );
+    expect(await fetch('customers', 'C-1')).toMatchObject({ address: null, metadata: { Rating: '5' } });
+    await csv('customers', 'externalId,Lead score (0–10)\nC-1,7\n', { restToMetadata: true });
+    expect((await fetch('customers', 'C-1')).metadata).toEqual({ Rating: '5', Lead_score_0_10: '7' });
+  });
+
+  test.each([
+    [{ Nummer: 'externalId' }, '--map: the file has no column Nummer'],
+    [{ ...map, Rating: 'nots' }, '--map: nots is not a field of this record; did you mean notes?'],
+    [{ 'Company Name': 'name', Town: '', Rating: '' }, 'the column externalId is missing'],
+  ])('are rejected where the mapping %j does not fit', async (wrong, message) => {
+    const { csv } = await start();
+    await expect(csv('customers', text, { map: wrong })).rejects.toThrow(message);
+  });
+});
+
+/** Header lines as the tools write them, a row of each, and what becomes of it. */
+const exportsOf: [name: string, kind: ImportKind, text: string, externalId: string, wanted: object][] = [
+  [
+    'Stripe (customers)',
+    'customers',
+    'id,Description,Email,Name,Created (UTC),Delinquent,Plan,Status,Total Spend,Payment Count,Refunded Volume,Dispute Losses,tag (metadata)\ncus_Nx1,Old account,ana@example.com,Ana Ruiz,2025-03-19 05:57,false,,,12.00,1,0.00,0.00,vip\n',
+    'cus_Nx1',
+    {
+      name: 'Ana Ruiz',
+      email: 'ana@example.com',
+      notes: 'Old account',
+      createdAt: '2025-03-19T05:57:00.000Z',
+      metadata: { tag: 'vip' },
+    },
+  ],
+  [
+    'Stripe (prices)',
+    'items',
+    'Price ID,Product ID,Product Name,Product Statement Descriptor,Product Tax Code,Description,Created (UTC),Amount,Currency,Interval,Interval Count,Usage Type,Aggregate Usage,Billing Scheme,Trial Period Days,Tax Behavior\nprice_1R4,prod_Ry,Social Pro,,,Heyo,2025-03-19 05:57,"1,029.90",aud,month,1,licensed,,per_unit,,unspecified\n',
+    'price_1R4',
+    {
+      name: 'Social Pro',
+      unitPrice: '1029.90',
+      currency: 'AUD',
+      unit: 'month',
+      metadata: { stripe_product: 'prod_Ry' },
+    },
+  ],
+  [
+    'HubSpot (contacts)',
+    'customers',
+    'Record ID,First Name,Last Name,Email,Phone Number,Lead Status,Create Date,Associated Company,Country/Region,Contact owner\n101,Camille,Durand,camille@example.com,+33 6 00 00 00 00,NEW,2024-03-12 09:14,Villa SA,France,f@example.com\n',
+    '101',
+    {
+      type: 'person',
+      name: 'Camille Durand',
+      companyName: 'Villa SA',
+      address: { country: 'FR' },
+      phone: '+33 6 00 00 00 00',
+    },
+  ],
+  [
+    'HubSpot (companies)',
+    'customers',
+    'Record ID,Company name,Company Domain Name,Country/Region,Description\n101,Kilimo,kilimo.example,United States,Scores\n',
+    'company-101',
+    { type: 'company', name: 'Kilimo', website: 'https://kilimo.example', address: { country: 'US' } },
+  ],
+  [
+    'HubSpot (products)',
+    'items',
+    'Record ID,Name,SKU,Unit price,Product description,Product type\n7,Setup,S-1,250.0,Once,Service\n',
+    '7',
+    { type: 'service', name: 'Setup', sku: 'S-1', unitPrice: '250.00', description: 'Once' },
+  ],
+  [
+    'QuickBooks (customers)',
+    'customers',
+    'Name,Company name,Street Address,City,State,Country,Zip,Phone,Email,Customer Type,Attachments,Open Balance\nAmy’s Birds,Amy’s Bird Sanctuary,4581 Finch St.,Bayshore,CA,USA,94326,(650) 555-3311,birds@example.com,,,239.00\n',
+    'Amy’s Birds',
+    {
+      name: 'Amy’s Birds',
+      companyName: 'Amy’s Bird Sanctuary',
+      address: { line1: '4581 Finch St.', region: 'CA', country: 'US' },
+    },
+  ],
+  [
+    'QuickBooks (customer contact list)',
+    'customers',
+    'Customer full name,Phone numbers,Email,Full name,Bill address,Ship address\nCool Cars,Phone: (415) 555-9933 Mobile: (415) 555-1,cars@example.com,Grace Pariente,"65 Ocean Dr.\nHalf Moon Bay CA",\n',
+    'Cool Cars',
+    { name: 'Cool Cars', phone: '(415) 555-9933', address: { line1: '65 Ocean Dr. Half Moon Bay CA' } },
+  ],
+  [
+    'QuickBooks (products and services)',
+    'items',
+    'Product/Service Name,Sales Description,SKU,Type,Sales Price / Rate,Taxable,Income Account,Purchase Description,Purchase Cost,Expense Account,Quantity On Hand,Reorder Point,Inventory Asset Account,Quantity as-of Date\nDesign,Custom Design,,Service,75,no,Design income,,,,,,,\n',
+    'Design',
+    { type: 'service', name: 'Design', description: 'Custom Design', unitPrice: '75.00', taxable: false },
+  ],
+  [
+    'Xero (contacts)',
+    'customers',
+    '*ContactName,AccountNumber,EmailAddress,FirstName,LastName,POAttentionTo,POAddressLine1,POAddressLine2,POAddressLine3,POAddressLine4,POCity,PORegion,POPostalCode,POCountry,SAAttentionTo,SAAddressLine1,SAAddressLine2,SAAddressLine3,SAAddressLine4,SACity,SARegion,SAPostalCode,SACountry,PhoneNumber,FaxNumber,MobileNumber,DDINumber,SkypeName,BankAccountName,BankAccountNumber,BankAccountParticulars,TaxNumber,AccountsReceivableTaxCodeName,AccountsPayableTaxCodeName,Website,LegalName\nMarlow Pty,MAR001,gavin@example.com,Gavin,Marlow,,PO Box 4,,,,Perth,WA,6000,Australia,,1 Site St,,,,Perth,WA,6000,Australia,08 5550 1111,,0400 555 111,,,,,,12 345 678 901,,,marlow.example,\n',
+    'Marlow Pty',
+    {
+      name: 'Marlow Pty',
+      firstName: 'Gavin',
+      address: { line1: 'PO Box 4', country: 'AU' },
+      shippingAddress: { line1: '1 Site St' },
+      phone: '08 5550 1111',
+      taxId: '12 345 678 901',
+      metadata: { account_number: 'MAR001' },
+    },
+  ],
+  [
+    'Xero (inventory items)',
+    'items',
+    '*ItemCode,ItemName,Quantity,PurchasesDescription,PurchasesUnitPrice,PurchasesAccount,PurchasesTaxRate,SalesDescription,SalesUnitPrice,SalesAccount,SalesTaxRate\nMUG,Kowhai mug,40,,8.00,,15% GST on Expenses,A mug,20.00,4000,15% GST on Income\n',
+    'MUG',
+    { type: 'product', name: 'Kowhai mug', sku: 'MUG', unitPrice: '20.00', description: 'A mug' },
+  ],
+  [
+    'Shopify (customers)',
+    'customers',
+    "Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Default Address Company,Default Address Address1,Default Address Address2,Default Address City,Default Address Province Code,Default Address Country Code,Default Address Zip,Default Address Phone,Phone,Accepts SMS Marketing,Total Spent,Total Orders,Note,Tax Exempt,Tags\n'7210448301122,Teo,Villa,teo@example.com,no,Ranch,HC 31,,Elko,NV,US,'89801,'(775) 555-0154,'+1 775 555 0155,no,7.44,6,Beef,no,\"VIP, horeca\"\n",
+    '7210448301122',
+    {
+      name: 'Ranch',
+      firstName: 'Teo',
+      companyName: 'Ranch',
+      address: { region: 'NV', postalCode: '89801' },
+      phone: '(775) 555-0154',
+      tags: ['VIP', 'horeca'],
+      notes: 'Beef',
+    },
+  ],
+  [
+    'Shopify (products)',
+    'items',
+    'Handle,Title,Body (HTML),Vendor,Product Category,Type,Tags,Published,Option1 Name,Option1 Value,Option2 Name,Option2 Value,Option3 Name,Option3 Value,Variant SKU,Variant Grams,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Variant Fulfillment Service,Variant Price,Variant Compare At Price,Variant Requires Shipping,Variant Taxable,Variant Barcode,Image Src,Image Position,Image Alt Text,Status\nfelpa,Felpa,"<p>Bella &amp; calda</p>",U,,Felpe,a,true,Taglia,S,,,,,FEL-S,5,,1,deny,manual,40.00,,true,true,,https://cdn.example/f.jpg,1,,active\nfelpa,,,,,,,,,M,,,,,FEL-M,5,,1,deny,manual,42.00,,true,true,,,,,\nfelpa,,,,,,,,,,,,,,,,,,,,,,,,,https://cdn.example/g.jpg,2,,\n',
+    'felpa/M',
+    {
+      name: 'Felpa (M)',
+      sku: 'FEL-M',
+      unitPrice: '42.00',
+      description: 'Bella & calda',
+      category: 'Felpe',
+      status: 'active',
+      imageUrl: 'https://cdn.example/f.jpg',
+    },
+  ],
+  [
+    'WooCommerce (customers)',
+    'customers',
+    'Name,Username,Last Active,Sign Up,Email,Orders,Total Spend,AOV,Country / Region,City,Region,Postal Code\nBo Kim,,2024-01-02,,bo@example.com,1,10,10,SE,Malmö,M,211 20\n',
+    'bo@example.com',
+    { name: 'Bo Kim', email: 'bo@example.com', address: { city: 'Malmö', country: 'SE' } },
+  ],
+  [
+    'WooCommerce (products)',
+    'items',
+    'ID,Type,SKU,Name,Published,"Is featured?","Visibility in catalog","Short description",Description,"Date sale price starts","Date sale price ends","Tax status","Tax class","In stock?",Stock,"Low stock amount","Backorders allowed?","Sold individually?","Weight (kg)","Length (cm)","Width (cm)","Height (cm)","Allow customer reviews?","Purchase note","Sale price","Regular price",Categories,Tags,"Shipping class",Images,"Download limit","Download expiry days",Parent\n44,variable,TSH,T-shirt,1,0,visible,,,,,taxable,,1,,,0,0,,,,,1,,,,"Clothing > Tshirts",,,,,,\n45,"simple, virtual",ALB,Album,1,0,visible,,"A <b>good</b> one",,,none,,1,,,0,0,,,,,1,,,15,"Music, Gifts",,,"https://x.example/a.jpg, https://x.example/b.jpg",,,\n',
+    '45',
+    {
+      type: 'service',
+      name: 'Album',
+      sku: 'ALB',
+      unitPrice: '15.00',
+      taxable: false,
+      category: 'Music',
+      imageUrl: 'https://x.example/a.jpg',
+      description: 'A good one',
+    },
+  ],
+];
+
+describe('an export of another tool', () => {
+  test.each(exportsOf)('from %s is recognized by its header, and said to be', async (name, kind, text, id, wanted) => {
+    const { csv, fetch } = await start();
+    const report = await csv(kind, text);
+    expect(report.errors).toEqual([]);
+    expect(report.notes[0]).toBe(`Recognized as an export from ${name}.`);
+    expect(await fetch(kind, id)).toMatchObject(wanted);
+    expect(await csv(kind, text)).toMatchObject({ read: report.read, unchanged: report.read });
+  });
+
+  test('is tried here for each one that is known', () => {
+    expect(exportsOf.map(([name]) => name).toSorted()).toEqual(presetNames.toSorted());
+  });
+
+  test('says how many of its rows are no records of their own, and which columns it leaves', async () => {
+    const { csv } = await start();
+    const [, kind, text] = exportsOf.find(([name]) => name === 'Shopify (products)') ?? [];
+    const report = await csv(kind ?? 'items', text ?? '');
+    expect(report).toMatchObject({ read: 2, created: 2 });
+    expect(report.notes.join('\n')).toMatch(
+      /Columns not imported: Vendor, .*\n.*\nRows left out, which are no records of their own: 1\./,
+    );
+  });
+
+  test('may be mapped in part otherwise, and keeps the rest in metadata', async () => {
+    const { csv, fetch } = await start();
+    const [, , text = '', id = ''] = exportsOf.find(([name]) => name === 'HubSpot (contacts)') ?? [];
+    await csv('customers', text, { map: { 'Lead Status': 'tags' }, restToMetadata: true });
+    expect(await fetch('customers', id)).toMatchObject({
+      tags: ['NEW'],
+      metadata: { Contact_owner: 'f@example.com', Create_Date: '2024-03-12 09:14' },
+    });
+  });
+});

@@ -1,0 +1,135 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { importFile } from '../../server/import/import-file.ts';
+import type { ImportKind } from '../../server/import/import-file.ts';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  const { organization } = tenant;
+  const file = (kind: ImportKind, name: string, content: string | Buffer) =>
+    withFile(name, content, (path) => importFile({ database: world.database, organization, kind, file: path }));
+  return { tenant, file, ...importInto(world, tenant) };
+}
+
+describe('CSV as people have it', () => {
+  test('is separated by semicolons, with decimal commas, and says so', async () => {
+    const { tenant, csv } = await start();
+    const report = await csv(
+      'items',
+      'externalId;type;name;unitPrice;taxRate\nI-1;product;"Tee; grün";1.234,50;19\nI-2;service;Rat;0,0525;\nI-3;service;Ruf;12.5;\n',
+    );
+    expect(report).toEqual(
+      counts({
+        read: 3,
+        created: 3,
+        notes: ['Columns are separated by semicolons: a comma in a number is its decimal point.'],
+      }),
+    );
+    expect(await fetchRecord(tenant, 'items', 'I-1')).toMatchObject({ name: 'Tee; grün', unitPrice: '1234.50' });
+    expect((await fetchRecord(tenant, 'items', 'I-2')).unitPrice).toBe('0.0525');
+    expect((await fetchRecord(tenant, 'items', 'I-3')).unitPrice).toBe('12.50');
+  });
+
+  test('is separated by tabs, and a comma in a number is left for the contract to reject', async () => {
+    const { csv } = await start();
+    const report = await csv('items', 'externalId\ttype\tname\tunitPrice\nI-1\tproduct\tChai, hot\t1,5\n');
+    expect(report).toMatchObject({ rejected: 1, notes: ['Columns are separated by tabs.'] });
+    expect(report.errors).toMatchObject([{ line: 2, field: 'unitPrice', code: 'invalid_decimal' }]);
+  });
+
+  test('is Windows-1252, which is detected with a warning', async () => {
+    const { tenant, csv } = await start();
+    // 0x80 is the euro sign there, and nothing in Latin-1.
+    const bytes = Buffer.concat([Buffer.from('externalId,name\nC-1,K\u00F6ln ', 'latin1'), Buffer.from([0x80, 0x0a])]);
+    expect(await csv('customers', bytes)).toEqual(
+      counts({
+        read: 1,
+        created: 1,
+        notes: ['The file is not UTF-8 and was read as Windows-1252. Check names with accents.'],
+      }),
+    );
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Köln €');
+  });
+
+  test('is UTF-16 with a byte order mark, as Excel saves Unicode text', async () => {
+    const { tenant, csv } = await start();
+    expect(await csv('customers', Buffer.from('\uFEFFexternalId\tname\nC-1\tŁódź\n', 'utf16le'))).toMatchObject({
+      created: 1,
+    });
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Łódź');
+  });
+
+  test('keeps characters that a chunk of the file cuts in two', async () => {
+    const { tenant, csv } = await start();
+    const long = 'ä€𝄞'.repeat(60_000);
+    expect(await csv('customers', `externalId,name,notes\nC-1,Ana,x\nC-2,Bob,${long}\n`)).toMatchObject({
+      created: 1,
+      errors: [{ line: 3, field: 'notes', code: 'too_long' }],
+      notes: [],
+    });
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Ana');
+  });
+});
+
+describe('JSON', () => {
+  const records = [
+    { externalId: 'C-1', name: 'Ana "[{,}]" \\' },
+    { externalId: 'C-2', name: 'Bob', address: { city: 'Köln' } },
+  ];
+
+  test.each([
+    ['on one line', JSON.stringify(records)],
+    ['with a record a line', `\uFEFF[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`],
+    ['indented', JSON.stringify(records, undefined, 2)],
+  ])('is one array, %s', async (_, text) => {
+    const { tenant, file } = await start();
+    expect(await file('customers', 'rows.json', text)).toEqual(counts({ read: 2, created: 2 }));
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Ana "[{,}]" \\');
+    expect((await fetchRecord(tenant, 'customers', 'C-2')).address.city).toBe('Köln');
+  });
+
+  test('names the line on which a rejected element starts, and an array that does not end', async () => {
+    const { file } = await start();
+    const text = '[\n{"externalId":"C-1",\n"name":"Ana"},\n{"externalId":"C-2"},\n{"externalId":"C-3","name":"Cy"}\n';
+    const report = await file('customers', 'rows.json', text);
+    expect(report).toMatchObject({ read: 4, created: 2, rejected: 2 });
+    expect(report.errors).toMatchObject([
+      { line: 4, field: 'name', code: 'required' },
+      { line: 6, field: '', code: 'malformed_json' },
+    ]);
+  });
+
+  test('is an array of any length, cut anywhere', async () => {
+    const { file } = await start();
+    const many = Array.from({ length: 3000 }, (_, index) => ({
+      externalId: `C-${index}`,
+      name: `Ü ${index}`,
+      notes: 'x'.repeat(200),
+    }));
+    expect(await file('customers', 'rows.json', JSON.stringify(many))).toEqual(counts({ read: 3000, created: 3000 }));
+    expect(await file('customers', 'rows.json', JSON.stringify(many))).toEqual(counts({ read: 3000, unchanged: 3000 }));
+  });
+
+  test('is told from CSV by its first character, where the name says nothing', async () => {
+    const { file } = await start();
+    expect(await file('customers', 'rows', '{"externalId":"C-1","name":"Ana"}\n')).toMatchObject({ created: 1 });
+    expect(await file('customers', 'rows.txt', 'externalId,name\nC-2,Bob\n')).toMatchObject({ created: 1 });
+  });
+});
+
+test('each format may be compressed', async () => {
+  const { file } = await start();
+  const zipped = (text: string) => gzipSync(Buffer.from(text));
+  expect(await file('customers', 'c.csv.gz', zipped('externalId,name\nC-1,Ana\n'))).toMatchObject({ created: 1 });
+  expect(await file('customers', 'c.jsonl.gz', zipped('{"externalId":"C-2","name":"Bob"}'))).toMatchObject({
+    created: 1,
+  });
+  expect(await file('customers', 'c.gz', zipped('[{"externalId":"C-3","name":"Cy"}]'))).toMatchObject({ created: 1 });
+  await expect(file('customers', 'c.csv.gz', zipped('externalId,name\nC-4,Di\n').subarray(0, 30))).rejects.toThrow(
+    'cannot be read',
+  );
+});
