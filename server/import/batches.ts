@@ -4,7 +4,12 @@ import { describeInvalidBody } from '../problems/invalid-request.ts';
 import type { Keyed, Kind, Rejection } from './kind.ts';
 import type { RawRow } from './source.ts';
 
-export type Entry<Row> = { line: number; raw: readonly string[] } & ({ row: Row } | { rejections: Rejection[] });
+export type Entry<Row> = { line: number; raw: readonly string[] } & (
+  | { row: Row }
+  | { rejections: Rejection[] }
+  /** Not validated yet. */
+  | { value: unknown }
+);
 
 /** Large enough for the cost of a transaction to vanish, small enough for other writers to wait less than a second. */
 export const limits = { rows: 1000, weight: 4000 };
@@ -19,7 +24,7 @@ export async function* inChunks<Row extends Keyed, Stored extends object>(
   let seen = new Set<string>();
   for await (const entry of entries) {
     const added = 'row' in entry ? kind.weigh(entry.row) : 0;
-    const keys = 'row' in entry ? keysOf(entry.row) : [];
+    const keys = keysOfEntry(entry);
     const isFull = chunk.length >= limits.rows || (chunk.length > 0 && weight + added > limits.weight);
     if (isFull || keys.some((key) => seen.has(key))) {
       yield chunk;
@@ -40,20 +45,38 @@ export const keysOf = ({ id, externalId }: Keyed): string[] => [
   ...(externalId ? [externalId] : []),
 ];
 
-export async function* parseRows<Row extends Keyed, Stored extends object>(
+export function keysOfEntry<Row extends Keyed>(entry: Entry<Row>): string[] {
+  if ('row' in entry) return keysOf(entry.row);
+  if (!('value' in entry)) return [];
+  const { id, externalId } = Object(entry.value);
+  const text = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined);
+  return keysOf({ id: text(id), externalId: text(externalId)?.normalize('NFC') });
+}
+
+type ReadOptions = {
+  /** Keeps the row as it was, for the report of rejected rows. */
+  keepRaw: boolean;
+  /** Whether rows are to be compared with what is stored before they are validated. */
+  isComparing: () => boolean;
+};
+
+export async function* readEntries<Row extends Keyed, Stored extends object>(
   kind: Kind<Row, Stored>,
   rows: AsyncIterable<RawRow>,
-  { keepRaw = false } = {},
+  { keepRaw, isComparing }: ReadOptions,
 ): AsyncGenerator<Entry<Row>> {
   for await (const row of rows) {
-    const entry = parseRow(kind, row);
-    yield keepRaw ? entry : { ...entry, raw: [] };
+    const entry: Entry<Row> = keepRaw ? row : { ...row, raw: [] };
+    yield isComparing() ? entry : parseEntry(kind, entry);
   }
 }
 
-function parseRow<Row extends Keyed, Stored extends object>(kind: Kind<Row, Stored>, row: RawRow): Entry<Row> {
+export function parseEntry<Row extends Keyed, Stored extends object>(
+  kind: Kind<Row, Stored>,
+  row: Entry<Row>,
+): Entry<Row> {
+  if (!('value' in row)) return row;
   const { line, raw } = row;
-  if ('rejections' in row) return { line, raw, rejections: row.rejections };
   const { data, error } = kind.schema.safeParse(row.value);
   if (!error) return { line, raw, row: data };
   const request = { body: row.value, bodySchema: kind.schema, recordSchema: kind.record };

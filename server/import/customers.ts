@@ -14,6 +14,7 @@ export const customers: Kind<CustomerImport, Customer> = {
   record: customer,
   columns: columnsOf(customerImport),
   tableOf: (store) => store.customers,
+  isFlat: true,
   weigh: () => 1,
   planner: async () => (row, stored) => (stored ? change(row, stored) : create(row)),
 };

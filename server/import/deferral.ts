@@ -1,5 +1,5 @@
 /** Rows that wait for the end of the file: what they claim may be given up by then. */
-import { inChunks, keysOf, limits } from './batches.ts';
+import { inChunks, keysOfEntry, limits } from './batches.ts';
 import type { Entry } from './batches.ts';
 import type { Keyed, Kind } from './kind.ts';
 
@@ -20,14 +20,13 @@ export class Deferral<Row extends Keyed, Stored extends object> {
 
   /** A row about a record that waits already must wait behind it. */
   mustWait(entry: Entry<Row>): boolean {
-    return 'row' in entry && keysOf(entry.row).some((key) => this.#keys.has(key));
+    return this.#keys.size > 0 && keysOfEntry(entry).some((key) => this.#keys.has(key));
   }
 
   add(entry: Entry<Row>): void {
     this.#entries.push(entry);
-    if (!('row' in entry)) return;
-    this.#weight += this.#kind.weigh(entry.row);
-    for (const key of keysOf(entry.row)) this.#keys.add(key);
+    if ('row' in entry) this.#weight += this.#kind.weigh(entry.row);
+    for (const key of keysOfEntry(entry)) this.#keys.add(key);
   }
 
   chunks(): AsyncGenerator<Entry<Row>[]> {

@@ -39,7 +39,8 @@ export class EncodingDetector {
 
   #count(bytes: Buffer): void {
     if (isUtf8(bytes)) {
-      this.#multibyte += isAscii(bytes) ? 0 : 1;
+      // Whole chunks with letters of other scripts are valid by intent, never by accident.
+      if (!isAscii(bytes)) this.#multibyte = Infinity;
       return;
     }
     if (bytes.some((byte) => unassigned.has(byte))) this.#isWindows1252 = false;

@@ -14,6 +14,7 @@ export const items: Kind<ItemImport, Item> = {
   columns: columnsOf(itemImport),
   unique: { field: 'sku', property: 'skuKey', column: 'sku_key', code: 'sku_taken' },
   tableOf: (store) => store.items,
+  isFlat: true,
   weigh: () => 1,
   async planner({ organization: { currency } }) {
     return (row, stored) => {

@@ -31,6 +31,8 @@ export type Kind<Row extends Keyed = Keyed, Stored extends object = object> = {
   columns: readonly string[];
   unique?: UniqueKey;
   tableOf(store: Store): RecordTable<Stored>;
+  /** Whether the record is all there is, without lines of its own. */
+  isFlat: boolean;
   /** How many database rows it stands for. */
   weigh(row: Row): number;
   /** Loads what these rows refer to, in a number of queries that does not depend on theirs. */

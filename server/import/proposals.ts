@@ -24,6 +24,7 @@ export const proposals: Kind<ProposalImport, Proposal> = {
   columns: columnsOf(proposalImport),
   unique: { field: 'number', property: 'number', column: 'number', code: 'number_taken' },
   tableOf: (store) => store.proposals,
+  isFlat: false,
   weigh: ({ lineItems = [] }) => 1 + lineItems.length,
   async planner(store, rows, stored) {
     const lines = rows.flatMap(({ lineItems = [] }) => lineItems);

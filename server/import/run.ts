@@ -1,9 +1,10 @@
 /** One import, chunk by chunk: while the database stores a chunk, the next one is read and validated. */
-import { inChunks, parseRows } from './batches.ts';
+import { inChunks, parseEntry, readEntries } from './batches.ts';
 import type { Entry } from './batches.ts';
 import { importChunk } from './chunk.ts';
 import type { Deferred } from './chunk.ts';
 import { Deferral } from './deferral.ts';
+import { findUnchanged } from './exact.ts';
 import type { Keyed, Kind, Outcome } from './kind.ts';
 import type { RejectsFile } from './rejects.ts';
 import { count, emptyReport } from './report.ts';
@@ -29,11 +30,16 @@ export async function importRows<Row extends Keyed, Stored extends { id: string 
   const { kind, signal, onChunk, rejects } = target;
   const report = emptyReport(open.notes);
   const deferral = new Deferral(kind);
-  for await (const chunk of ahead(inChunks(kind, parseRows(kind, open.rows, { keepRaw: rejects !== undefined })))) {
+  // Files are often imported again: as long as most rows say what is stored, that is looked at first.
+  let isComparing = kind.isFlat;
+  const entries = readEntries(kind, open.rows, { keepRaw: rejects !== undefined, isComparing: () => isComparing });
+  for await (const chunk of ahead(inChunks(kind, entries))) {
     signal?.throwIfAborted();
+    const unchangedBefore = report.unchanged;
     const now = chunk.filter((entry) => !deferral.mustWait(entry));
     for (const entry of chunk) if (deferral.mustWait(entry)) deferral.add(entry);
     await importEntries(target, report, now, deferral);
+    isComparing = kind.isFlat && report.unchanged - unchangedBefore > chunk.length / 2;
     await onChunk(report);
   }
   for await (const chunk of deferral.chunks()) await importEntries(target, report, chunk, undefined);
@@ -47,16 +53,18 @@ export async function importRows<Row extends Keyed, Stored extends { id: string 
 async function importEntries<Row extends Keyed, Stored extends { id: string }>(
   { store, kind, table, rejects, onErrors }: Target<Row, Stored>,
   report: Report,
-  entries: readonly Entry<Row>[],
+  given: readonly Entry<Row>[],
   deferral: Deferral<Row, Stored> | undefined,
 ): Promise<void> {
+  const same = await findUnchanged(store, kind, table, given);
+  const entries = given.map((entry) => (same.has(entry) ? entry : parseEntry(kind, entry)));
   const rows = entries.flatMap((entry) => ('row' in entry ? [entry.row] : []));
   const isFinal = deferral === undefined || deferral.isFull;
   const outcomes = await importChunk(store, kind, table, rows, isFinal);
   const errors: RowError[] = [];
   let next = 0;
   for (const entry of entries) {
-    const outcome: Outcome | Deferred = 'row' in entry ? (outcomes[next++] ?? []) : entry.rejections;
+    const outcome = 'row' in entry ? (outcomes[next++] ?? []) : outcomeOf(entry);
     if (isDeferred(outcome)) {
       if (deferral) deferral.add(entry);
       continue;
@@ -66,6 +74,9 @@ async function importEntries<Row extends Keyed, Stored extends { id: string }>(
   }
   if (errors.length > 0) onErrors(errors);
 }
+
+/** A row that was not planned is wrong, or says what is stored. */
+const outcomeOf = <Row>(entry: Entry<Row>): Outcome => ('rejections' in entry ? entry.rejections : 'unchanged');
 
 const isDeferred = (outcome: Outcome | Deferred): outcome is Deferred =>
   typeof outcome === 'object' && !Array.isArray(outcome);

@@ -26,6 +26,11 @@ export class RecordTable<Stored extends object = object> {
     this.#read = this.columns.filter((column) => !this.#derived.includes(column));
   }
 
+  /** The column's type, empty where there is none. */
+  typeOf(property: string): string {
+    return this.#byProperty.get(property)?.type ?? '';
+  }
+
   /** The columns of `select`, read back by `parse`. */
   selection(alias: string): string {
     return this.#read.map(({ name }) => `${alias}.${name}`).join(', ');
@@ -63,7 +68,7 @@ export class RecordTable<Stored extends object = object> {
       const wanted = values[property];
       const there: unknown = Reflect.get(stored, property);
       if (wanted === undefined || wanted === there) continue;
-      if (!isSame(this.#byProperty.get(property)?.type ?? '', there, wanted)) return true;
+      if (!isSame(this.typeOf(property), there, wanted)) return true;
     }
     return false;
   }
