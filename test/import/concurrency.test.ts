@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { importFile } from '../../server/import/import-file.ts';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  return { tenant, ...importInto(world, tenant) };
+}
+
+const item = (given: object) => ({ type: 'product', name: 'Chai', unitPrice: '18', ...given });
+
+describe('rows that trade what only one record may have', () => {
+  test('swap a sku, next to each other', async () => {
+    const { tenant, rows } = await start();
+    await rows('items', item({ externalId: 'A', sku: '1' }), item({ externalId: 'B', sku: '2' }));
+    expect(await rows('items', { externalId: 'A', sku: '2' }, { externalId: 'B', sku: '1' })).toEqual(
+      counts({ read: 2, updated: 2 }),
+    );
+    expect((await fetchRecord(tenant, 'items', 'A')).sku).toBe('2');
+    expect((await fetchRecord(tenant, 'items', 'B')).sku).toBe('1');
+  });
+
+  test('swap a sku at the two ends of a file that is longer than a chunk', async () => {
+    const { tenant, rows } = await start();
+    await rows('items', item({ externalId: 'A', sku: 'x1' }), item({ externalId: 'B', sku: 'x2' }));
+    const between = Array.from({ length: 2500 }, (_, index) => item({ externalId: `I-${index}` }));
+    const report = await rows('items', { externalId: 'A', sku: 'x2' }, ...between, { externalId: 'B', sku: 'x1' });
+    expect(report).toEqual(counts({ read: 2502, created: 2500, updated: 2 }));
+    expect((await fetchRecord(tenant, 'items', 'A')).sku).toBe('x2');
+  });
+
+  test('pass numbers on in a circle', async () => {
+    const { tenant, rows } = await start();
+    const draft = (name: string, number: string) => ({ externalId: name, number, title: 'T', status: 'draft' });
+    await rows('proposals', draft('A', '1'), draft('B', '2'), draft('C', '3'));
+    expect(await rows('proposals', draft('A', '2'), draft('B', '3'), draft('C', '1'))).toEqual(
+      counts({ read: 3, updated: 3 }),
+    );
+    expect((await fetchRecord(tenant, 'proposals', 'C')).number).toBe('1');
+  });
+
+  test('are rejected at the end where nobody gave it up, with the record that has it', async () => {
+    const { tenant, rows } = await start();
+    await rows('items', item({ externalId: 'A', sku: '1' }));
+    const { id } = await fetchRecord(tenant, 'items', 'A');
+    const report = await rows('items', item({ externalId: 'B', sku: '1' }), item({ externalId: 'C', sku: '3' }));
+    expect(report).toMatchObject({ read: 2, created: 1, rejected: 1 });
+    expect(report.errors).toEqual([{ line: 1, field: 'sku', code: 'sku_taken', message: `is taken by ${id}` }]);
+  });
+});
+
+describe('beside a running import', () => {
+  const many = (round: number) =>
+    Array.from({ length: 6000 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${round}-${index}` }));
+
+  test('a poller misses no change, and sees whole chunks', async () => {
+    const { tenant, rows } = await start();
+    let finished = false;
+    const importing = (async () => {
+      for (const round of [1, 2]) expect((await rows('customers', ...many(round))).rejected).toBe(0);
+      finished = true;
+    })();
+    const copy = new Map<string, string>();
+    let since = '2000-01-01';
+    for (let last = false; !last;) {
+      last = finished;
+      let path: string | null = `/v1/customers?sort=updatedAt&limit=100&updatedSince=${since}`;
+      while (path !== null) {
+        // A fresh key for each round would do too: the limit is a key's own.
+        const answer = await tenant.as(await freshKey(tenant)).call('GET', path);
+        expect(answer.status).toBe(200);
+        for (const { externalId, name } of answer.body.data) copy.set(externalId, name);
+        const { nextUrl } = answer.body.pagination;
+        since = answer.body.syncedThrough ?? since;
+        path = nextUrl === null ? null : nextUrl.replace(/^https?:\/\/[^/]+/, '');
+      }
+    }
+    await importing;
+    expect(copy.size).toBe(6000);
+    expect([...copy.values()].filter((name) => !name.startsWith('Customer 2-'))).toEqual([]);
+  });
+
+  test('a change through the API is neither lost nor waits for the end', async () => {
+    const { tenant, rows } = await start();
+    await rows('customers', ...many(1));
+    const { id } = await fetchRecord(tenant, 'customers', 'C-5999');
+    const importing = rows(
+      'customers',
+      ...many(2).map(({ externalId, name }) => ({ externalId, name, notes: 'imported' })),
+    );
+    const answer = await tenant.call('PATCH', `/v1/customers/${id}`, { phone: '123 456' });
+    expect(answer.status).toBe(200);
+    expect(await importing).toEqual(counts({ read: 6000, updated: 6000 }));
+    expect(await fetchRecord(tenant, 'customers', 'C-5999')).toMatchObject({ phone: '123 456', notes: 'imported' });
+  });
+
+  test('a second import waits for its turn', async () => {
+    const { rows } = await start();
+    const [first, second] = await Promise.all([rows('customers', ...many(1)), rows('customers', ...many(1))]);
+    expect(first.created + second.created).toBe(6000);
+    expect(first.unchanged + second.unchanged).toBe(6000);
+  });
+});
+
+test('an import that was stopped in the middle goes on where it was when it is run again', async () => {
+  const { tenant, rows } = await start();
+  const all = Array.from({ length: 3500 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${index}` }));
+  const text = all.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const { organization } = tenant;
+  const stop = new AbortController();
+  await withFile('rows.jsonl', text, async (file) => {
+    const onProgress = () => stop.abort();
+    const { database } = world;
+    const run = importFile({ database, organization, kind: 'customers', file, signal: stop.signal, onProgress });
+    await expect(run).rejects.toThrow('aborted');
+  });
+  const report = await rows('customers', ...all);
+  expect(report).toMatchObject({ read: 3500, created: 2500, unchanged: 1000 });
+});
+
+let keys = 0;
+let key = '';
+/** A key may make 100 requests within a minute. */
+async function freshKey(tenant: Awaited<ReturnType<typeof world.organization>>): Promise<string> {
+  if (keys % 90 === 0) key = await tenant.anotherKey();
+  keys += 1;
+  return key;
+}

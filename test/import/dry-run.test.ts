@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { importFile } from '../../server/import/import-file.ts';
+import type { ImportKind } from '../../server/import/import-file.ts';
+import { useWorld } from '../world.ts';
+import { counts, fetchRecord, importInto, withFile } from './importing.ts';
+
+const world = useWorld();
+
+async function start() {
+  const tenant = await world.organization();
+  const { organization } = tenant;
+  const { database } = world;
+  const dry = (kind: ImportKind, ...rows: object[]) =>
+    withFile('rows.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''), (file) =>
+      importFile({ database, organization, kind, file, dryRun: true }),
+    );
+  return { tenant, dry, ...importInto(world, tenant) };
+}
+
+/** Everything of the organization, as stored. */
+async function stored(organizationId: string) {
+  const tables = ['customers', 'items', 'proposals', 'proposal_lines'];
+  const texts = tables.map((name) => `select t::text as row from ${name} t where organization_id = $1 order by id`);
+  return Promise.all(texts.map(async (text) => (await world.database.pool.query(text, [organizationId])).rows));
+}
+
+describe('a dry run', () => {
+  test.each([
+    [
+      'customers',
+      [
+        { externalId: 'C-1', phone: '123' },
+        { externalId: 'C-9', name: 'New' },
+        { externalId: 'C-9', phone: '456' },
+        { externalId: 'C-9', phone: '456' },
+        { externalId: 'C-8', notes: 'nameless' },
+      ],
+    ],
+    [
+      'items',
+      [
+        { externalId: 'I-1', sku: 'b' },
+        { externalId: 'I-2', sku: 'a' },
+        { externalId: 'I-3', type: 'product', name: 'X', unitPrice: 1, sku: 'A' },
+      ],
+    ],
+    [
+      'proposals',
+      [
+        { externalId: 'P-1', title: 'Other' },
+        { externalId: 'P-1', lineItems: [{ type: 'service', name: 'New', quantity: 1, unitPrice: 1 }] },
+        { externalId: 'P-1', currency: 'JPY' },
+        { externalId: 'P-1', currency: 'JPY' },
+        { externalId: 'P-2', number: 'N-1', title: 'T', status: 'draft' },
+        { externalId: 'P-3', number: 'N-3', title: 'T', status: 'draft', lineItems: [] },
+      ],
+    ],
+  ] as const)('of %s gives the summary of the real run, and writes nothing', async (kind, given) => {
+    const { tenant, dry, rows } = await start();
+    await rows('customers', { externalId: 'C-1', name: 'Ana' });
+    const item = { type: 'product', name: 'Chai', unitPrice: 1 };
+    await rows('items', { externalId: 'I-1', sku: 'a', ...item }, { externalId: 'I-2', sku: 'b', ...item });
+    const lineItems = [{ type: 'service', name: 'Talk', quantity: 2, unitPrice: '10.5' }];
+    await rows('proposals', { externalId: 'P-1', number: 'N-1', title: 'T', status: 'draft', lineItems });
+    const before = await stored(tenant.organization.id);
+    const foreseen = await dry(kind, ...given);
+    expect(await stored(tenant.organization.id)).toEqual(before);
+    const real = await rows(kind, ...given);
+    expect(real.created + real.updated).toBeGreaterThan(0);
+    // The id of a record that was not created yet cannot be foreseen.
+    const withoutIds = (report: typeof real) => JSON.parse(JSON.stringify(report).replaceAll(/(itm|prp)_\w+/g, '$1'));
+    expect(withoutIds(foreseen)).toEqual(withoutIds(real));
+  });
+
+  test('keeps no other writer waiting', async () => {
+    const { tenant, dry, rows } = await start();
+    await rows('customers', { externalId: 'C-1', name: 'Ana' });
+    const { id } = await fetchRecord(tenant, 'customers', 'C-1');
+    const running = dry('customers', { externalId: 'C-1', name: 'Bob' });
+    expect((await tenant.call('PATCH', `/v1/customers/${id}`, { name: 'Cy' })).status).toBe(200);
+    expect(await running).toEqual(counts({ read: 1, updated: 1 }));
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Cy');
+  });
+});
