@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ProposalListQuery } from '../../client/index.ts';
 import { proposalStatuses } from '../../contract/proposals.ts';
+import { importInto } from '../import/importing.ts';
 import { invalid, proposal, rejection } from '../records.ts';
 import { useWorld } from '../world.ts';
 
@@ -71,6 +72,29 @@ describe('GET /v1/proposals/{proposalId}', () => {
       const error = await rejection(tenant.client.proposals.get(wrong));
       expect([error.status, error.code]).toEqual([404, 'not_found']);
     }
+  });
+
+  test('stores a change in the last digit of a total of more than 16 digits', async () => {
+    const tenant = await world.organization();
+    const { rows } = importInto(world, tenant);
+    const huge = { type: 'service', name: 'Work', quantity: '999999999.9999', unitPrice: '999999999.9999' };
+    const discounted = (discountAmount: string) => ({
+      externalId: 'P-1',
+      number: 'P-1',
+      title: 'Huge',
+      status: 'draft',
+      lineItems: [{ ...huge, discountAmount }],
+    });
+    const shown = async () => {
+      const [{ discountTotal, total } = {}] = (await tenant.client.proposals.list({ externalId: 'P-1' })).data;
+      return [discountTotal, total];
+    };
+    expect(await rows('proposals', discounted('0.01'))).toMatchObject({ created: 1 });
+    expect(await shown()).toEqual(['0.01', '999999999999799999.99']);
+    // As floats the two totals are equal.
+    expect(await rows('proposals', discounted('0.02'))).toMatchObject({ updated: 1 });
+    expect(await shown()).toEqual(['0.02', '999999999999799999.98']);
+    expect(await rows('proposals', discounted('0.0200'))).toMatchObject({ unchanged: 1 });
   });
 
   test('prints amounts with the currency’s own number of decimals', async () => {

@@ -1,72 +1,114 @@
-/** The contract and the server cannot drift apart: the compiler stands between them. */
+/** Contract, entities, handlers, client and document cannot drift apart: each way of doing so is noticed. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generate } from '../../client/build/generate.ts';
+import { generatedOtherwise, groups, published } from './mutations.ts';
+import type { Mutation } from './mutations.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
+const run = promisify(execFile);
+const parts = ['contract', 'server', 'client', 'test/client/drift.test.ts', 'package.json', 'tsconfig.json'];
 let copy: string;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'proposal-api-drift-'));
-  for (const part of ['contract', 'server', 'client', 'package.json', 'tsconfig.json'])
-    await cp(join(root, part), join(copy, part), { recursive: true });
+  for (const part of parts) await cp(join(root, part), join(copy, part), { recursive: true });
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const settings = JSON.parse(await readFile(join(copy, 'tsconfig.json'), 'utf8'));
   await writeFile(
     join(copy, 'tsconfig.json'),
-    JSON.stringify({ ...settings, include: ['contract', 'server', 'client'] }),
+    JSON.stringify({ ...settings, include: ['contract', 'server', 'client', 'test'] }),
   );
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-async function complaints(): Promise<string> {
-  const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  return promisify(execFile)(compiler, ['--noEmit', '--pretty', 'false'], { cwd: copy }).then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string }) => error.stdout,
-  );
-}
+type Change = Pick<Mutation, 'file' | 'from' | 'to'>;
 
-async function changed<T>(file: string, from: string, to: string, work: () => Promise<T>): Promise<T> {
-  const path = join(copy, file);
-  const before = await readFile(path, 'utf8');
-  expect(before).toContain(from);
-  await writeFile(path, before.replace(from, to));
+/** Does `work` while the copy has these changes. */
+async function changed<T>(changes: Change[], work: () => Promise<T>): Promise<T> {
+  const before = new Map<string, string>();
+  for (const { file, from, to } of changes) {
+    const text = await readFile(join(copy, file), 'utf8');
+    if (!before.has(file)) before.set(file, text);
+    expect(text, file).toContain(from);
+    await writeFile(
+      join(copy, file),
+      text.replace(from, () => to),
+    );
+  }
   try {
     return await work();
   } finally {
-    await writeFile(path, before);
+    for (const [file, text] of before) await writeFile(join(copy, file), text);
   }
 }
 
-describe('a field that is added to the contract', () => {
-  test('nothing is wrong as it stands', async () => {
-    expect(await complaints()).toBe('');
+type Complaint = { file: string; text: string };
+
+/** What the compiler says about the copy: its message, and the line that it is about. */
+async function complaints(): Promise<Complaint[]> {
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  const output = await run(compiler, ['--noEmit', '--pretty', 'false'], { cwd: copy }).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+  const messages = output.split(/\n(?=\S)/).filter((message) => message.trim() !== '');
+  return Promise.all(
+    messages.map(async (message) => {
+      const [, file = '', line = '1'] = /^([^(]+)\((\d+),/.exec(message) ?? [];
+      const source = file === '' ? '' : await readFile(join(copy, file), 'utf8');
+      return { file, text: `${message}\n${source.split('\n')[Number(line) - 1]}` };
+    }),
+  );
+}
+
+describe('the compiler', () => {
+  test('has nothing to say about the code as it is', async () => {
+    expect(await complaints()).toEqual([]);
   });
 
-  const records = {
-    customers: "id: fields.id('customer'),",
-    items: "id: fields.id('item'),",
-    proposals: "id: fields.id('proposal'),",
-  };
-  for (const [resource, anchor] of Object.entries(records)) {
-    test(`does not compile until the server delivers it: ${resource}`, async () => {
-      const text = await changed(`contract/${resource}.ts`, anchor, `${anchor} loyaltyPoints: z.int(),`, complaints);
-      expect(text).toContain(`server/api/${resource}.ts`);
-      expect(text).toContain('loyaltyPoints');
+  describe.each(Object.entries(groups))('about %s', (_, mutations) => {
+    let found: Complaint[];
+    beforeAll(async () => {
+      found = await changed(mutations, complaints);
     });
-  }
 
-  test('an operation that is added does not compile until it is kept', async () => {
-    const text = await changed(
-      'contract/items.ts',
-      '  get: {',
-      "  peek: { method: 'GET', path: '/items/peek', responses: { 200: item } },\n  get: {",
-      complaints,
-    );
-    expect(text).toContain('server/api/items.ts');
+    test.each(mutations)('notices $what', ({ caught: [file, text] }) => {
+      const inFile = found.filter((complaint) => complaint.file === file).map((complaint) => complaint.text);
+      expect(
+        inFile.filter((complaint) => complaint.includes(text)),
+        inFile.join('\n'),
+      ).not.toEqual([]);
+    });
+  });
+});
+
+describe('the published document', () => {
+  const emit = async (): Promise<unknown> => {
+    const emitter = join(copy, 'contract/openapi/openapi.ts');
+    const program = `import { openApiDocument } from ${JSON.stringify(emitter)};
+      process.stdout.write(JSON.stringify(openApiDocument('https://api.example.com')));`;
+    return JSON.parse((await run(process.execPath, ['--input-type=module', '-e', program])).stdout);
+  };
+  let current: unknown;
+  beforeAll(async () => {
+    current = await emit();
+  });
+
+  test.each(published)('differs from the snapshot by $what', async (mutation) => {
+    expect(await changed([mutation], emit)).not.toEqual(current);
+  });
+});
+
+describe('the generated client', () => {
+  test.each(generatedOtherwise)('differs from what the contract generates by $what', async ({ from, to }) => {
+    const text = await readFile(join(root, 'client/generated.ts'), 'utf8');
+    expect(text).toContain(from);
+    expect(text.replace(from, () => to)).not.toBe(generate());
+    expect(text).toBe(generate());
   });
 });

@@ -1,0 +1,263 @@
+/** Changes by which contract, entities, handlers, client and document would drift apart, and who notices each. */
+
+export type Mutation = {
+  what: string;
+  file: string;
+  from: string;
+  to: string;
+  /** Where the compiler complains, and a part of what it says. */
+  caught: [file: string, text: string];
+};
+
+const [customers, items, proposals] = ['contract/customers.ts', 'contract/items.ts', 'contract/proposals.ts'];
+const client = 'client/generated.ts';
+const field = `text(10, { description: 'New.', example: 'New' })`;
+const parameter = `textParameter(10, { description: 'New.', examples: ['new'] })`;
+
+/** Each group is compiled at once: its changes are far enough apart to be told by what the compiler says. */
+export const groups: Record<string, Mutation[]> = {
+  'what callers send': [
+    {
+      what: 'a filter that no handler reads',
+      file: customers,
+      from: 'email: textParameter(',
+      to: `region: ${parameter}, email: textParameter(`,
+      caught: ['server/api/customers.ts', `'region' is missing`],
+    },
+    {
+      what: 'a sort without an order',
+      file: items,
+      from: `...listQuery(sortsBy('name')),`,
+      to: `...listQuery([...sortsBy('name'), 'price'] as const),`,
+      caught: ['server/api/items.ts', `'price' is missing`],
+    },
+    {
+      what: 'a field of an update that no entity has',
+      file: customers,
+      from: '    ...eachClearable(details),',
+      to: `    nickname: clearable(${field}), ...eachClearable(details),`,
+      caught: ['server/records/customer.ts', 'nickname'],
+    },
+    {
+      what: 'a field of a create that no entity has: items',
+      file: items,
+      from: '  unit: emptyIsAbsent(unit),',
+      to: `  unit: emptyIsAbsent(unit), colour: emptyIsAbsent(${field}),`,
+      caught: ['server/records/item.ts', 'colour'],
+    },
+    {
+      what: 'a filter that no handler reads: proposals',
+      file: proposals,
+      from: '  number: textParameter(50',
+      to: `  title: ${parameter}, number: textParameter(50`,
+      caught: ['server/api/proposals.ts', `'title' is missing`],
+    },
+  ],
+  'what callers send, and it is stored otherwise': [
+    {
+      what: 'a field of a create that no entity has: customers',
+      file: customers,
+      from: '  ...eachEmptyIsAbsent(moreDetails),',
+      to: `  ...eachEmptyIsAbsent(moreDetails), fax: emptyIsAbsent(${field}),`,
+      caught: ['server/records/customer.ts', 'fax'],
+    },
+    {
+      what: 'a field that can be cleared, and is never null where it is stored',
+      file: customers,
+      from: '    name: name.optional(),\n    ...eachClearable',
+      to: '    name: clearable(name),\n    ...eachClearable',
+      caught: ['server/records/customer.ts', `'string | null | undefined' is not assignable`],
+    },
+    {
+      what: 'a value of a closed set that no entity stores',
+      file: items,
+      from: `itemTypes = ['product', 'service']`,
+      to: `itemTypes = ['product', 'service', 'bundle']`,
+      caught: ['server/records/item.ts', 'bundle'],
+    },
+    {
+      what: 'a filter that the contract no longer has',
+      file: proposals,
+      from: `  expiresBefore: instantParameter({ description: 'Only proposals whose \`expiresAt\` is before this time.' }),`,
+      to: '',
+      caught: ['server/api/proposals.ts', 'expiresBefore'],
+    },
+  ],
+  'what callers get': [
+    {
+      what: 'a field that no handler returns: customers',
+      file: customers,
+      from: `    id: fields.id('customer'),\n    type,`,
+      to: `    id: fields.id('customer'),\n    loyalty: z.int(), type,`,
+      caught: ['server/api/customers.ts', 'loyalty'],
+    },
+    {
+      what: 'a field that no handler returns: items',
+      file: items,
+      from: `    id: fields.id('item'),`,
+      to: `    id: fields.id('item'), weight: z.int(),`,
+      caught: ['server/api/items.ts', 'weight'],
+    },
+    {
+      what: 'a field that no handler returns: proposals',
+      file: proposals,
+      from: `  id: fields.id('proposal'),`,
+      to: `  id: fields.id('proposal'), revision: z.int(),`,
+      caught: ['server/api/proposals.ts', 'revision'],
+    },
+    {
+      what: 'a field that no handler returns: lines',
+      file: proposals,
+      from: `    id: fields.id('line'),`,
+      to: `    id: fields.id('line'), margin: z.int(),`,
+      caught: ['server/api/proposal-lines.ts', 'margin'],
+    },
+    {
+      what: 'a field that no handler returns: me',
+      file: 'contract/me.ts',
+      from: '    label: z',
+      to: '    region: z.string(), label: z',
+      caught: ['server/api/me.ts', 'region'],
+    },
+  ],
+  'what callers get, and it is stored otherwise': [
+    {
+      what: 'a field that is never null in the contract, and can be where it is stored',
+      file: items,
+      from: '    unit: unit.nullable(),',
+      to: '    unit,',
+      caught: ['server/api/items.ts', `| null' is not assignable to type 'string'`],
+    },
+    {
+      what: 'a number that is a text in the contract',
+      file: 'contract/me.ts',
+      from: '    remaining: z.int()',
+      to: '    remaining: z.string()',
+      caught: ['server/api/me.ts', `'number' is not assignable to type 'string'`],
+    },
+    {
+      what: 'a property that the entity no longer has',
+      file: 'server/entities/customer.ts',
+      from: '    taxId: optionalText(),',
+      to: '',
+      caught: ['server/api/customers.ts', 'taxId'],
+    },
+    {
+      what: 'a property that can be null where it is stored',
+      file: 'server/entities/proposal.ts',
+      from: '    title: p.text(),',
+      to: '    title: optionalText(),',
+      caught: ['server/api/proposals.ts', 'title'],
+    },
+  ],
+  operations: [
+    {
+      what: 'an operation without a handler',
+      file: items,
+      from: '  get: {\n',
+      to: `  peek: { method: 'GET', path: '/items/peek', responses: { 200: item } },\n  get: {\n`,
+      caught: ['server/api/items.ts', 'peek'],
+    },
+    {
+      what: 'a handler for an operation that the contract does not have',
+      file: 'server/api/proposals.ts',
+      from: '  async get({ params }, caller) {',
+      to: '  async accept({ params }: { params: { proposalId: string } }) { return record(params); },\n  async get({ params }, caller) {',
+      caught: ['server/api/proposals.ts', 'accept'],
+    },
+    {
+      what: 'a field that the client’s record lacks',
+      file: client,
+      from: '  taxId: string | null;',
+      to: '',
+      caught: ['test/client/drift.test.ts', 'expectTypeOf<ClientBodies>'],
+    },
+    {
+      what: 'a parameter that the client’s query lacks',
+      file: client,
+      from: '  sku?: string | undefined;',
+      to: '',
+      caught: ['test/client/drift.test.ts', 'keyof api.ItemListQuery'],
+    },
+    {
+      what: 'a field that the client’s body lacks',
+      file: client,
+      from: '  unitPrice: string | number;',
+      to: '',
+      caught: ['test/client/drift.test.ts', 'api.ItemCreate'],
+    },
+  ],
+  handlers: [
+    {
+      what: 'a field that the handler leaves out',
+      file: 'server/api/customers.ts',
+      from: '    website,\n    notes,',
+      to: '    notes,',
+      caught: ['server/api/customers.ts', 'website'],
+    },
+    {
+      what: 'a field that the contract does not have',
+      file: 'server/api/items.ts',
+      from: `    unitPrice: printPrice(unitPrice, currency),`,
+      to: `    unitPrice: printPrice(unitPrice, currency), nameKey: name,`,
+      caught: ['server/api/items.ts', 'nameKey'],
+    },
+    {
+      what: 'a filter that the handler leaves out',
+      file: 'server/api/items.ts',
+      from: `    category: (value) => equal('category', value),`,
+      to: '',
+      caught: ['server/api/items.ts', `'category' is missing`],
+    },
+    {
+      what: 'a filter that the contract does not have',
+      file: 'server/api/proposals.ts',
+      from: `    number: (value) => exactly('number', value),`,
+      to: `    number: (value) => exactly('number', value), title: (value: string) => exactly('title', value),`,
+      caught: ['server/api/proposals.ts', `'title' does not exist`],
+    },
+    {
+      what: 'a condition on a property that the entity does not have',
+      file: 'server/api/customers.ts',
+      from: `exactly('emailKey'`,
+      to: `exactly('mailKey'`,
+      caught: ['server/api/customers.ts', 'mailKey'],
+    },
+    {
+      what: 'an order by a property that is not read',
+      file: 'server/api/proposals.ts',
+      from: `statusChangedAt: 'statusChangedAt' }`,
+      to: `statusChangedAt: 'search' }`,
+      caught: ['server/api/proposals.ts', `'"search"' is not assignable`],
+    },
+    {
+      what: 'a status that the operation does not have',
+      file: 'server/api/me.ts',
+      from: 'plain(',
+      to: `created({ id: 'key' }, '/v1/me') || plain(`,
+      caught: ['server/api/me.ts', 'created'],
+    },
+  ],
+};
+
+/** Changes that compile: the published document tells. */
+export const published: Omit<Mutation, 'caught'>[] = [
+  { what: 'a shorter longest text', file: customers, from: 'const name = text(200', to: 'const name = text(150' },
+  { what: 'another default', file: 'contract/list.ts', from: `default: '-createdAt'`, to: `default: 'createdAt'` },
+  { what: 'a status less', file: items, from: '...problems(409, 413, 415, 422)', to: '...problems(413, 415, 422)' },
+  { what: 'a header less', file: customers, from: '    headers: ifMatch,\n', to: '' },
+  {
+    what: 'a value less in a closed set',
+    file: proposals,
+    from: `'expired', 'canceled'] as const`,
+    to: `'expired'] as const`,
+  },
+  { what: 'a parameter less', file: items, from: `  sku: textParameter(100`, to: `  skus: textParameter(100` },
+];
+
+/** Changes of the client's generated part that compile: it is compared with what the contract generates. */
+export const generatedOtherwise: Omit<Mutation, 'caught' | 'file'>[] = [
+  { what: 'an operation less', from: `    create: { method: 'POST', path: '/v1/items' },`, to: '' },
+  { what: 'another path', from: `'/v1/proposals/:proposalId'`, to: `'/v1/proposal/:proposalId'` },
+  { what: 'another method', from: `method: 'PATCH'`, to: `method: 'PUT'` },
+];
