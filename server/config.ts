@@ -1,17 +1,29 @@
 /** The environment, read once: the only place that knows process.env. */
 import { z } from 'zod';
 
+const hasCredentials = (url: string) => URL.canParse(url) && /@/.test(url.split('/')[2] ?? '');
+
 const schema = z.object({
   PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).default(3000),
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Where the service is reached from outside; the listening address where it is not given. */
-  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
+    .refine((url) => !hasCredentials(url), 'must have no user:password@, because it is shown to every caller')
+    .optional(),
   /** A PostgreSQL of 15 to 18; without it an embedded one is run in DATA_DIR. */
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
     .optional(),
   DATA_DIR: z.string().min(1).optional(),
+  /** Redis 7 or Valkey: the rate limit over all processes. */
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
+    .optional(),
+  /** Prometheus metrics are served here, at /metrics; nowhere without it. */
+  METRICS_PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).optional(),
   /** Signs the sessions of the settings pages; without it a random one that is kept in the database. */
   AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   /** Sends invitations and password links; without it the settings show them only. */

@@ -9,6 +9,8 @@ import { openEmbeddedPostgres } from './postgres.ts';
 
 export type Opened = Database & {
   embedded: boolean;
+  /** Where an embedded one has its files. */
+  folder: string | undefined;
   /** The migrations that were run when it was opened. */
   migrated: string[];
   /** For people and psql; undefined where DATABASE_URL may hold a password. */
@@ -20,20 +22,20 @@ const defaultDataDir = fileURLToPath(new URL('../../.data', import.meta.url));
 
 /** Opened and migrated: what every command starts with. */
 export async function openConfiguredDatabase(config: Config, onProgress?: (line: string) => void): Promise<Opened> {
-  const embedded = config.DATABASE_URL
-    ? undefined
-    : await openEmbeddedPostgres({ dataDir: config.DATA_DIR ?? defaultDataDir, ...(onProgress && { onProgress }) });
-  const address = config.DATABASE_URL ? { url: config.DATABASE_URL } : { url: embedded?.url ?? '' };
+  const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? defaultDataDir);
+  const embedded = folder && (await openEmbeddedPostgres({ dataDir: folder, ...(onProgress && { onProgress }) }));
+  const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
   try {
     const database = await openDatabase(address);
     const migrated = await migrate(database, onProgress);
     const close = async () => {
       await database.orm.close();
-      await embedded?.close();
+      if (embedded) await embedded.close();
     };
-    return { ...database, migrated, embedded: embedded !== undefined, url: embedded?.url, close };
+    const url = embedded ? embedded.url : undefined;
+    return { ...database, migrated, embedded: url !== undefined, folder, url, close };
   } catch (error) {
-    await embedded?.close();
+    if (embedded) await embedded.close();
     const reason = error instanceof Error ? error.message : String(error);
     throw config.DATABASE_URL
       ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error })

@@ -85,7 +85,7 @@ export async function giveTo(account: Account, path: string): Promise<void> {
 
 async function writableFolder(path: string): Promise<string> {
   try {
-    await fs.mkdir(path, { recursive: true });
+    await makeFolder(path);
     // Tried, not asked for: what may be written is decided when it is written.
     await fs.rmdir(await fs.mkdtemp(join(path, '.probe-')));
     for (const name of ['postgres.lock', 'postgres.log']) {
@@ -97,6 +97,14 @@ async function writableFolder(path: string): Promise<string> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Set DATA_DIR to a folder that this user can write to (${reason}).`, { cause });
   }
+}
+
+/** fs.mkdir's own `recursive` never returns below a folder that cannot have children, such as /proc. */
+async function makeFolder(path: string): Promise<void> {
+  const found = await fs.stat(path).catch(ignoring('ENOENT'));
+  if (found?.isDirectory()) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path));
+  await fs.mkdir(path).catch(ignoring('EEXIST'));
 }
 
 function isLocked(lock: DatabaseSync): boolean {

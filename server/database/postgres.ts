@@ -42,7 +42,8 @@ type Presence = { client: Client; ended: Promise<void>; socketFolder: string; cr
 
 const DATABASE = 'app';
 const PRESENCE_LOCK = 7_767_310;
-const RESTART_DELAYS_MS = [0, 200, 1_000, 5_000, 15_000];
+/** Between attempts to start the server again, for as long as it takes; the last pause repeats. */
+const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
 /** What a server that is starting, stopping or crashing answers, or its socket, or the wait for a lock in it. */
 const PASSING = new Set(['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
 /** How pg, rather than the server, puts the same: without a code. */
@@ -84,19 +85,22 @@ async function enterAgain(
   isClosed: () => boolean,
 ): Promise<Presence | undefined> {
   opening.report('The database stopped unexpectedly. Starting it again…');
-  for (const pauseMs of RESTART_DELAYS_MS) {
-    await delay(pauseMs);
+  let lastReport = '';
+  for (let attempt = 0; ; attempt += 1) {
+    // Without ref(): the wait for a database that does not start is no reason to keep the process.
+    await delay(RESTART_DELAYS_MS[attempt] ?? RESTART_DELAYS_MS.at(-1), undefined, { ref: false });
     if (isClosed()) return undefined;
     try {
       const presence = await enter(opening, socketFolder);
       opening.report('The database is back.');
       return presence;
     } catch (error) {
-      opening.report(`The database does not start: ${oneLine(error)}`);
+      const report = `The database does not start, and will be tried again every few seconds: ${oneLine(error)}`;
+      // Each new reason is said once.
+      if (report !== lastReport) opening.report(report);
+      lastReport = report;
     }
   }
-  opening.report('Gave up on the database: restart this process once the cause is gone.');
-  return undefined;
 }
 
 /** `formerSocket` is for coming back: then a cluster that is gone is an error, and not made anew. */

@@ -96,18 +96,19 @@ const endpointOptions = {
   requestValidationErrorHandler: refuseInvalid,
 } as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
 
-const deadlineMs = 25_000;
+const deadlineMs = 11_000;
 
 /** A database that hangs keeps a request waiting, not its caller. */
 function limitTime({ baseUrl }: Parts): RequestHandler {
   return (request, response, next) => {
-    const timer = setTimeout(() => {
-      if (response.headersSent) return;
-      const late = new DeadlineError(`No answer within ${deadlineMs} ms.`);
+    const timer = setInterval(() => {
+      // A body that is still on its way has the time limit of the server, which is a 408.
+      if (response.headersSent || !request.complete) return;
+      const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
       if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, next);
       else sendProblem(response, toProblem(late), baseUrl());
     }, deadlineMs);
-    response.on('close', () => clearTimeout(timer));
+    response.on('close', () => clearInterval(timer));
     next();
   };
 }
@@ -142,8 +143,9 @@ function identify({ log, usage }: Parts): RequestHandler {
       });
       if (caller) usage.record(usageOf(request, response, caller));
     });
-    if (!request.headers.host && request.httpVersion === '1.1')
-      throw new Problem('malformed_request', { fault: 'no_host' });
+    const hosts = request.headersDistinct.host?.filter((host) => host !== '').length ?? 0;
+    if (hosts === 0 && request.httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
+    if (hosts > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
     next();
   };
 }

@@ -42,6 +42,11 @@ export class KeyDirectory {
     this.#clock = clock;
   }
 
+  /** How many keys need no lookup. */
+  get size(): number {
+    return this.#known.size;
+  }
+
   /** The key with this hash, revoked or not; undefined where there is none. */
   async find(hash: string): Promise<AuthenticatedKey | undefined> {
     if (this.#known.has(hash) && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();

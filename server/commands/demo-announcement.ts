@@ -1,0 +1,21 @@
+/** The demo's key and passwords: for the eyes at a terminal, and otherwise in a file that only this user can read. */
+import { appendFileSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setPassword } from '../accounts/sign-in.ts';
+import type { Opened } from '../database/open.ts';
+import { ensureDemo } from '../demo/demo.ts';
+
+/** Container platforms and process managers keep what a program prints: a secret does not belong there. */
+export async function announceDemo(database: Opened, url: string, say: (line: string) => void): Promise<void> {
+  let file: string | undefined;
+  const intoFile = (line: string) => {
+    // The folder is this user's alone (0700), and its name is new.
+    file ??= join(database.folder ?? mkdtempSync(join(tmpdir(), 'proposal-api-')), 'demo.txt');
+    appendFileSync(file, `${line}\n`, { mode: 0o600 });
+  };
+  await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, (member, password) =>
+    setPassword(database, member, password),
+  );
+  if (file) say(`The demo's API key and passwords are in ${file}, which only this user can read.`);
+}

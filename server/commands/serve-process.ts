@@ -1,0 +1,108 @@
+/** One serving process: alone, or a worker beside others. */
+import cluster from 'node:cluster';
+import { UsageError } from '../config.ts';
+import type { Config } from '../config.ts';
+import { openConfiguredDatabase } from '../database/open.ts';
+import type { Opened } from '../database/open.ts';
+import { standardLog } from '../http/log.ts';
+import { createMetrics, offerToPrimary, serveMetrics } from '../http/metrics.ts';
+import { serve } from '../http/server.ts';
+import { memoryRateLimiter } from '../limits/rate-limit.ts';
+import { sharedRateLimiter } from '../limits/shared-rate-limit.ts';
+import type { SettingsOptions } from '../web/settings/routes.ts';
+import { announceDemo } from './demo-announcement.ts';
+import type { StopSignal } from './stop-signal.ts';
+
+/** While draining, how long a proxy may still use a connection that it holds open. */
+const graceMs = 3_000;
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const clock = () => performance.now();
+
+export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
+  const isWorker = cluster.isWorker;
+  const database = await openConfiguredDatabase(config, isWorker ? () => undefined : say);
+  const limiter = await openLimiter(config);
+  try {
+    if (stop.isReceived()) return;
+    await serveUntilStopped({ config, stop, demo: demo && !isWorker, database, limiter });
+  } finally {
+    limiter.close();
+    await database.close();
+  }
+}
+
+type Parts = {
+  config: Config;
+  stop: StopSignal;
+  demo: boolean;
+  database: Opened;
+  limiter: Awaited<ReturnType<typeof openLimiter>>;
+};
+
+async function serveUntilStopped({ config, stop, demo, database, limiter }: Parts): Promise<void> {
+  const metrics = config.METRICS_PORT === undefined ? undefined : createMetrics(limiter.status);
+  const serving = await serve({
+    database,
+    log: standardLog,
+    host: config.HOST,
+    port: config.PORT,
+    publicUrl: config.PUBLIC_URL,
+    authSecret: config.AUTH_SECRET,
+    trustedProxies: config.TRUSTED_PROXIES,
+    ...settingsOptions(config),
+    clock,
+    limiter,
+    metrics,
+    timeouts: { grace: graceMs },
+  });
+  try {
+    if (metrics && cluster.isWorker) offerToPrimary(metrics.register);
+    const scraped =
+      metrics && config.METRICS_PORT !== undefined && cluster.isPrimary
+        ? await serveMetrics({ host: config.HOST, port: config.METRICS_PORT, register: metrics.register })
+        : undefined;
+    if (cluster.isPrimary) await greet({ database, url: serving.url, demo, metricsUrl: scraped?.url });
+    stop.started();
+    await stop.received;
+    if (cluster.isPrimary) say('Stopping: finishing the requests in flight.');
+    scraped?.close();
+  } finally {
+    await serving.close();
+  }
+}
+
+type Greeting = { database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };
+
+/** What a person at the terminal wants to know; fills an empty database with the demo. */
+export async function greet({ database, url, demo, metricsUrl }: Greeting): Promise<void> {
+  if (database.url) say(`Database: ${database.url}`);
+  if (database.embedded || demo) await announceDemo(database, url, say);
+  if (metricsUrl) say(`Metrics: ${metricsUrl}`);
+  say(`Serving ${url}/v1 (Ctrl-C stops)`);
+}
+
+async function openLimiter({ REDIS_URL: url }: Config) {
+  if (!url) return { ...memoryRateLimiter(clock), status: undefined, close: () => undefined };
+  return await sharedRateLimiter({
+    url,
+    clock,
+    onChange: (message, reason) => standardLog({ message, ...(reason && { reason }) }),
+  });
+}
+
+/** Mail and single sign-on, where they are configured. */
+function settingsOptions(config: Config): SettingsOptions {
+  const { SMTP_URL, MAIL_FROM, PUBLIC_URL, OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config;
+  const host = PUBLIC_URL ? new URL(PUBLIC_URL).hostname : 'localhost';
+  const given = [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET].filter(Boolean).length;
+  if (given !== 0 && given !== 3)
+    throw new UsageError('Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them');
+  return {
+    ...(SMTP_URL && { mail: { url: SMTP_URL, from: MAIL_FROM ?? `Proposal API <no-reply@${host}>` } }),
+    ...(OIDC_ISSUER &&
+      OIDC_CLIENT_ID &&
+      OIDC_CLIENT_SECRET && {
+        singleSignOn: { issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET },
+      }),
+  };
+}

@@ -1,0 +1,29 @@
+/** SIGINT and SIGTERM: the first asks to stop, the second ends the process at once. */
+import cluster from 'node:cluster';
+import { constants } from 'node:os';
+
+export type StopSignal = {
+  received: Promise<void>;
+  isReceived(): boolean;
+  /** Call once the start is over: a start that hangs is ended by the first signal, a few seconds later. */
+  started(): void;
+};
+
+const startGraceMs = 3_000;
+
+export function onStopSignal(): StopSignal {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let count = 0;
+  let isStarting = true;
+  const stop = (signal: 'SIGINT' | 'SIGTERM') => {
+    const end = () => process.exit(128 + constants.signals[signal]);
+    count += 1;
+    if (count > 1) end();
+    if (isStarting) setTimeout(() => isStarting && end(), startGraceMs).unref();
+    resolve();
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  // Ctrl-C reaches every process of a terminal; workers wait for the word of their primary.
+  process.on('SIGINT', () => cluster.isPrimary && stop('SIGINT'));
+  return { received: promise, isReceived: () => count > 0, started: () => void (isStarting = false) };
+}

@@ -1,0 +1,55 @@
+/** The two ends of a server's life: it listens, and it drains. */
+import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { UsageError } from '../config.ts';
+import type { TrackedResponses } from './unparsed.ts';
+
+/** A UsageError where the port cannot be used. */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) => {
+      const taken =
+        error.code === 'EADDRINUSE' &&
+        `Port ${port} is already taken; choose another with PORT, for example PORT=${port + 1}.`;
+      const forbidden =
+        error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with PORT.`;
+      reject(new UsageError(taken || forbidden || `Cannot listen on ${host}:${port}: ${error.message}`));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+export function addressOf(server: Server, host: string): string {
+  // A server that listens on a port has an AddressInfo; a string is for pipes only.
+  const { port } = server.address() as AddressInfo;
+  const everywhere = host === '0.0.0.0' || host === '::';
+  if (everywhere || host === '127.0.0.1') return `http://localhost:${port}`;
+  return host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`;
+}
+
+/**
+ * Stops listening, finishes the requests in flight, and ends. A proxy may be about to use a connection that is idle:
+ * for `grace` ms it may still send a request, whose response says `Connection: close`. After `drain` ms all is cut.
+ */
+export function drain(
+  server: Server,
+  responses: TrackedResponses,
+  { grace, drain: limit }: { grace: number; drain: number },
+): Promise<void> {
+  for (const response of responses.inFlight()) {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
+  return new Promise((resolve) => {
+    const timers = [
+      setTimeout(() => server.close(), grace),
+      setTimeout(() => server.closeAllConnections(), Math.max(limit, grace)),
+    ];
+    // An http.Server's own close() would end the idle connections at once.
+    NetServer.prototype.close.call(server, () => {
+      for (const timer of timers) clearTimeout(timer);
+      server.close();
+      resolve();
+    });
+  });
+}

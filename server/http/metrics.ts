@@ -1,0 +1,121 @@
+/** What Prometheus reads: made from the log's own lines and from the pool, so that a request pays next to nothing. */
+import cluster from 'node:cluster';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type pg from 'pg';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { addressOf, listen } from './listen.ts';
+import type { Log } from './log.ts';
+
+/** Takes every line of the log, and what is read when Prometheus asks. */
+export type Metrics = { register: Registry; observe: Log; measure(measured: Measured): void };
+
+type Measured = {
+  pool: pg.Pool;
+  /** How many keys the process knows without a lookup. */
+  knownKeys: () => number;
+  inFlight: () => number;
+};
+/** Of a rate limit over all processes; undefined where each process has its own. */
+type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
+
+const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Metrics of this process. */
+export function createMetrics(limiter?: LimiterStatus): Metrics {
+  const register = new Registry();
+  // With the event loop's delay, memory, garbage collection and CPU.
+  collectDefaultMetrics({ register });
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Requests by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers: [register],
+  });
+  const latency = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of the request to the last of the response.',
+    labelNames: ['operation'],
+    buckets: latencyBucketsSeconds,
+    registers: [register],
+  });
+  const databaseErrors = new Counter({
+    name: 'database_errors_total',
+    help: 'Failed requests by the SQLSTATE or network code of the error.',
+    labelNames: ['code'],
+    registers: [register],
+  });
+  const observe: Log = ({ operation, status, ms, error }) => {
+    if (typeof status !== 'number') return;
+    const name = typeof operation === 'string' ? operation : 'other';
+    requests.inc({ operation: name, status });
+    if (typeof ms === 'number') latency.observe({ operation: name }, ms / 1000);
+    const code = databaseCode(error);
+    if (code) databaseErrors.inc({ code });
+  };
+  return { register, observe, measure: (measured) => addGauges(register, measured, limiter) };
+}
+
+/** Of a described error, or of the cause behind it. */
+function databaseCode(error: unknown): string | undefined {
+  for (let cause = error, depth = 0; cause && depth < 5; cause = Reflect.get(Object(cause), 'cause'), depth += 1) {
+    const code: unknown = Reflect.get(Object(cause), 'sqlState') ?? Reflect.get(Object(cause), 'code');
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
+}
+
+function addGauges(register: Registry, { pool, knownKeys, inFlight }: Measured, limiter: LimiterStatus): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [register],
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('http_requests_in_flight', 'Requests without a response yet.', inFlight);
+  gauge('database_pool_in_use', 'Connections in use.', () => pool.totalCount - pool.idleCount);
+  gauge('database_pool_idle', 'Connections that are open and free.', () => pool.idleCount);
+  gauge('database_pool_waiting', 'Requests that wait for a connection.', () => pool.waitingCount);
+  gauge('key_cache_keys', 'API keys that need no lookup.', knownKeys);
+  gauge('rate_limit_shared', '1 while the window holds over all processes, 0 while this one limits by itself.', () =>
+    limiter?.().shared ? 1 : 0,
+  );
+  gauge('rate_limit_fallbacks', 'Requests limited by this process alone since it started.', () =>
+    limiter ? limiter().fallbacks : 0,
+  );
+}
+
+/** Serves `GET /metrics` on a port of its own; the primary of a cluster serves the sum over its workers. */
+export async function serveMetrics({ host, port, register }: { host: string; port: number; register?: Registry }) {
+  const workers = register ? undefined : new AggregatorRegistry();
+  const read = () => register?.metrics() ?? workers?.clusterMetrics() ?? Promise.resolve('');
+  const server: Server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
+      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Metrics are at /metrics.\n');
+      return;
+    }
+    read().then(
+      (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+      () => response.writeHead(503).end(),
+    );
+  });
+  await listen(server, host, port);
+  return {
+    url: `${addressOf(server, host)}/metrics`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Lets the primary read this worker's metrics. */
+export function offerToPrimary(register: Registry): void {
+  if (!cluster.isWorker) return;
+  AggregatorRegistry.setRegistries(register);
+  // It is the constructor that listens for the primary's questions.
+  void new AggregatorRegistry();
+}

@@ -1,0 +1,94 @@
+/** What never became a request, or is no request for a service: rejected in the same shape, straight onto the connection. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { freshId } from '../records/public-id.ts';
+import { Problem } from '../problems/problem.ts';
+import type { Log } from './log.ts';
+
+type Exchange = { request: IncomingMessage; response: ServerResponse };
+
+export type TrackedResponses = {
+  inFlight(): ServerResponse[];
+  /** The responses that this connection is still owed, in order. */
+  of(socket: Duplex): Exchange[];
+};
+
+/** Knows the responses in flight, and tells connections to close once the server no longer listens. */
+export function trackResponses(server: Server): TrackedResponses {
+  const exchanges = new Set<Exchange>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!server.listening) response.setHeader('Connection', 'close');
+    const exchange = { request, response };
+    exchanges.add(exchange);
+    response.once('close', () => exchanges.delete(exchange));
+  });
+  return {
+    inFlight: () => Array.from(exchanges, ({ response }) => response),
+    of: (socket) => [...exchanges].filter(({ request }) => request.socket === socket),
+  };
+}
+
+type ClientError = Error & { code?: string };
+type Context = { publicUrl: string; log: Log };
+
+export function rejectUnparsed(server: Server, responses: TrackedResponses, context: Context): void {
+  server.on('clientError', (error: ClientError, socket: Duplex): void => {
+    const owed = responses.of(socket);
+    // Only a request whose body has not arrived can be the one that failed; responses to those before it come first.
+    const failed = owed.find(({ request }) => !request.complete);
+    if (error.code === 'ECONNRESET' || failed?.response.headersSent) {
+      socket.destroy();
+      return;
+    }
+    afterAll(
+      owed.filter((exchange) => exchange !== failed),
+      () => reject(socket, problemOf(error), { ...context, ...(error.code && { reason: error.code }) }),
+    );
+  });
+  server.on('connect', (_: IncomingMessage, socket: Socket) => {
+    reject(socket, new Problem('malformed_request', { fault: 'connect' }), context);
+  });
+}
+
+function afterAll(exchanges: readonly Exchange[], then: () => void): void {
+  let left = exchanges.length;
+  if (left === 0) return then();
+  for (const { response } of exchanges) {
+    response.once('close', () => {
+      left -= 1;
+      if (left === 0) then();
+    });
+  }
+}
+
+const parserErrors: Readonly<Record<string, () => Problem>> = {
+  HPE_HEADER_OVERFLOW: () => new Problem('headers_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () => new Problem('request_timeout'),
+};
+
+function problemOf({ code = '' }: ClientError): Problem {
+  return parserErrors[code]?.() ?? new Problem('malformed_request', { fault: 'syntax' });
+}
+
+function reject(socket: Duplex, problem: Problem, { publicUrl, log, reason }: Context & { reason?: string }): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = freshId('request');
+  const body = JSON.stringify(problem.body(requestId, publicUrl));
+  const { status, title, code, headers } = problem;
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Cache-Control: private, no-cache',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  log({ requestId, status, code, ...(reason && { reason }) });
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

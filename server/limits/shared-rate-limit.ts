@@ -1,0 +1,125 @@
+/** One window over all processes while Redis responds, and a window of this process alone while it does not. */
+import { createClient } from '@redis/client';
+import { memoryRateLimiter } from './rate-limit.ts';
+import type { Allowance, RateLimiter } from './rate-limit.ts';
+import { takeFromRedis } from './redis-rate-limit.ts';
+
+export type SharedRateLimiter = RateLimiter & {
+  /** Whether the shared window is in use, and how many requests were limited by this process alone. */
+  status(): { shared: boolean; fallbacks: number };
+  close(): void;
+};
+
+type Options = {
+  url: string;
+  /** Monotonic, in milliseconds; for the window of this process. */
+  clock: () => number;
+  /** Called with a sentence when the shared window is left, and when it is back. */
+  onChange: (sentence: string, reason?: string) => void;
+};
+
+/** A store that is slower than this counts as away. */
+const patienceMs = 100;
+const retryMs = 1_000;
+const probePatienceMs = 500;
+
+/** Connects in the background after a first attempt: the service starts, and serves, without the store. */
+export async function sharedRateLimiter({ url, clock, onChange }: Options): Promise<SharedRateLimiter> {
+  const alone = memoryRateLimiter(clock);
+  let isShared = false;
+  let isClosed = false;
+  let fallbacks = 0;
+  let client = connect(url);
+  let retry: NodeJS.Timeout | undefined;
+
+  const leave = (error: unknown) => {
+    if (!isShared || isClosed) return;
+    isShared = false;
+    onChange('The rate limit store is away or slow: this process limits by itself until it is back.', reasonOf(error));
+    retry = setTimeout(probe, retryMs);
+  };
+  const probe = async () => {
+    if (isClosed) return;
+    try {
+      await withinTime(
+        ready(client).then(() => client.ping()),
+        probePatienceMs,
+      );
+      if (isClosed) return;
+      isShared = true;
+      onChange('The rate limit store is back: the limit holds over all processes.');
+    } catch {
+      // A connection that was lost without a word never recovers: each attempt has one of its own.
+      if (client.isOpen) client.destroy();
+      if (isClosed) return;
+      client = connect(url);
+      retry = setTimeout(probe, retryMs);
+    }
+  };
+
+  try {
+    await withinTime(ready(client), probePatienceMs);
+    isShared = true;
+  } catch (error) {
+    isShared = true;
+    leave(error);
+  }
+  return {
+    async take(key): Promise<Allowance> {
+      if (isShared) {
+        try {
+          const allowance = await withinTime(takeFromRedis(client, key), patienceMs);
+          // This process knows what it admitted itself, should the store go away now.
+          if (allowance.accepted) await alone.take(key);
+          return allowance;
+        } catch (error) {
+          leave(error);
+        }
+      }
+      fallbacks += 1;
+      return alone.take(key);
+    },
+    status: () => ({ shared: isShared, fallbacks }),
+    close() {
+      isClosed = true;
+      clearTimeout(retry);
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
+
+function connect(url: string) {
+  const client = createClient({
+    url,
+    RESP: 2,
+    // A request that finds no connection is limited here at once; it does not wait for one.
+    disableOfflineQueue: true,
+    maintNotifications: 'disabled',
+    socket: { connectTimeout: 2_000, reconnectStrategy: false },
+  });
+  client.on('error', () => undefined); // the command that fails says so
+  client.connect().catch(() => undefined);
+  return client;
+}
+
+function ready(client: ReturnType<typeof connect>): Promise<unknown> {
+  return client.isReady ? Promise.resolve() : new Promise((resolve) => client.once('ready', resolve));
+}
+
+/** Rejects when the store took longer; the time that this process itself was busy does not count. */
+async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // A reply that came meanwhile is read between the timer and the second turn.
+  const expire = () =>
+    setImmediate(() => setImmediate(() => reject(new Error(`no response within ${limitMs} ms`))));
+  const timer = setTimeout(expire, limitMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

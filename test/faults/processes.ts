@@ -1,0 +1,47 @@
+/** The service as processes of its own, which a test may stop and kill. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+
+export type Running = {
+  child: ChildProcess;
+  url: string;
+  /** What it has printed so far, for people and as its log. */
+  output: { text: string };
+  /** Ends with the signal, and returns the exit status, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+};
+
+/** Starts a command of the service; it may end by itself. */
+export function start(words: readonly string[], environment: NodeJS.ProcessEnv) {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [main, ...words], {
+    cwd: tmpdir(),
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output.text += String(chunk)));
+  const exited = once(child, 'exit');
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+    return child.exitCode ?? child.signalCode;
+  };
+  return { child, output, exited, end };
+}
+
+/** Starts `serve`, and waits until it serves. */
+export async function startServing(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<Running> {
+  const { child, output, end } = start(['serve', ...words], { PORT: '0', ...environment });
+  for (;;) {
+    const [, url] = /Serving (http\S+)\/v1/.exec(output.text) ?? [];
+    if (url) return { child, url, output, end };
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended: ${output.text}`);
+    await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
+  }
+}

@@ -1,0 +1,93 @@
+/** The sliding window, the same in memory and in Redis: every take agrees with an oracle that remembers all of them. */
+import { createClient } from '@redis/client';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
+import type { RateLimiter } from '../../server/limits/rate-limit.ts';
+import { takeFromRedis } from '../../server/limits/redis-rate-limit.ts';
+import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
+import type { Redis } from '../redis.ts';
+
+if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
+
+type Store = (clock: () => number) => RateLimiter;
+
+function conforms(store: Store, numRuns: number): void {
+  test('admits a request if and only if fewer than 100 were admitted within the last 60 seconds', async () => {
+    let name = 0;
+    const steps = fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 150, maxLength: 600 });
+    const agrees = fc.asyncProperty(steps, async (gaps) => {
+      let nowMs = 1_000_000;
+      name += 1;
+      const limiter = store(() => nowMs);
+      const accepted: number[] = [];
+      for (const gap of gaps) {
+        // Many at one moment, then a pause: both edges of the window are met.
+        nowMs += gap > 600 ? 0 : gap;
+        const within = accepted.filter((time) => nowMs - time < 60_000);
+        const allowance = await limiter.take(`key ${name}`);
+        if (within.length < 100) accepted.push(nowMs);
+        const counted = accepted.filter((time) => nowMs - time < 60_000);
+        expect(allowance).toEqual({
+          accepted: within.length < 100,
+          remaining: 100 - counted.length,
+          resetSeconds: Math.ceil((60_000 - (nowMs - (counted[0] ?? nowMs))) / 1000),
+        });
+      }
+    });
+    await fc.assert(agrees, { numRuns });
+  });
+
+  test('is full to the last millisecond, and empty with the next', async () => {
+    let nowMs = 50_000;
+    const limiter = store(() => nowMs);
+    for (let count = 0; count < 100; count += 1) await limiter.take('edge');
+    nowMs += 59_999;
+    expect(await limiter.take('edge')).toEqual({ accepted: false, remaining: 0, resetSeconds: 1 });
+    nowMs += 1;
+    expect(await limiter.take('edge')).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
+  });
+
+  test('keeps the keys apart', async () => {
+    const limiter = store(() => 5_000);
+    for (let count = 0; count < 100; count += 1) await limiter.take('one');
+    expect(await limiter.take('one')).toMatchObject({ accepted: false });
+    expect(await limiter.take('other')).toMatchObject({ accepted: true, remaining: 99 });
+  });
+}
+
+describe('the window in memory', () => conforms(memoryRateLimiter, 200));
+
+describe.runIf(hasRedis)('the window in Redis', () => {
+  let redis: Redis;
+  let client: ReturnType<typeof createClient>;
+  beforeAll(async () => {
+    redis = await startRedis();
+    client = createClient({ url: redis.url });
+    await client.connect();
+  });
+  afterAll(async () => {
+    client.destroy();
+    await redis.kill();
+  });
+
+  conforms((clock) => ({ take: (key) => takeFromRedis(client, key, clock) }), 20);
+
+  test('goes by the clock of the server, and leaves no key behind for longer than the window', async () => {
+    expect(await takeFromRedis(client, 'real')).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
+    const [seconds = ''] = await client.sendCommand<string[]>(['TIME']);
+    const [time = ''] = await client.lRange('proposal-api:window:real', 0, -1);
+    expect(Math.abs(Number(time) / 1_000_000 - Number(seconds))).toBeLessThan(60);
+    expect(await client.pTTL('proposal-api:window:real')).toBeLessThanOrEqual(60_000);
+  });
+
+  test('admits no more when the clock of the server is set back, and goes on', async () => {
+    let nowMs = 100_000;
+    const take = () => takeFromRedis(client, 'set back', () => nowMs);
+    for (let count = 0; count < 100; count += 1) await take();
+    nowMs -= 30_000;
+    expect(await take()).toMatchObject({ accepted: false, remaining: 0 });
+    nowMs -= 60_000;
+    expect(await take()).toMatchObject({ accepted: true });
+  });
+});
