@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,11 +71,13 @@ async function key(name = 'k'): Promise<string> {
 }
 
 describe('the commands', () => {
-  test('the first serve makes a demo, prints its key once, and its curl line works when pasted', async () => {
+  test('the first serve makes a demo, keeps its key from the output that is no terminal, and its curl line works', async () => {
     const first = await serve();
     const [, line = ''] = /^\s*(curl .*)$/m.exec(first.out.text) ?? [];
-    const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(first.out.text) ?? [];
-    expect(first.err.text).not.toContain(raw);
+    const [, file = ''] = /passwords are in (\S+),/.exec(first.out.text) ?? [];
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(await readFile(file, 'utf8')) ?? [];
+    expect(first.out.text + first.err.text).not.toMatch(/ak_live_[0-9a-f]{64}/);
     const pasted = spawn('bash', ['-c', line]);
     const answer = collect(pasted.stdout);
     await once(pasted, 'close');

@@ -21,7 +21,18 @@ export async function startRedis(): Promise<Redis> {
   let child: ChildProcess | undefined;
   const start = async () => {
     // `--save ''`: nothing on disk.
-    const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()];
+    const words = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      tmpdir(),
+    ];
     const started = spawn(program ?? '', words, { stdio: ['ignore', 'pipe', 'inherit'] });
     child = started;
     let said = '';

@@ -17,5 +17,7 @@ export async function announceDemo(database: Opened, url: string, say: (line: st
   await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, (member, password) =>
     setPassword(database, member, password),
   );
-  if (file) say(`The demo's API key and passwords are in ${file}, which only this user can read.`);
+  if (!file) return;
+  say(`The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`);
+  say(`  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`);
 }

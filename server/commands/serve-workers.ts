@@ -49,13 +49,14 @@ function startWorkers(count: number, isStopping: () => boolean) {
   const start = (): Worker => {
     const startedAt = performance.now();
     const worker = cluster.fork();
-    worker.once('exit', async (code, signal) => {
+    const replace = async (code: number, signal: string) => {
       if (isStopping()) return;
       failures = performance.now() - startedAt > healthyMs ? 0 : failures + 1;
       standardLog({ message: 'A worker ended, and is replaced.', pid: worker.process.pid, code, signal });
       await delay(restartPausesMs[failures] ?? restartPausesMs.at(-1));
       if (!isStopping()) start();
-    });
+    };
+    worker.once('exit', (code, signal) => void replace(code, signal));
     return worker;
   };
   for (let index = 0; index < count; index += 1) start();

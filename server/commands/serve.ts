@@ -48,6 +48,8 @@ What people read goes to standard output; the log, one JSON object a line, goes 
     const stop = onStopSignal();
     if (cluster.isPrimary && workers > 1) await serveWithWorkers(workers, config, stop, { demo: values.demo === true });
     else await serveProcess(config, stop, { demo: values.demo === true });
+    // Its channel to the primary would keep a worker alive.
+    cluster.worker?.disconnect();
     return 0;
   },
 };

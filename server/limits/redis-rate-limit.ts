@@ -43,7 +43,10 @@ type ScriptInput = { keys: string[]; arguments: string[] };
 /** Rejects where the store does not. `clock`, in milliseconds, replaces the server's clock in tests. */
 export async function takeFromRedis(redis: ScriptRunner, key: string, clock?: () => number): Promise<Allowance> {
   const time = clock ? String(Math.round(clock() * 1000)) : '';
-  const input = { keys: [`proposal-api:window:${key}`], arguments: [String(rateLimit.limit), String(windowMs * 1000), time] };
+  const input = {
+    keys: [`proposal-api:window:${key}`],
+    arguments: [String(rateLimit.limit), String(windowMs * 1000), time],
+  };
   const reply = await redis.evalSha(digest, input).catch((error: unknown) => {
     if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(script, input);
     throw error;

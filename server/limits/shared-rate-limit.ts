@@ -36,7 +36,7 @@ export async function sharedRateLimiter({ url, clock, onChange }: Options): Prom
     if (!isShared || isClosed) return;
     isShared = false;
     onChange('The rate limit store is away or slow: this process limits by itself until it is back.', reasonOf(error));
-    retry = setTimeout(probe, retryMs);
+    retry = setTimeout(() => void probe(), retryMs);
   };
   const probe = async () => {
     if (isClosed) return;
@@ -53,7 +53,7 @@ export async function sharedRateLimiter({ url, clock, onChange }: Options): Prom
       if (client.isOpen) client.destroy();
       if (isClosed) return;
       client = connect(url);
-      retry = setTimeout(probe, retryMs);
+      retry = setTimeout(() => void probe(), retryMs);
     }
   };
 
@@ -106,17 +106,23 @@ function ready(client: ReturnType<typeof connect>): Promise<unknown> {
   return client.isReady ? Promise.resolve() : new Promise((resolve) => client.once('ready', resolve));
 }
 
-/** Rejects when the store took longer; the time that this process itself was busy does not count. */
+const tickMs = 10;
+
+/**
+ * Rejects when the store took longer. Time in which this process itself was too busy to read a response does not count:
+ * however late a tick comes, it is one tick.
+ */
 async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  // A reply that came meanwhile is read between the timer and the second turn.
-  const expire = () =>
-    setImmediate(() => setImmediate(() => reject(new Error(`no response within ${limitMs} ms`))));
-  const timer = setTimeout(expire, limitMs);
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    if (ticks * tickMs >= limitMs) reject(new Error(`no response within ${limitMs} ms`));
+  }, tickMs);
   try {
     return await Promise.race([work, promise]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 

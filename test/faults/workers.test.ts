@@ -64,7 +64,8 @@ describe.runIf(hasRedis)('with Redis', () => {
 
   test('of 300 requests at once to two workers exactly 100 are admitted; a worker that dies is replaced', async () => {
     const serving = await startServing(['--workers', '2'], { ...environment, METRICS_PORT: '0' });
-    for (const key of keys.slice(rounds, 2 * rounds)) expect(await burst([serving.url], key)).toEqual({ 200: 100, 429: 200 });
+    for (const key of keys.slice(rounds, 2 * rounds))
+      expect(await burst([serving.url], key)).toEqual({ 200: 100, 429: 200 });
 
     const [, metricsUrl = ''] = /Metrics: (\S+)/.exec(serving.output.text) ?? [];
     const metrics = await (await fetch(metricsUrl)).text();
@@ -74,7 +75,8 @@ describe.runIf(hasRedis)('with Redis', () => {
 
     const children = await readFile(`/proc/${serving.child.pid}/task/${serving.child.pid}/children`, 'utf8');
     process.kill(Number(children.split(' ')[0]), 'SIGKILL');
-    while (!/A worker ended, and is replaced/.test(serving.output.text)) await fetch(`${serving.url}/healthz`).catch(() => {});
+    while (!/A worker ended, and is replaced/.test(serving.output.text))
+      await fetch(`${serving.url}/healthz`).catch(() => {});
     expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
     expect(await serving.end('SIGTERM')).toBe(0);
   });
@@ -83,7 +85,8 @@ describe.runIf(hasRedis)('with Redis', () => {
     const serving = await startServing([], environment);
     const key = keys.at(-1) ?? '';
     const said = (sentence: string) => serving.output.text.split(sentence).length - 1;
-    const call = async () => (await fetch(`${serving.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status;
+    const call = async () =>
+      (await fetch(`${serving.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status;
     const away = 'this process limits by itself';
     const back = 'rate limit store is back';
     for (let round = 1; round <= rounds; round += 1) {

@@ -56,7 +56,9 @@ function conforms(store: Store, numRuns: number): void {
   });
 }
 
-describe('the window in memory', () => conforms(memoryRateLimiter, 200));
+describe('the window in memory', () => {
+  conforms(memoryRateLimiter, 200);
+});
 
 describe.runIf(hasRedis)('the window in Redis', () => {
   let redis: Redis;
