@@ -57,7 +57,12 @@ export async function signInWith(page: Page, url: string, member: Member): Promi
   await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
 }
 
-/** In both sizes and both colour schemes: no violation of accessibility, nothing wider than the screen. */
+let shots = 0;
+
+/**
+ * In both sizes and both color schemes: no violation of accessibility, nothing wider than the screen. With SHOTS set to a
+ * folder, each is also a picture there.
+ */
 export async function expectSound(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   // The page's own policy runs no such script; the developer's tools are not bound by it.
@@ -65,25 +70,27 @@ export async function expectSound(page: Page): Promise<void> {
     (await devtools.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result
       .value as unknown;
   const name = page.url().replace(/^https?:\/\/[^/]+/, '');
+  shots += 1;
   for (const size of sizes) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Colours change gradually.
+      // Colors change gradually.
       await evaluate('Promise.all(document.getAnimations().map((each) => each.finish()))');
       await evaluate(axe);
+      if (process.env.SHOTS) {
+        const file = `${String(shots).padStart(3, '0')}-${name.replaceAll(/\W+/g, '-').slice(1, 60)}`;
+        await page.screenshot({
+          path: `${process.env.SHOTS}/${file}-${size.width}-${colorScheme}.png`,
+          fullPage: true,
+        });
+      }
       const violations = await evaluate(
         `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
       );
       expect(violations, `${name} at ${size.width} px, ${colorScheme}`).toEqual([]);
       const tooWide = await evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       expect(tooWide, `${name} at ${size.width} px scrolls sideways`).toBe(0);
-      const folder = process.env.SHOTS;
-      if (folder)
-        await page.screenshot({
-          path: `${folder}/${name.replaceAll(/\W+/g, '-').slice(1, 60)}-${size.width}-${colorScheme}.png`,
-          fullPage: true,
-        });
     }
   }
   await devtools.detach();

@@ -48,18 +48,18 @@ export function accountPage(view: AccountView): Page {
 
 function sessionSection({ sessions, currentId, csrfToken }: AccountView): Html {
   const rows = sessions.map((session) => ({
-    head: describeBrowser(session.userAgent ?? ''),
+    head: html`${describeBrowser(session.userAgent ?? '')}
+    ${session.id === currentId && html` <span class="badge on">This session</span>`}`,
     cells: [
       session.ipAddress ?? '',
       timeAgo(session.createdAt.toISOString()),
       timeAgo(session.updatedAt.toISOString()),
-      session.id === currentId ? html`<span class="badge on">This session</span>` : '',
     ],
     actions: session.id === currentId ? undefined : endForm(session, csrfToken()),
   }));
   return html`<section aria-labelledby="sessions">
     <h2 id="sessions">Sessions <span class="count">${sessions.length}</span></h2>
-    ${recordTable({ label: 'Sessions', heads: ['Browser', 'Network', 'Signed in', 'Last active', 'Status'], rows, empty: 'There are no sessions.' })}
+    ${recordTable({ label: 'Sessions', heads: ['Browser', 'Network', 'Signed in', 'Last active'], rows, empty: 'There are no sessions.' })}
     ${
       sessions.length > 1 &&
       html`<form method="post" action="/settings/account/sessions">

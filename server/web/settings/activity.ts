@@ -2,6 +2,7 @@
 import type { ScopedEntityManager } from '../../database/tenant.ts';
 import { auditActions } from '../../entities/audit-event.ts';
 import type { AuditAction, AuditEvent } from '../../entities/audit-event.ts';
+import type { Member } from '../../entities/organization.ts';
 import { readEvents } from '../../records/audit-log.ts';
 import { readMemberNames } from '../../records/member-names.ts';
 import type { MemberNames } from '../../records/member-names.ts';
@@ -14,10 +15,11 @@ export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIn
 
 const shown = { change: 50, rejection: 20, sign_in: 20 } as const;
 
-export async function readActivity(em: ScopedEntityManager): Promise<Activity> {
+/** Who signed in, and from where, is for admins. */
+export async function readActivity(em: ScopedEntityManager, { role }: Pick<Member, 'role'>): Promise<Activity> {
   const changes = await readEvents(em, 'change', shown.change);
   const rejections = await readEvents(em, 'rejection', shown.rejection);
-  const signIns = await readEvents(em, 'sign_in', shown.sign_in);
+  const signIns = role === 'admin' ? await readEvents(em, 'sign_in', shown.sign_in) : [];
   const ids = [...changes, ...rejections, ...signIns].flatMap(({ memberId, subjectId }) => [memberId, subjectId]);
   return { changes, rejections, signIns, names: await readMemberNames(em, ids) };
 }

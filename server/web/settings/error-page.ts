@@ -47,7 +47,7 @@ function sendFailure(response: Response, status: number, sentence: string, retry
     <p class="code">Error ${status}</p>
     <h1>${title}</h1>
     <p>${sentence}</p>
-    <p>
+    <p class="choices">
       <a href="/settings/api-keys" role="button" class="outline">Go to API Keys</a>
       <a href="/docs" role="button" class="secondary outline">Read the docs</a>
     </p>

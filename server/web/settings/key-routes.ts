@@ -26,7 +26,7 @@ export function keyRoutes(router: Router, { guard, keys, baseUrl }: SettingsCont
     const em = visitor.em.fork();
     const overview = await readKeyOverview(em);
     const done = whatWasDone(request.query, [...overview.live, ...overview.ended]);
-    const activity = await readActivity(em);
+    const activity = await readActivity(em, visitor.member);
     const page = { signed: signedOf(visit), overview, activity, baseUrl: baseUrl(), csrfToken, done, ...view };
     sendPage(response, keysPage(page), status);
   }

@@ -97,14 +97,14 @@ const signedHeader = ({ member, organization, signOutToken }: Signed, current: S
   </header>`;
 
 /** What was done, or why not: read aloud when the page opens. */
-export function notice(kind: 'done' | 'failed', text: string | Html | undefined): Html | false {
+export function notice(kind: 'done' | 'plain' | 'failed', text: string | Html | undefined): Html | false {
   if (text === undefined) return false;
-  return html`<div class="notice ${kind}" role="${kind === 'done' ? 'status' : 'alert'}"><p>${text}</p></div>`;
+  return html`<div class="notice ${kind}" role="${kind === 'failed' ? 'alert' : 'status'}"><p>${text}</p></div>`;
 }
 
 /** A part of a page that can be opened, so that the page stays short. */
 export const foldable = (id: string, title: string | Html, content: Html, open = false): Html =>
   html` <details class="fold" id="${id}" ${open && html` open`}>
     <summary><h2>${title}</h2></summary>
-    ${content}
+    <div>${content}</div>
   </details>`;

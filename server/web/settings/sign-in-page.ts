@@ -40,7 +40,7 @@ export function signInPage({
   const main = html`<article class="card">
     <h1>Sign in</h1>
     <p class="quiet">Manage the API keys of your organization.</p>
-    ${notice('failed', sentence)}${sentence === undefined && notice('done', arrival)}
+    ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnForm(next)}
     <form method="post" action="/settings/sign-in" novalidate>
       <input type="hidden" name="next" value="${next}" />

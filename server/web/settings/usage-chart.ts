@@ -13,7 +13,7 @@ export const outcomeLabels: Record<Outcome, string> = {
   server_error: 'Server errors (5xx)',
 };
 
-const size = { width: 720, height: 200, top: 16, bottom: 24, left: 44 };
+const size = { width: 720, height: 240, top: 16, bottom: 34, left: 72 };
 const plotHeight = size.height - size.top - size.bottom;
 
 export function usageChart({ days, total }: UsageReport): Html {

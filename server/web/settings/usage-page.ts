@@ -46,7 +46,7 @@ export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRe
     <section aria-labelledby="failures">
       <h2 id="failures">Recent failures</h2>
       <p class="quiet">
-        The latest ${failures.length === 0 ? '' : failures.length} failed requests of the last 7 days.
+        The latest failed requests of the last 7 days, with the fields that were wrong but not their values.
       </p>
       ${failureTable(failures)}
     </section>`;

@@ -1,9 +1,9 @@
 /* Enhancements only: every page works without this file. */
 
-// A new key is the answer to a POST: reloading asks for the page instead of sending the form again.
+// A new key is the response to a POST: reloading requests the page instead of sending the form again.
 if (document.querySelector('[data-secret]')) {
   history.replaceState(null, '', location.pathname);
-  // The browser may keep a page that was left, to bring it back whole; it keeps it without the key.
+  // The browser may keep the page for its back button: without the key.
   addEventListener('pagehide', () => {
     for (const secret of document.querySelectorAll('[data-secret]')) secret.remove();
   });
@@ -22,6 +22,21 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
 addEventListener('pageshow', () => {
   for (const button of document.querySelectorAll('button[type="submit"]')) button.disabled = false;
 });
+
+for (const button of document.querySelectorAll('button[data-show]')) {
+  const input = document.getElementById(button.dataset.show);
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const shown = input.type === 'text';
+    input.type = shown ? 'password' : 'text';
+    button.setAttribute('aria-pressed', String(!shown));
+    button.firstChild.textContent = shown ? 'Show' : 'Hide';
+  });
+  // A password that is sent as text might be remembered as one.
+  input.form.addEventListener('submit', () => {
+    input.type = 'password';
+  });
+}
 
 const announcement = document.querySelector('#announcement');
 

@@ -1,0 +1,239 @@
+/** Laws over every form of the settings: taken from the router itself, so that a new form cannot be forgotten. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { openDatabase } from '../../server/database/orm.ts';
+import { KeyDirectory } from '../../server/keys/directory.ts';
+import { createUsageLog } from '../../server/keys/usage.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { settingsRouter } from '../../server/web/settings/routes.ts';
+import type { Member } from '../../server/entities/organization.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { otherSites, rawRequest, signIn, someone, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
+const plain = useWorld({ singleSignOn });
+const publishedPort = await freePort();
+useWorld({ singleSignOn, publicUrl: 'https://api.example.com', port: publishedPort });
+const plainPort = () => Number(new URL(plain.url).port);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The path of every POST route of the router. */
+async function postPaths(): Promise<string[]> {
+  const database = await openDatabase({ url: inject('databaseUrl') });
+  const ignore = () => {};
+  const usage = createUsageLog({ pool: database.pool, onError: ignore });
+  const keys = new KeyDirectory(database.pool, () => 0);
+  const parts = { database, keys, usage, singleSignOn, secure: false, baseUrl: () => plain.url, onError: ignore };
+  const router = settingsRouter({ ...parts, secret: 'not much of a secret, but long enough' });
+  const paths = router.stack.flatMap(({ route }) =>
+    route && route.stack.some(({ method }) => method === 'post') ? [route.path] : [],
+  );
+  await usage.close();
+  await database.orm.close();
+  return paths;
+}
+
+/** What the database holds that a form could change. */
+async function stateOf(organizationId: string): Promise<string> {
+  const { rows } = await plain.database.pool.query(
+    `select (select json_agg(k order by k.id) from api_keys k where organization_id = $1) as keys,
+       (select json_agg(m order by m.id) from members m where organization_id = $1) as members,
+       (select json_agg(a.password order by a.id) from sign_in."account" a join sign_in."user" u on u.id = a."userId"
+          join members m on m.email_key = u.email where m.organization_id = $1) as passwords,
+       (select count(*) from sign_in."session" s join sign_in."user" u on u.id = s."userId"
+          join members m on m.email_key = u.email where m.organization_id = $1) as sessions,
+       (select count(*) from sign_in."verification" v join sign_in."user" u on u.id::text = v.value
+          join members m on m.email_key = u.email where m.organization_id = $1) as links`,
+    [organizationId],
+  );
+  return JSON.stringify(rows);
+}
+
+type Scene = { tenant: Tenant; admin: Member; fill(path: string): string; visiting: Visit };
+
+async function scene(): Promise<Scene> {
+  const tenant = await plain.organization();
+  const admin = await someone(plain, tenant, 'admin');
+  const other = await someone(plain, tenant, 'member');
+  const { rows } = await plain.database.pool.query<{ id: string }>(
+    'select id from api_keys where organization_id = $1',
+    [tenant.organization.id],
+  );
+  const [memberId, keyId] = [publicId('member', other.id), publicId('key', rows[0]?.id ?? '')];
+  const fill = (path: string) => `/settings${path.replace(':id', path.startsWith('/members') ? memberId : keyId)}`;
+  return { tenant, admin, fill, visiting: await signIn(plain, admin) };
+}
+
+let ours: Scene;
+let stranger: Scene;
+beforeAll(async () => {
+  [ours, stranger] = [await scene(), await scene()];
+});
+// What is rejected changes nothing, so one scene serves every test; only the attempts are counted.
+beforeEach(() => plain.database.pool.query('delete from sign_in.attempts'));
+
+/** Every field that any form has, with values that would be accepted. */
+const everyField = (csrfToken: string) => ({
+  csrfToken,
+  name: 'Evil',
+  email: 'evil@example.com',
+  role: 'admin',
+  period: 'week',
+  password: 'correct horse battery',
+  current: 'correct horse battery',
+});
+const body = (csrfToken: string) => new URLSearchParams(everyField(csrfToken)).toString();
+
+describe('every form', async () => {
+  const paths = await postPaths();
+
+  test('is known to this law', () => {
+    for (const path of [
+      '/sign-in',
+      '/oidc',
+      '/api-keys',
+      '/api-keys/:id/replace',
+      '/members',
+      '/members/:id/remove',
+      '/account/password',
+    ])
+      expect(paths).toContain(path);
+  });
+
+  for (const path of paths) {
+    test(`POST ${path} rejects what another site sends, with the session and its CSRF token`, async () => {
+      const { tenant, fill, visiting } = ours;
+      const csrfToken = await visiting.csrfToken();
+      const before = await stateOf(tenant.organization.id);
+      for (const headers of otherSites)
+        expect([headers, (await visiting.post(fill(path), everyField(csrfToken), headers)).status]).toEqual([
+          headers,
+          403,
+        ]);
+      expect(await stateOf(tenant.organization.id)).toBe(before);
+    });
+
+    test(`POST ${path} rejects a forged Host, whether PUBLIC_URL is set or not`, async () => {
+      const { fill, visiting } = ours;
+      const csrfToken = await visiting.csrfToken();
+      for (const port of [plainPort(), publishedPort]) {
+        const forged: Record<string, string>[] = [
+          { host: 'evil.example', origin: 'http://evil.example' },
+          { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' },
+          { host: `evil.example:${port}`, 'sec-fetch-site': 'same-origin' },
+          { host: 'localhost:1', origin: 'http://localhost:1', 'sec-fetch-site': 'same-origin' },
+        ];
+        for (const headers of forged) {
+          const response = await rawRequest(
+            port,
+            fill(path),
+            { ...headers, cookie: visiting.cookie() },
+            body(csrfToken),
+          );
+          expect([headers, response.status]).toEqual([headers, 403]);
+        }
+      }
+    });
+  }
+
+  const behindSession = paths.filter((path) => /^\/(?:api-keys|members|account)/.test(path));
+
+  for (const path of behindSession) {
+    test(`POST ${path} needs a CSRF token of its own session, and a session`, async () => {
+      const { tenant, fill, visiting } = ours;
+      const foreign = await stranger.visiting.csrfToken();
+      const before = await stateOf(tenant.organization.id);
+      const [id = ''] = foreign.split('.');
+      for (const csrfToken of [' ', 'x', foreign, `${id}.`, `${id}.AAAA`])
+        expect((await visiting.post(fill(path), everyField(csrfToken))).status).toBe(403);
+      const nobody = await visit(plain.url).post(fill(path), everyField(foreign));
+      expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in']);
+      expect(await stateOf(tenant.organization.id)).toBe(before);
+    });
+
+    test(`POST ${path} is not for members of another organization`, async () => {
+      if (!path.includes(':id')) return;
+      const { tenant, fill } = ours;
+      const before = await stateOf(tenant.organization.id);
+      const fields = everyField(await stranger.visiting.csrfToken());
+      expect((await stranger.visiting.post(fill(path), fields)).status).toBe(404);
+      expect(await stateOf(tenant.organization.id)).toBe(before);
+    });
+
+    test(`POST ${path} is not for an admin who was demoted meanwhile`, async () => {
+      if (path.startsWith('/account')) return;
+      const { tenant, admin, fill, visiting } = ours;
+      const csrfToken = await visiting.csrfToken();
+      await plain.database.pool.query(`update members set role = 'member' where id = $1`, [admin.id]);
+      const before = await stateOf(tenant.organization.id);
+      expect((await visiting.post(fill(path), everyField(csrfToken))).status).toBe(403);
+      expect(await stateOf(tenant.organization.id)).toBe(before);
+      await plain.database.pool.query(`update members set role = 'admin' where id = $1`, [admin.id]);
+    });
+  }
+
+  test('from the page itself goes through, by every name of this machine', async () => {
+    const { visiting } = ours;
+    const port = plainPort();
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`]) {
+      const headers = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin', cookie: visiting.cookie() };
+      const response = await rawRequest(port, '/settings/api-keys', headers, body(await visiting.csrfToken()));
+      expect([host, response.status]).toEqual([host, 201]);
+    }
+  });
+
+  test('from the public URL goes through, whatever Host a proxy sets', async () => {
+    const headers = { host: 'internal:8080', origin: 'https://api.example.com', 'sec-fetch-site': 'same-origin' };
+    const fields = 'email=nobody%40example.com&password=wrong+wrong+wrong';
+    expect((await rawRequest(publishedPort, '/settings/sign-in', headers, fields)).status).toBe(422);
+  });
+});
+
+describe('a form that is none', () => {
+  const send = (visiting: Visit, sent: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(`${plain.url}/settings/api-keys`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': 'same-origin',
+        cookie: visiting.cookie(),
+        ...headers,
+      },
+      body: sent,
+    });
+
+  test('has more than 20 fields, is broken in its compression, or too large: 4xx, and a page', async () => {
+    const { tenant, visiting } = ours;
+    const before = await stateOf(tenant.organization.id);
+    const csrfToken = await visiting.csrfToken();
+    const broken = new Uint8Array(gzipSync(body(csrfToken)).subarray(0, 30));
+    const responses = [
+      await send(visiting, Array.from({ length: 30 }, (_, index) => `f${index}=1`).join('&')),
+      await send(visiting, broken, { 'content-encoding': 'gzip' }),
+      await send(visiting, 'not gzip at all', { 'content-encoding': 'gzip' }),
+      await send(visiting, body(csrfToken), { 'content-encoding': 'made-up' }),
+      await send(visiting, `name=${'x'.repeat(20_000)}`),
+      await send(visiting, 'name=x', { 'content-type': 'application/x-www-form-urlencoded; charset=made-up' }),
+    ];
+    for (const response of responses) {
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.status).toBeLessThan(500);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    }
+    expect(await stateOf(tenant.organization.id)).toBe(before);
+  });
+});

@@ -1,0 +1,236 @@
+/** What people do in the settings, from beginning to end, in a real browser. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Member } from '../../server/entities/organization.ts';
+import { hasChromium } from '../chromium.ts';
+import { useWorld } from '../world.ts';
+import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { startMailServer } from './providers.ts';
+import { password, signIn, someone, unknownEmail } from './visiting.ts';
+
+const world = useWorld();
+const screen = useBrowser();
+
+const visitPath = (page: Page, path: string) => page.goto(`${world.url}/settings/${path}`);
+const call = (key: string, path: string, init: RequestInit = {}) =>
+  fetch(world.url + path, {
+    ...init,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  });
+
+async function signInByForm(page: Page, member: Pick<Member, 'email'>, typed = password): Promise<void> {
+  await page.getByLabel('Email').fill(member.email);
+  await page.getByLabel('Password', { exact: true }).fill(typed);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
+  test('a member is invited, chooses a password, is made an admin, and creates, uses, replaces and revokes a key', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
+    const page = await screen.open();
+    await signInWith(page, world.url, admin);
+    await page.getByRole('link', { name: 'Members' }).click();
+    await expectSound(page);
+    await page.getByLabel('Name').fill('Jo Kim');
+    const email = unknownEmail();
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('heading', { name: 'Password link for Jo Kim' }).waitFor();
+    await expectSound(page);
+    const link = (await page.locator('#link').textContent()) ?? '';
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByRole('row', { name: 'Jo Kim' }).getByText('Invited').waitFor();
+
+    const other = await screen.open();
+    await other.goto(link);
+    await other.getByLabel('New password').fill('password1234');
+    await other.getByRole('button', { name: 'Set password and sign in' }).click();
+    await other.getByText('This password is too common.').waitFor();
+    await expectSound(other);
+    await other.getByRole('button', { name: 'Show new password' }).click();
+    await other.getByLabel('New password').fill(password);
+    await other.getByRole('button', { name: 'Set password and sign in' }).click();
+    await other.getByText('Only admins of the organization can create').waitFor();
+    await expectSound(other);
+    await visitPath(other, 'members');
+    await other.getByText('Only admins of the organization can manage members.').waitFor();
+    await expectSound(other);
+
+    await page.reload();
+    await page.getByRole('row', { name: 'Jo Kim' }).getByText('just now').waitFor();
+    await page.getByRole('link', { name: 'Change role Jo Kim' }).click();
+    await expectSound(page);
+    await page.getByLabel('Role').selectOption('admin');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Jo Kim is now an admin.').waitFor();
+    await expectSound(page);
+
+    await visitPath(other, 'api-keys');
+    await other.getByLabel('Name').fill('Zapier');
+    await other.getByRole('button', { name: 'Create key' }).click();
+    const raw = (await other.locator('#raw-key').textContent()) ?? '';
+    expect((await call(raw, '/v1/customers')).status).toBe(200);
+    expect((await call(raw, '/v1/customers', { method: 'POST', body: '{"name":"A","email":"nonsense"}' })).status).toBe(
+      422,
+    );
+
+    await other.getByRole('link', { name: 'Done' }).click();
+    await other.getByRole('link', { name: 'Zapier', exact: true }).click();
+    const failure = other.getByRole('table', { name: 'Recent failures' }).getByRole('row').nth(1);
+    expect(await failure.textContent()).toMatch(/422.*email.*req_/s);
+    expect(await other.getByRole('main').textContent()).not.toContain('nonsense');
+    await other.getByText('As a table').click();
+    await expectSound(other);
+    await visitPath(other, 'usage');
+    await other.getByRole('img', { name: /2 in all/ }).waitFor();
+    await expectSound(other);
+
+    await visitPath(other, 'api-keys');
+    await other.getByRole('link', { name: 'Replace Zapier' }).click();
+    await expectSound(other);
+    await other.getByLabel('For 1 hour').check();
+    await other.getByRole('button', { name: 'Replace key' }).click();
+    await other.getByText('The old key works until').waitFor();
+    await expectSound(other);
+    const next = (await other.locator('#raw-key').textContent()) ?? '';
+    expect(next).not.toBe(raw);
+    expect([(await call(raw, '/v1/me')).status, (await call(next, '/v1/me')).status]).toEqual([200, 200]);
+    await other.getByRole('link', { name: 'Done' }).click();
+    await other.getByRole('row', { name: 'works until' }).getByRole('link', { name: 'Revoke Zapier' }).click();
+    await other.getByRole('button', { name: 'Revoke key' }).click();
+    await other.getByText('“Zapier” is revoked').waitFor();
+    expect([(await call(raw, '/v1/me')).status, (await call(next, '/v1/me')).status]).toEqual([401, 200]);
+    await other.locator('summary', { hasText: 'Revoked keys' }).click();
+    await other.locator('summary', { hasText: 'Activity' }).click();
+    await other.locator('summary', { hasText: 'Getting started' }).click();
+    await expectSound(other);
+  });
+
+  test('a member is removed while signed in, and is told so by the next click', async () => {
+    const tenant = await world.organization();
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));
+    const leaver = await someone(world, tenant, 'admin', 'Lee Vance');
+    const other = await screen.open();
+    await signInWith(other, world.url, leaver);
+    await other.getByLabel('Name').fill('Leftover');
+    await other.getByRole('button', { name: 'Create key' }).click();
+    await other.getByRole('link', { name: 'Done' }).click();
+
+    await visitPath(page, 'members');
+    await page.getByRole('link', { name: 'Remove Lee Vance' }).click();
+    await page.getByText('The API key that Lee Vance created will keep working').waitFor();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Remove member' }).click();
+    await page.getByText('Lee Vance is no longer a member').waitFor();
+
+    await other.getByLabel('Name').fill('Too late');
+    await other.getByRole('button', { name: 'Create key' }).click();
+    await other.getByText('Your session has ended, and nothing was changed.').waitFor();
+    await expectSound(other);
+    await signInByForm(other, leaver);
+    await other.getByText('Incorrect email or password.').waitFor();
+    await visitPath(page, 'api-keys');
+    expect(await page.getByRole('row', { name: 'Leftover' }).textContent()).toContain('no longer a member');
+    expect(await page.getByRole('row', { name: 'Too late' }).count()).toBe(0);
+  });
+
+  test('a session that ended leads back to the same page', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin');
+    const page = await screen.open();
+    await signInWith(page, world.url, admin);
+    await visitPath(page, 'members');
+    await world.database.pool.query('delete from sign_in.session');
+    await page.getByRole('link', { name: 'Change role' }).first().click();
+    await page.getByText('Your session has ended').waitFor();
+    await signInByForm(page, admin);
+    await page.getByRole('heading', { name: 'Change the role of' }).waitFor();
+  });
+
+  test('an account changes its password, and ends its sessions', async () => {
+    const tenant = await world.organization();
+    const member = await someone(world, tenant, 'member', 'Ida Berg');
+    const page = await screen.open();
+    await signInWith(page, world.url, member);
+    const elsewhere = await signIn(world, member);
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('table', { name: 'Sessions' }).getByRole('row').nth(2).waitFor();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'End the session' }).click();
+    await page.getByText('The session has ended.').waitFor();
+    expect((await elsewhere.get('/settings/account')).status).toBe(303);
+
+    await page.getByLabel('Current password').fill('not my password');
+    await page.getByLabel('New password').fill('another horse altogether');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Incorrect password.').waitFor();
+    await expectSound(page);
+    await page.getByLabel('Current password').fill(password);
+    await page.getByLabel('New password').fill('another horse altogether');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Your password is changed').waitFor();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await signInByForm(page, member, 'another horse altogether');
+    await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+  });
+
+  test('a forgotten password leads to the admins who can help', async () => {
+    const tenant = await world.organization();
+    const member = await someone(world, tenant, 'member');
+    const page = await screen.open();
+    await visitPath(page, 'sign-in');
+    await page.getByRole('link', { name: 'Forgot your password' }).click();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Enter your email address.').waitFor();
+    await expectSound(page);
+    await page.getByLabel('Email').fill(member.email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Ann', { exact: true }).waitFor();
+    await expectSound(page);
+  });
+
+  test('an unknown page is a page', async () => {
+    const page = await screen.open();
+    expect((await page.goto(`${world.url}/nowhere`))?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await expectSound(page);
+    await page.goto(world.url);
+    expect(new URL(page.url()).pathname).toBe('/docs');
+  });
+
+  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+});
+
+describe.runIf(hasChromium)('with a mail server', { timeout: 300_000 }, () => {
+  let mail: Awaited<ReturnType<typeof startMailServer>>;
+  const options: { mail?: { url: string; from: string } } = {};
+  beforeAll(async () => {
+    mail = await startMailServer();
+    options.mail = { url: mail.url, from: 'Proposal API <api@example.com>' };
+  });
+  afterAll(() => mail.close());
+  const mailing = useWorld(options);
+
+  test('a forgotten password is chosen anew by mail', async () => {
+    const member = await someone(mailing, await mailing.organization());
+    const page = await screen.open();
+    await page.goto(`${mailing.url}/settings/forgot-password`);
+    await expectSound(page);
+    await page.getByLabel('Email').fill(member.email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('a link is on its way').waitFor();
+    await expectSound(page);
+    await expect.poll(() => mail.mails.length).toBe(1);
+    expect(mail.mails[0]).toMatchObject({ from: 'api@example.com', to: [member.email] });
+    const [link = ''] = /http:\S+/.exec(mail.mails[0]?.text ?? '') ?? [];
+    await page.goto(link);
+    await page.getByLabel('New password').fill('another horse altogether');
+    await page.getByRole('button', { name: 'Set password and sign in' }).click();
+    await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+  });
+});

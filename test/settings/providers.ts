@@ -1,0 +1,92 @@
+/** A real mail server and a real OpenID provider, each on a port of this machine. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import { SMTPServer } from 'smtp-server';
+
+export type ReceivedMail = { from: string; to: string[]; text: string };
+
+/** Takes every mail and keeps it. */
+export async function startMailServer(): Promise<{ url: string; mails: ReceivedMail[]; close(): Promise<void> }> {
+  const mails: ReceivedMail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        const raw = Buffer.concat(chunks).toString('utf8');
+        mails.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map(({ address }) => address),
+          text: decodeQuotedPrintable(raw),
+        });
+        done();
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+}
+
+const decodeQuotedPrintable = (raw: string): string =>
+  raw
+    .replaceAll('\r\n', '\n')
+    .replaceAll('=\n', '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)));
+
+export type Person = { email: string; verified: boolean };
+
+/** Signs in whoever types a name: `people` says which address that name has. */
+export async function startOpenIdProvider(redirectUri: () => string): Promise<{
+  issuer: string;
+  people: Map<string, Person>;
+  client: { id: string; secret: string };
+  close(): Promise<void>;
+}> {
+  const people = new Map<string, Person>();
+  const client = { id: 'settings', secret: 'a secret of the provider and the service' };
+  const server = createServer((request, response) => handle?.(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://localhost:${port}`;
+  let handle: ((...given: Parameters<ReturnType<Provider['callback']>>) => unknown) | undefined;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [redirectUri()],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
+    ],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    findAccount: (_, id) => {
+      const person = people.get(id);
+      if (!person) return undefined;
+      const claims = { sub: id, name: id, email: person.email, email_verified: person.verified };
+      return { accountId: id, claims: () => Promise.resolve(claims) };
+    },
+    pkce: { required: () => true },
+    cookies: { keys: ['a key of the provider'] },
+    features: { devInteractions: { enabled: true } },
+  });
+  handle = provider.callback();
+  return {
+    issuer,
+    people,
+    client,
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+}
