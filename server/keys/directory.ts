@@ -11,7 +11,10 @@ export type AuthenticatedKey = {
   createdAt: string;
   lastUsedAt: string | null;
   revokedAt: string | null;
+  endsAt: string | null;
   organization: { id: string; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
+  /** Monotonic time at which a replaced key stops working; Infinity for a key that works until it is revoked. */
+  endsAtMs: number;
   /** Monotonic time at which `lastUsedAt` was last written from here. */
   touchedAtMs: number;
 };
@@ -22,7 +25,8 @@ const touchMs = 60_000;
 const capacity = 20_000;
 
 const lookup = `select e.epoch, k.id, k.name, k.prefix, k.last_four as "lastFour", k.created_at::text as "createdAt",
-  k.last_used_at::text as "lastUsedAt", k.revoked_at::text as "revokedAt", o.id as "organizationId",
+  k.last_used_at::text as "lastUsedAt", k.revoked_at::text as "revokedAt",
+  k.ends_at::text as "endsAt", (extract(epoch from k.ends_at - now()) * 1000)::float8 as "endsInMs", o.id as "organizationId",
   o.name as "organizationName", o.slug, o.currency, o.plan, o.created_at::text as "organizationCreatedAt"
   from access_epoch e left join api_keys k on k.hash = $1 left join organizations o on o.id = k.organization_id`;
 const touch = `update api_keys set last_used_at = now()
@@ -51,6 +55,8 @@ export class KeyDirectory {
   async find(hash: string): Promise<AuthenticatedKey | undefined> {
     if (this.#known.has(hash) && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
     const known = this.#known.get(hash) ?? (await this.#read(hash));
+    // Nothing in the database changes when a replaced key ends.
+    if (known && this.#clock() >= known.endsAtMs) known.revokedAt ??= known.endsAt;
     if (known) this.#touch(known);
     return known;
   }
@@ -95,7 +101,7 @@ export class KeyDirectory {
     const [row] = rows;
     if (row) this.#trust(row.epoch, startedAtMs);
     if (!row?.id) return undefined;
-    const key = toKey(row);
+    const key = toKey(row, startedAtMs);
     // A key that was read before a change that is known by now is good for this one request only.
     if (row.epoch === this.#epoch && generation === this.#generation) {
       if (this.#known.size >= capacity) this.#known.clear();
@@ -122,15 +128,16 @@ export class KeyDirectory {
   }
 }
 
-type Row = Omit<AuthenticatedKey, 'organization' | 'touchedAtMs'> & {
+type Row = Omit<AuthenticatedKey, 'organization' | 'touchedAtMs' | 'endsAtMs'> & {
+  endsInMs: number | null;
   epoch: string;
   organizationId: string;
   organizationName: string;
   organizationCreatedAt: string;
 } & Pick<AuthenticatedKey['organization'], 'slug' | 'currency' | 'plan'>;
 
-function toKey(row: Row): AuthenticatedKey {
-  const { id, name, prefix, lastFour, createdAt, lastUsedAt, revokedAt, slug, currency, plan } = row;
+function toKey(row: Row, readAtMs: number): AuthenticatedKey {
+  const { id, name, prefix, lastFour, createdAt, lastUsedAt, revokedAt, endsAt, endsInMs, slug, currency, plan } = row;
   return {
     id,
     name,
@@ -139,6 +146,8 @@ function toKey(row: Row): AuthenticatedKey {
     createdAt: toRfc3339(createdAt),
     lastUsedAt: lastUsedAt && toRfc3339(lastUsedAt),
     revokedAt: revokedAt && toRfc3339(revokedAt),
+    endsAt: endsAt && toRfc3339(endsAt),
+    endsAtMs: endsInMs === null ? Number.POSITIVE_INFINITY : readAtMs + endsInMs,
     organization: {
       id: row.organizationId,
       name: row.organizationName,

@@ -114,7 +114,7 @@ export async function someone(
 let storedPassword: Promise<string> | undefined;
 
 /** What choosing a password leaves in the database; hashing it for every member would take most of the tests' time. */
-async function givePassword(world: World, { name, emailKey }: Member): Promise<void> {
+export async function givePassword(world: World, { name, emailKey }: Member): Promise<void> {
   const stored = await (storedPassword ??= hashPassword(password));
   await world.database.pool.query(
     `with u as (insert into sign_in."user" (name, email, "emailVerified") values ($1, $2, true) returning id)

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { addMember, listMembers, removeMember } from '../../server/accounts/members.ts';
+import { passwordPath } from '../../server/accounts/sign-in.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import { auditLog, givePassword, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const world = useWorld();
+const path = '/settings/members';
+
+async function scene() {
+  const tenant = await world.organization();
+  const admin = await someone(world, tenant, 'admin', 'Ann Lee');
+  // The world's own admin would be another one.
+  await removeMember(tenant.em(), null, tenant.admin);
+  const visiting = await signIn(world, admin);
+  const post = async (where: string, fields: Record<string, string> = {}, by: Visit = visiting) =>
+    by.post(`${path}${where}`, { ...fields, csrfToken: await by.csrfToken() });
+  const pathOf = (member: { id: string }) => `/${publicId('member', member.id)}`;
+  return { tenant, admin, visiting, post, pathOf };
+}
+
+describe('inviting a member', () => {
+  test('shows a link once, with which the member chooses a password', async () => {
+    const { tenant, visiting, post } = await scene();
+    const email = unknownEmail();
+    const invited = await post('', { name: 'Jo Kim', email, role: 'member' });
+    expect(invited.status).toBe(201);
+    const [, link = ''] = />http:\/\/[^/]+(\/settings\/password\?token=[\w-]{32})</.exec(invited.text) ?? [];
+    const list = (await visiting.get(path)).text;
+    expect(list).toContain('Invited');
+    expect(list).not.toContain('token=');
+    const jo = visit(world.url);
+    expect((await jo.get(link)).text).toContain(email);
+    const [, token = ''] = link.split('token=');
+    expect((await jo.post('/settings/password', { token, password })).status).toBe(303);
+    expect((await jo.get(path)).text).toContain('Only admins of the organization can manage members.');
+    expect((await visiting.get(path)).text).not.toContain('Invited');
+    const log = await world.database.pool.query(
+      `select action, member_id is null as by_operator from audit_events where organization_id = $1 and action = 'member_added' order by id`,
+      [tenant.organization.id],
+    );
+    expect(log.rows.at(-1)).toEqual({ action: 'member_added', by_operator: false });
+    expect(JSON.stringify(world.log)).not.toContain(token);
+  });
+
+  test('says beside the field what is wrong, and keeps what was typed', async () => {
+    const { tenant, admin, post } = await scene();
+    const elsewhere = (await world.organization()).admin;
+    for (const [fields, id, sentence] of [
+      [{ name: ' ', email: unknownEmail() }, 'name', 'Enter a name.'],
+      [{ name: 'x'.repeat(201), email: unknownEmail() }, 'name', 'Use at most 200 characters.'],
+      [{ name: 'Jo', email: 'nonsense' }, 'email', 'Enter one email address'],
+      [{ name: 'Jo', email: admin.email.toUpperCase() }, 'email', 'already belongs to a member'],
+      [{ name: 'Jo', email: elsewhere.email }, 'email', 'already belongs to a member'],
+    ] as const) {
+      const { status, text } = await post('', { ...fields, role: 'member' });
+      expect([409, 422]).toContain(status);
+      expect(text).toMatch(new RegExp(`id="${id}-problem" role="alert">[^<]*${sentence}`));
+      expect(text).toContain(`value="${fields.email}"`);
+    }
+    expect(await listMembers(tenant.em())).toHaveLength(1);
+  });
+
+  test('of one address by two admins at once adds one member', async () => {
+    const { tenant, post } = await scene();
+    const email = unknownEmail();
+    const statuses = await Promise.all(
+      [1, 2].map(async () => (await post('', { name: 'Jo', email, role: 'member' })).status),
+    );
+    expect(statuses.toSorted()).toEqual([201, 409]);
+    expect(await listMembers(tenant.em())).toHaveLength(2);
+  });
+});
+
+describe('a member', () => {
+  test('is made an admin and back, which counts from the next request on', async () => {
+    const { tenant, post, pathOf } = await scene();
+    const member = await someone(world, tenant, 'member', 'Jo Kim');
+    const jo = await signIn(world, member);
+    const create = async () =>
+      (await jo.post('/settings/api-keys', { name: 'Jo', csrfToken: await jo.csrfToken() })).status;
+    expect(await create()).toBe(403);
+    expect((await post(`${pathOf(member)}/role`, { role: 'admin' })).status).toBe(303);
+    expect(await create()).toBe(201);
+    expect((await post(`${pathOf(member)}/role`, { role: 'member' })).status).toBe(303);
+    expect(await create()).toBe(403);
+    expect((await auditLog(world, tenant)).filter((line) => line.startsWith('role_changed'))).toEqual([
+      'role_changed admin',
+      'role_changed member',
+    ]);
+  });
+
+  test('who is removed is signed out by that request; its keys stay, its password and links are gone', async () => {
+    const { tenant, visiting, post, pathOf } = await scene();
+    const leaver = await someone(world, tenant, 'admin', 'Lee Vance');
+    const lee = await signIn(world, leaver);
+    const created = await lee.post('/settings/api-keys', { name: 'Left', csrfToken: await lee.csrfToken() });
+    const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(created.text) ?? [];
+    const link = await passwordPath(world.database, leaver);
+    expect((await post(`${pathOf(leaver)}/remove`)).status).toBe(303);
+
+    expect((await lee.get('/settings/api-keys')).location).toBe('/settings/sign-in?after=session-ended');
+    expect((await visit(world.url).post('/settings/sign-in', { email: leaver.email, password })).status).toBe(422);
+    expect((await visit(world.url).get(link)).status).toBe(410);
+    const kept = await world.database.pool.query(`select 1 from sign_in."user" where email = $1`, [leaver.emailKey]);
+    expect(kept.rowCount).toBe(0);
+    expect((await tenant.as(raw).call('GET', '/v1/me')).status).toBe(200);
+    expect((await visiting.get('/settings/api-keys')).text).toContain('Lee Vance<small>no longer a member</small>');
+    expect((await visiting.get(path)).text).not.toContain(leaver.email);
+    expect((await post(`${pathOf(leaver)}/remove`)).status).toBe(404);
+  });
+
+  test('who was removed can come back, in another organization too, with a new password only', async () => {
+    const { tenant } = await scene();
+    const leaver = await someone(world, tenant);
+    await removeMember(tenant.em(), null, leaver);
+    const other = await world.organization();
+    const back = await addMember(world.database, other.organization, { ...leaver, role: 'member' });
+    const attempt = async () =>
+      (await visit(world.url).post('/settings/sign-in', { email: leaver.email, password })).status;
+    expect(await attempt()).toBe(422);
+    await givePassword(world, back);
+    expect(await attempt()).toBe(303);
+  });
+
+  test('gets a new password link, after which the older one no longer works', async () => {
+    const { tenant, post, pathOf } = await scene();
+    const member = await someone(world, tenant);
+    const linkIn = (text: string) => /\/settings\/password\?token=[\w-]{32}/.exec(text)?.[0] ?? '';
+    const first = linkIn((await post(`${pathOf(member)}/link`)).text);
+    expect((await visit(world.url).get(first)).status).toBe(200);
+    const second = linkIn((await post(`${pathOf(member)}/link`)).text);
+    expect((await visit(world.url).get(first)).status).toBe(410);
+    expect((await visit(world.url).get(second)).status).toBe(200);
+    expect((await auditLog(world, tenant)).filter((line) => line.startsWith('password_link_issued'))).toHaveLength(2);
+  });
+});
+
+describe('the last admin', () => {
+  test('can neither go nor become a member', async () => {
+    const { tenant, admin, post, pathOf } = await scene();
+    await someone(world, tenant);
+    for (const [verb, fields] of [
+      ['remove', {}],
+      ['role', { role: 'member' }],
+    ] as const) {
+      const { status, text } = await post(`${pathOf(admin)}/${verb}`, fields);
+      expect([status, text.includes('Ann Lee is the only admin.')]).toEqual([422, true]);
+    }
+    expect((await listMembers(tenant.em())).filter(({ role }) => role === 'admin')).toHaveLength(1);
+  });
+
+  test('stays when two admins remove each other at once', async () => {
+    const { tenant, admin, post, pathOf } = await scene();
+    const second = await someone(world, tenant, 'admin', 'Bea');
+    const bea = await signIn(world, second);
+    const removals = await Promise.all([post(`${pathOf(second)}/remove`), post(`${pathOf(admin)}/remove`, {}, bea)]);
+    expect(removals.filter(({ status, location }) => status === 303 && location?.includes('removed='))).toHaveLength(1);
+    expect(await listMembers(tenant.em())).toHaveLength(1);
+  });
+});

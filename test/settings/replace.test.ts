@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { isLive, listKeys } from '../../server/keys/list.ts';
+import { maximumLiveKeys } from '../../server/keys/issue.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import { auditLog, signIn, someone } from './visiting.ts';
+
+let laterMs = 0;
+const world = useWorld({ clock: () => performance.now() + laterMs });
+const rawKey = /ak_live_[0-9a-f]{64}/;
+const hourMs = 3_600_000;
+
+async function scene() {
+  const tenant = await world.organization();
+  const visiting = await signIn(world, await someone(world, tenant, 'admin', 'Ann Lee'));
+  const [key] = await listKeys(tenant.em());
+  const keyPath = `/settings/api-keys/${publicId('key', key?.id ?? '')}`;
+  const replace = async (period: string, csrfToken?: string) =>
+    visiting.post(`${keyPath}/replace`, { period, csrfToken: csrfToken ?? (await visiting.csrfToken()) });
+  return { tenant, visiting, keyPath, replace };
+}
+
+describe('replacing a key', () => {
+  test('creates a successor of the same name, and the old key ends when its time has come', async () => {
+    const { tenant, visiting, replace } = await scene();
+    const response = await replace('hour');
+    expect(response.status).toBe(201);
+    const [raw = ''] = rawKey.exec(response.text) ?? [];
+    const successor = tenant.as(raw);
+    expect((await successor.call('GET', '/v1/me')).body.key.name).toBe('test');
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    const [, old] = await listKeys(tenant.em());
+    expect(Date.parse(old?.endsAt ?? '') - Date.now()).toBeGreaterThan(0.9 * hourMs);
+    const page = (await visiting.get('/settings/api-keys')).text;
+    expect(page).toContain('works until <time');
+    expect(page).toContain('2 of 25');
+    expect(page).not.toMatch(rawKey);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_replaced test']);
+
+    laterMs += hourMs + 60_000;
+    const ended = await tenant.call('GET', '/v1/me');
+    expect([ended.status, ended.body.code]).toEqual([401, 'api_key_revoked']);
+    expect((await successor.call('GET', '/v1/me')).status).toBe(200);
+  });
+
+  test('a key whose time is up is refused by a process that knew it, and is listed as replaced', async () => {
+    const { tenant, visiting, replace } = await scene();
+    await tenant.call('GET', '/v1/me');
+    await replace('week');
+    await world.database.pool.query(
+      `update api_keys set ends_at = now() - interval '1 minute' where organization_id = $1 and ends_at is not null`,
+      [tenant.organization.id],
+    );
+    laterMs += 1000;
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(401);
+    expect((await visiting.get('/settings/api-keys')).text).toMatch(/Replaced<\/span>\s*<small>stopped working/);
+  });
+
+  test('happens once for a form, and once for a key', async () => {
+    const { tenant, visiting, replace } = await scene();
+    const csrfToken = await visiting.csrfToken();
+    const statuses = await Promise.all([1, 2].map(async () => (await replace('day', csrfToken)).status));
+    expect(statuses.toSorted()).toEqual([201, 409]);
+    const again = await replace('day');
+    expect([again.status, again.text.includes('already been replaced')]).toEqual([409, true]);
+    expect((await listKeys(tenant.em())).filter((key) => isLive(key))).toHaveLength(2);
+  });
+
+  test('needs a period, a live key, room for one more, an admin and the Team plan', async () => {
+    const { tenant, visiting, keyPath, replace } = await scene();
+    expect((await replace('for ever')).status).toBe(422);
+    const member = await signIn(world, await someone(world, tenant));
+    const form = { period: 'day', csrfToken: await member.csrfToken() };
+    expect((await member.post(`${keyPath}/replace`, form)).status).toBe(403);
+    for (let count = 1; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`k${count}`);
+    expect((await replace('day')).status).toBe(422);
+    await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
+    expect((await replace('day')).status).toBe(409);
+    await world.database.pool.query(`update organizations set plan = 'free' where id = $1`, [tenant.organization.id]);
+    expect((await replace('day')).status).toBe(403);
+  });
+});
+
+test('a name that another live key has is pointed out', async () => {
+  const { visiting } = await scene();
+  const create = async (name: string) =>
+    (await visiting.post('/settings/api-keys', { name, csrfToken: await visiting.csrfToken() })).text;
+  expect(await create('test')).toContain('Another live key is also named “test”.');
+  expect(await create('Something else')).not.toContain('Another live key');
+});
