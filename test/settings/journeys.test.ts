@@ -147,6 +147,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByText('Your session has ended').waitFor();
     await signInByForm(page, admin);
     await page.getByRole('heading', { name: 'Change the role of' }).waitFor();
+    expect(page.url()).toMatch(/\/settings\/members\/mem_\w+\/role$/);
   });
 
   test('an account changes its password, and ends its sessions', async () => {

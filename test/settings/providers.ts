@@ -34,7 +34,10 @@ export async function startMailServer(): Promise<{ url: string; mails: ReceivedM
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
   };
 }
 
@@ -55,12 +58,11 @@ export async function startOpenIdProvider(redirectUri: () => string): Promise<{
 }> {
   const people = new Map<string, Person>();
   const client = { id: 'settings', secret: 'a secret of the provider and the service' };
-  const server = createServer((request, response) => handle?.(request, response));
+  const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const issuer = `http://localhost:${port}`;
-  let handle: ((...given: Parameters<ReturnType<Provider['callback']>>) => unknown) | undefined;
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -82,11 +84,16 @@ export async function startOpenIdProvider(redirectUri: () => string): Promise<{
     cookies: { keys: ['a key of the provider'] },
     features: { devInteractions: { enabled: true } },
   });
-  handle = provider.callback();
+  const respond = provider.callback();
+  server.on('request', (request, response) => void respond(request, response));
   return {
     issuer,
     people,
     client,
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }

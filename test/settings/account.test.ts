@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
+import { passwordPath } from '../../server/accounts/sign-in.ts';
+import { useWorld } from '../world.ts';
+import { auditLog, password, signIn, someone, visit } from './visiting.ts';
+
+const world = useWorld();
+const path = '/settings/account';
+const next = 'another horse altogether';
+
+async function scene() {
+  const tenant = await world.organization();
+  const member = await someone(world, tenant, 'member', 'Ida Berg');
+  return { tenant, member, visiting: await signIn(world, member) };
+}
+const sessionIds = (text: string) => [...text.matchAll(/name="session" value="([^"]+)"/g)].map(([, id = '']) => id);
+
+describe('changing one’s own password', () => {
+  test('takes the current one, ends the other sessions and every link, and goes on in this session', async () => {
+    const { tenant, member, visiting } = await scene();
+    const other = await signIn(world, member);
+    const link = await passwordPath(world.database, member);
+    const fields = { current: password, password: next, csrfToken: await visiting.csrfToken() };
+    const changed = await visiting.post(`${path}/password`, fields);
+    expect(changed.location).toBe(`${path}?done=password`);
+    expect((await visiting.get(path)).status).toBe(200);
+    expect((await other.get(path)).status).toBe(303);
+    expect((await visit(world.url).get(link)).status).toBe(410);
+    const signInAgain = async (typed: string) =>
+      (await visit(world.url).post('/settings/sign-in', { email: member.email, password: typed })).status;
+    expect([await signInAgain(password), await signInAgain(next)]).toEqual([422, 303]);
+    expect(await auditLog(world, tenant)).toContain('password_changed');
+  });
+
+  test('with a wrong current password, a short or a common one changes nothing, and says which', async () => {
+    const { member, visiting } = await scene();
+    for (const [current, typed, id, sentence] of [
+      ['wrong wrong wrong', next, 'current', 'Incorrect password.'],
+      ['', next, 'current', 'Enter your current password.'],
+      [password, 'short', 'password', 'Use at least 12 characters.'],
+      [password, 'abababababab', 'password', 'Use at least 4 different characters.'],
+      [password, 'Passw0rd1234!', 'password', 'This password is too common.'],
+    ] as const) {
+      const fields = { current, password: typed, csrfToken: await visiting.csrfToken() };
+      const { status, text } = await visiting.post(`${path}/password`, fields);
+      expect(status).toBe(422);
+      expect(text).toMatch(new RegExp(`id="${id}-problem" role="alert">${sentence}`));
+    }
+    expect((await visit(world.url).post('/settings/sign-in', { email: member.email, password })).status).toBe(303);
+  });
+
+  test('is not a way around the limit of sign-ins', async () => {
+    const { visiting } = await scene();
+    await world.database.pool.query(`delete from sign_in.attempts where key like 'address %'`);
+    const attempt = async () =>
+      (
+        await visiting.post(`${path}/password`, {
+          current: 'wrong wrong wrong',
+          password: next,
+          csrfToken: await visiting.csrfToken(),
+        })
+      ).status;
+    for (let count = 0; count < attemptLimits.account.most; count += 1) expect(await attempt()).toBe(422);
+    expect(await attempt()).toBe(429);
+  });
+});
+
+describe('one’s own sessions', () => {
+  test('are listed with browser and network, and are ended one by one or all but this', async () => {
+    const { member, visiting } = await scene();
+    const [second, third, fourth] = [
+      await signIn(world, member),
+      await signIn(world, member),
+      await signIn(world, member),
+    ];
+    const page = (await visiting.get(path)).text;
+    expect(page).toContain('127.0.0.1');
+    expect(page.match(/This session/g)).toHaveLength(1);
+    const ids = sessionIds(page);
+    expect(ids).toHaveLength(3);
+    const end = async (fields: Record<string, string>) =>
+      visiting.post(`${path}/sessions`, { ...fields, csrfToken: await visiting.csrfToken() });
+    expect((await end({ session: ids[0] ?? '' })).location).toBe(`${path}?done=session`);
+    const alive = async () =>
+      (await Promise.all([second, third, fourth].map((one) => one.get(path)))).filter(({ status }) => status === 200)
+        .length;
+    expect(await alive()).toBe(2);
+    expect((await end({})).location).toBe(`${path}?done=sessions`);
+    expect(await alive()).toBe(0);
+    expect((await visiting.get(path)).status).toBe(200);
+  });
+
+  test('of somebody else stay', async () => {
+    const { visiting } = await scene();
+    const other = await scene();
+    const { rows } = await world.database.pool.query<{ id: string }>(
+      `select s.id from sign_in.session s join sign_in."user" u on u.id = s."userId" where u.email = $1`,
+      [other.member.emailKey],
+    );
+    for (const session of [rows[0]?.id ?? '', 'nonsense'])
+      await visiting.post(`${path}/sessions`, { session, csrfToken: await visiting.csrfToken() });
+    expect((await other.visiting.get(path)).status).toBe(200);
+  });
+
+  test('are stored without what would sign somebody in', async () => {
+    const { member, visiting } = await scene();
+    const [, token = ''] = /session_token=([^.]+)\./.exec(decodeURIComponent(visiting.cookie())) ?? [];
+    expect(token.length).toBeGreaterThan(20);
+    const { rows } = await world.database.pool.query<{ token: string }>(
+      `select s.token from sign_in.session s join sign_in."user" u on u.id = s."userId" where u.email = $1`,
+      [member.emailKey],
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.token).not.toContain(token);
+  });
+});
+
+describe('a password', () => {
+  test('is rejected where it is a common one in any of its disguises', async () => {
+    for (const common of [
+      'passwordpassword',
+      'PASSWORD2024!',
+      'p@ssw0rd12345',
+      'qwertyuiop123',
+      '1q2w3e4r5t6y',
+      'sunshine!!!!1',
+    ])
+      expect([common, await passwordProblem(common)]).toEqual([common, expect.stringContaining('too common')]);
+    for (const good of [password, 'T7#kzQ!m2xVb', 'Großvaters alte Uhr', '馬電池正しいホッチキス青い空'])
+      expect([good, await passwordProblem(good)]).toEqual([good, undefined]);
+  });
+
+  test('is stored at the cost that OWASP advises, and with a salt of its own', async () => {
+    const [one, other] = [await hashPassword(password), await hashPassword(password)];
+    expect(one).not.toBe(other);
+    expect(one).toMatch(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
+    expect(await verifyPassword({ hash: one, password })).toBe(true);
+    for (const wrong of [
+      { hash: one, password: `${password} ` },
+      { hash: 'nonsense', password },
+      { hash: '', password },
+    ])
+      expect(await verifyPassword(wrong)).toBe(false);
+  });
+});

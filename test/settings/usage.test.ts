@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { createUsageLog, pruneUsage, usageBounds } from '../../server/keys/usage.ts';
+import type { UsageEvent, UsageLog } from '../../server/keys/usage.ts';
+import { readFailures, readUsage } from '../../server/keys/usage-report.ts';
+import { listKeys } from '../../server/keys/list.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { signIn, someone } from './visiting.ts';
+
+const world = useWorld();
+const dayMs = 86_400_000;
+
+async function keyOf(tenant: Tenant): Promise<{ keyId: string; organizationId: string }> {
+  const [key] = await listKeys(tenant.em());
+  return { keyId: key?.id ?? '', organizationId: tenant.organization.id };
+}
+
+/** A log of its own, whose timers never fire within a test. */
+function newLog(now?: () => number): { log: UsageLog; errors: unknown[] } {
+  const errors: unknown[] = [];
+  const parts = { pool: world.database.pool, onError: (error: unknown) => errors.push(error) };
+  return { log: createUsageLog({ ...parts, ...(now && { now }) }), errors };
+}
+
+const event = (ids: { keyId: string; organizationId: string }, more: Partial<UsageEvent> = {}): UsageEvent => ({
+  ...ids,
+  operation: 'listCustomers',
+  status: 200,
+  requestId: 'req_1',
+  ...more,
+});
+
+describe('usage', () => {
+  test('counts each request by operation and outcome, and shows a failure without what was sent', async () => {
+    const tenant = await world.organization();
+    const visiting = await signIn(world, await someone(world, tenant));
+    await tenant.call('GET', '/v1/customers');
+    await tenant.call('GET', '/v1/customers');
+    await tenant.call('POST', '/v1/customers', { name: 'Secret name', email: 'not an address', nope: 1 });
+    await tenant.call('GET', '/v1/customers/cus_01jzy3v1k8e2tb6qk3x5w9r7md');
+    await tenant.call('GET', '/v1/nowhere');
+    const ids = await keyOf(tenant);
+    const page = await visiting.get(`/settings/api-keys/${publicId('key', ids.keyId)}`);
+    expect(page.status).toBe(200);
+    const report = await readUsage(world.database.pool, ids);
+    expect(report.total).toEqual({ success: 2, client_error: 3, rate_limited: 0, server_error: 0 });
+    expect(
+      Object.fromEntries(
+        report.operations.map(({ operation, tally }) => [operation, tally.success + tally.client_error]),
+      ),
+    ).toEqual({
+      listCustomers: 2,
+      createCustomer: 1,
+      getCustomer: 1,
+      other: 1,
+    });
+    expect(report.days).toHaveLength(30);
+    const failures = await readFailures(tenant.em(), ids.keyId);
+    expect(failures.map(({ status, operation, code }) => [status, operation, code])).toEqual([
+      [404, 'other', 'route_not_found'],
+      [404, 'getCustomer', 'not_found'],
+      [422, 'createCustomer', 'validation_failed'],
+    ]);
+    expect(failures[2]?.fields).toEqual(expect.arrayContaining([{ field: 'email', code: 'invalid_email' }]));
+    expect(JSON.stringify(failures) + page.text).not.toMatch(/Secret name|not an address/);
+    expect(page.text).toContain(failures[2]?.requestId);
+    expect((await visiting.get('/settings/usage')).text).toContain('5 in all');
+  });
+
+  test('counts what was rate limited, and what the plan did not allow', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    await Promise.all(Array.from({ length: 103 }, () => tenant.call('GET', '/v1/me')));
+    await world.database.pool.query(`update organizations set plan = 'free' where id = $1`, [ids.organizationId]);
+    const visiting = await signIn(world, await someone(world, tenant));
+    await visiting.get('/settings/usage');
+    expect((await readUsage(world.database.pool, ids)).total).toMatchObject({ success: 100, rate_limited: 3 });
+  });
+
+  test('of another organization is not shown', async () => {
+    const [tenant, other] = [await world.organization(), await world.organization()];
+    await other.call('GET', '/v1/me');
+    const visiting = await signIn(world, await someone(world, tenant));
+    const { keyId } = await keyOf(other);
+    expect((await visiting.get(`/settings/api-keys/${publicId('key', keyId)}`)).status).toBe(404);
+    expect((await visiting.get('/settings/usage')).text).toContain('no requests');
+    expect(await readFailures(tenant.em(), keyId)).toEqual([]);
+  });
+
+  test('is drawn with the numbers beside it', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    const { log } = newLog(() => Date.now() - 3 * dayMs);
+    for (let count = 0; count < 1234; count += 1) log.record(event(ids));
+    log.record(event(ids, { status: 503, code: 'unavailable' }));
+    await log.close();
+    const { text } = await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
+    expect(text).toContain('1,235 in all');
+    expect(text.match(/<rect\s+class="success"/g)).toHaveLength(1);
+    expect(text.match(/<rect\s+class="server_error"/g)).toHaveLength(1);
+    const day = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10);
+    expect(text).toContain(`<title>${day}: 1,235</title>`);
+    expect(text).toMatch(new RegExp(`scope="row">${day}</th>\\s*<td[^>]*>1,234</td>`));
+  });
+});
+
+describe('the usage log', () => {
+  test('adds up what several processes counted, in a statement for each batch', async () => {
+    const ids = await keyOf(await world.organization());
+    const logs = [newLog().log, newLog().log];
+    for (const log of logs) for (let count = 0; count < 50; count += 1) log.record(event(ids));
+    await Promise.all(logs.map((log) => log.close()));
+    expect((await readUsage(world.database.pool, ids)).total.success).toBe(100);
+  });
+
+  test('keeps its counts when they cannot be written, and writes them later', async () => {
+    const ids = await keyOf(await world.organization());
+    let broken = true;
+    const pool = new Proxy(world.database.pool, {
+      get: (target, name) => {
+        const found: unknown = Reflect.get(target, name);
+        if (name === 'query' && broken) return () => Promise.reject(new Error('away'));
+        return typeof found === 'function' ? (found.bind(target) as unknown) : found;
+      },
+    });
+    const errors: unknown[] = [];
+    const log = createUsageLog({ pool, onError: (error) => errors.push(error) });
+    log.record(event(ids));
+    await log.flush();
+    expect(errors).toHaveLength(1);
+    broken = false;
+    log.record(event(ids));
+    await log.close();
+    expect((await readUsage(world.database.pool, ids)).total.success).toBe(2);
+  });
+
+  test('is bounded in memory and in the database', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    const { log } = newLog();
+    const failed = {
+      status: 422,
+      code: 'validation_failed',
+      fields: Array.from({ length: 50 }, (_, index) => ({ field: `f${index}`, code: 'x' })),
+    };
+    for (let batch = 0; batch < 4; batch += 1) {
+      for (let count = 0; count < 500; count += 1) log.record(event(ids, failed));
+      await log.flush();
+    }
+    const stored = await world.database.pool.query<{ count: number }>(
+      'select count(*)::int as count from failed_requests where key_id = $1',
+      [ids.keyId],
+    );
+    expect(stored.rows[0]?.count).toBeLessThanOrEqual(usageBounds.storedFailures);
+    expect((await readFailures(tenant.em(), ids.keyId))[0]?.fields).toHaveLength(usageBounds.fields);
+    expect((await readUsage(world.database.pool, ids)).total.client_error).toBe(2000);
+    for (let key = 0; key < usageBounds.counts + 100; key += 1) log.record(event({ ...ids, keyId: uuidv7() }));
+    await log.close();
+    const { organizationId } = ids;
+    expect((await readUsage(world.database.pool, { organizationId })).total.success).toBe(usageBounds.counts);
+  });
+
+  test('forgets counts after 90 days, and failures after 7', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    for (const days of [0, 6, 8, 89, 91]) {
+      const { log } = newLog(() => Date.now() - days * dayMs);
+      log.record(event(ids, { status: 404, code: 'not_found', requestId: `req_${days}` }));
+      await log.close();
+    }
+    await pruneUsage(world.database.pool);
+    const days = await world.database.pool.query('select 1 from usage_counts where key_id = $1', [ids.keyId]);
+    expect(days.rowCount).toBe(4);
+    expect((await readFailures(tenant.em(), ids.keyId)).map(({ requestId }) => requestId)).toEqual(['req_0', 'req_6']);
+  });
+
+  test('costs a request next to nothing', async () => {
+    const ids = await keyOf(await world.organization());
+    const { log } = newLog();
+    const cpuOf = (work: () => void) => {
+      const before = process.cpuUsage();
+      for (let count = 0; count < 100_000; count += 1) work();
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const record = () => log.record(event(ids));
+    cpuOf(record);
+    // Both in one run, so that the machine does not matter: what a request does anyway, and one record.
+    const parsing = cpuOf(
+      () =>
+        void new URL('http://localhost:3000/v1/customers?limit=25&email=ana%40example.com').searchParams.get('email'),
+    );
+    expect(cpuOf(record) / parsing).toBeLessThan(10);
+    await log.close();
+  });
+});
