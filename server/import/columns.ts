@@ -59,8 +59,10 @@ export function planColumns(
   const known = { ...kind, mapping, preset, header: named };
   rejectUnknownMappings(known);
   const left: string[] = [];
-  const fields = header.map((name, index) => (index < own ? undefined : fieldOf(name, index, known, left)));
-  if (documentAt === undefined && !preset?.isKeyed) requireKey(fields);
+  const isDocument = documentAt !== undefined;
+  const isLeft = (index: number) => isDocument || index < own;
+  const fields = header.map((name, index) => (isLeft(index) ? undefined : fieldOf(name, index, known, left)));
+  if (!isDocument && !preset?.isKeyed) requireKey(fields);
   const notes = notesOn(delimiter, preset, left, mapping);
   return { header, notes, preset: preset?.name, documentAt, ...reader(header, fields, delimiter, preset) };
 }

@@ -44,13 +44,17 @@ export async function* readCsv(source: Source, { delimiter }: CsvFile, plan: Col
     if (record.every(isBlank)) continue;
     const row = inHeader ? undefined : toRow(plan, record);
     inHeader = false;
-    if (row) yield { line: end.line - inside.lines, raw: record, ...row };
+    if (row) yield { line: end.line - inside.lines, raw: rawOf(plan, record), ...row };
   }
   const problem = firstError()?.message;
   if (problem === undefined) return;
   const message = `cannot be read, and neither can what follows: ${problem}`;
   yield { line: end.line + 1, raw: [], rejections: [{ field: '', code: 'malformed_csv', message }] };
 }
+
+/** The row as it was in the file that a report is about. */
+const rawOf = ({ documentAt }: ColumnPlan, record: string[]) =>
+  documentAt === undefined ? record : record.slice(documentAt, documentAt + 1);
 
 const isBlank = (cell: string) => cell.trim() === '';
 

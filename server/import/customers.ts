@@ -1,11 +1,11 @@
 import { customer, missingName } from '../../contract/customers.ts';
+import type { Customer } from '../entities/customer.ts';
+import { newCustomer, patchedCustomer } from '../records/customer.ts';
+import { columnsOf } from './columns.ts';
+import type { Kind } from './kind.ts';
+import { wantedOf } from './wanted.ts';
 import { customerImport } from './schemas.ts';
 import type { CustomerImport } from './schemas.ts';
-import { defaultType, displayName, wholeAddress as storedAddress } from '../records/customer.ts';
-import type { Customer, StoredAddress } from '../entities/customer.ts';
-import { columnsOf } from './columns.ts';
-import type { Kind, Rejection, Wanted } from './kind.ts';
-import { given, mergeMetadata, rejectMetadata } from './merge.ts';
 
 export const customers: Kind<CustomerImport, Customer> = {
   name: 'customers',
@@ -16,37 +16,10 @@ export const customers: Kind<CustomerImport, Customer> = {
   tableOf: (store) => store.customers,
   isFlat: true,
   weigh: () => 1,
-  planner: async () => (row, stored) => (stored ? change(row, stored) : create(row)),
+  planner: async () => (row, stored) => {
+    const { id: _key, ...given } = row;
+    const missing = stored ? undefined : missingName(row);
+    if (missing) return [{ field: missing.field, code: missing.code, message: missing.message }];
+    return wantedOf(() => (stored ? patchedCustomer(stored, given) : newCustomer(given)));
+  },
 };
-
-function create(row: CustomerImport): Wanted | Rejection[] {
-  const missing = missingName(row);
-  if (missing) return [{ field: missing.field, code: missing.code, message: missing.message }];
-  const values = merge(row);
-  const rejections = rejectMetadata(values.metadata);
-  if (rejections.length > 0) return rejections;
-  return { values: { ...values, type: row.type ?? defaultType(row), name: displayName(row) } };
-}
-
-function change(row: CustomerImport, stored: Customer): Wanted | Rejection[] {
-  const values = merge(row, stored);
-  const rejections = rejectMetadata(values.metadata);
-  return rejections.length > 0 ? rejections : { values };
-}
-
-function merge({ id: _key, address, shippingAddress, metadata, ...row }: CustomerImport, stored?: Customer) {
-  return {
-    ...given(row),
-    address: mergeAddress(stored?.address, address),
-    shippingAddress: mergeAddress(stored?.shippingAddress, shippingAddress),
-    metadata: mergeMetadata(stored?.metadata ?? {}, metadata),
-  };
-}
-
-function mergeAddress(
-  stored: StoredAddress | null | undefined,
-  patch: CustomerImport['address'],
-): StoredAddress | null {
-  if (patch === null) return null;
-  return storedAddress({ ...stored, ...given(patch ?? {}) });
-}

@@ -1,10 +1,11 @@
-import { itemImport, requiredOfNewItem } from './schemas.ts';
-import type { ItemImport } from './schemas.ts';
 import { item } from '../../contract/items.ts';
 import type { Item } from '../entities/item.ts';
+import { newItem, patchedItem } from '../records/item.ts';
 import { columnsOf } from './columns.ts';
-import type { Kind, Rejection, Wanted } from './kind.ts';
-import { given, mergeMetadata, rejectMetadata, rejectMissing } from './merge.ts';
+import type { Kind } from './kind.ts';
+import { rejectMissing, wantedOf } from './wanted.ts';
+import { itemImport, requiredOfNewItem } from './schemas.ts';
+import type { ItemImport } from './schemas.ts';
 
 export const items: Kind<ItemImport, Item> = {
   name: 'items',
@@ -12,22 +13,18 @@ export const items: Kind<ItemImport, Item> = {
   schema: itemImport,
   record: item,
   columns: columnsOf(itemImport),
-  unique: { field: 'sku', property: 'skuKey', column: 'sku_key', code: 'sku_taken' },
   tableOf: (store) => store.items,
+  unique: { field: 'sku', property: 'skuKey', column: 'sku_key', code: 'sku_taken' },
   isFlat: true,
   weigh: () => 1,
-  async planner({ organization: { currency } }) {
-    return (row, stored) => {
-      const missing = stored ? [] : rejectMissing(row, requiredOfNewItem);
-      return missing.length > 0
-        ? missing
-        : merge(stored ? row : { ...row, currency: row.currency ?? currency }, stored);
-    };
-  },
+  planner:
+    async ({ organization: { currency } }) =>
+    (row, stored) => {
+      const { id: _key, ...given } = row;
+      if (stored) return wantedOf(() => patchedItem(stored, given));
+      const { type, name, unitPrice } = given;
+      if (type === undefined || name === undefined || unitPrice === undefined)
+        return rejectMissing(row, requiredOfNewItem);
+      return wantedOf(() => newItem({ ...given, type, name, unitPrice }, currency));
+    },
 };
-
-function merge({ id: _key, metadata, ...row }: ItemImport, stored?: Item): Wanted | Rejection[] {
-  const merged = mergeMetadata(stored?.metadata ?? {}, metadata);
-  const rejections = rejectMetadata(merged);
-  return rejections.length > 0 ? rejections : { values: { ...given(row), metadata: merged } };
-}

@@ -4,7 +4,8 @@ import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
 import type { ProposalTotals } from '../records/money.ts';
 import type { Rejection } from './kind.ts';
-import { given, mergeMetadata, rejectMetadata } from './merge.ts';
+import { withoutUndefined } from '../records/merge-patch.ts';
+import { mergeMetadata } from '../records/metadata.ts';
 
 const eventOf = {
   draft: undefined,
@@ -34,7 +35,7 @@ export function mergeHead(row: ProposalImport, customerId: string | null | undef
   const plain = { number, title, status, currency, externalId, createdAt, ...texts, ...events };
   const merged = {
     ...startFrom(base),
-    ...given({ ...plain, customerId, acceptedBy: wholePerson(acceptedBy), owner: wholePerson(owner) }),
+    ...withoutUndefined({ ...plain, customerId, acceptedBy: wholePerson(acceptedBy), owner: wholePerson(owner) }),
     metadata: mergeMetadata(base.metadata, metadata),
   };
   return { ...merged, statusChangedAt: statusChangedAt ?? whenStatusChanged(merged, base, startedAt) };
@@ -78,15 +79,15 @@ function eventTime(proposal: Status): string | undefined {
 
 /** What is missing or too much; a customer that is among the `unknown` was at least given. */
 export function rejectHead(
-  { status, sentAt, acceptedAt, customerId, metadata }: Head,
+  { status, sentAt, acceptedAt, customerId }: Head,
   unknown: readonly Rejection[],
 ): Rejection[] {
-  const rejections = rejectMetadata(metadata);
+  const rejections: Rejection[] = [];
   const missing = (field: string) =>
     rejections.push({ field, code: 'required', message: `is required where status is ${status}` });
   const wasSent = status !== 'draft' && status !== 'canceled';
   if (wasSent && !sentAt) missing('sentAt');
-  const customerGiven = customerId !== null || unknown.some(({ field }) => field === 'customerExternalId');
+  const customerGiven = customerId !== null || unknown.some(({ field }) => /^customer(?:External)?Id$/.test(field));
   if (wasSent && !customerGiven) missing('customerExternalId');
   if (status === 'accepted' && !acceptedAt) missing('acceptedAt');
   return rejections;

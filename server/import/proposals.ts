@@ -8,7 +8,7 @@ import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { columnsOf } from './columns.ts';
 import type { Kind, Rejection, Wanted } from './kind.ts';
-import { rejectMissing } from './merge.ts';
+import { rejecting, rejectMissing } from './wanted.ts';
 import { changesOf, costLines, resolveLines } from './proposal-lines.ts';
 import type { CostedLine } from './proposal-lines.ts';
 import { mergeHead, rejectHead } from './proposal-head.ts';
@@ -44,7 +44,7 @@ export const proposals: Kind<ProposalImport, Proposal> = {
         lines.map(({ itemExternalId, itemId }) => ({ externalId: itemExternalId, id: itemId })),
       ),
     };
-    return (row, found) => plan(row, found, loaded);
+    return (row, found) => rejecting(() => plan(row, found, loaded));
   },
 };
 

@@ -1,4 +1,5 @@
 /** Plans → the database: COPY into a staging table, then one statement a step. */
+import { renameInProposals } from '../records/customer.ts';
 import { handovers } from './claims.ts';
 import type { UniqueKey } from './kind.ts';
 import type { Plan } from './plan.ts';
@@ -51,6 +52,7 @@ async function apply(
   await session.command(`create temp table ${staged} (is_new boolean, like ${table.name}) on commit drop`);
   await session.copy(`copy ${staged} (is_new, ${list}) from stdin`, linesOf(table, created, updated));
   if (updated.length > 0) {
+    if (table === store.customers && !store.dry) await session.query(renamed);
     const sets = columns.filter((name) => name !== 'id' && name !== 'organization_id').map(assignment);
     await session.query(
       `update ${store.written(table)} t set ${sets.join(', ')} from ${staged} s
@@ -64,6 +66,13 @@ async function apply(
     );
   }
 }
+
+/** Proposals are found by their customer's name. */
+const renamed = `with changed as (
+    select s.id, s.name_key from staged_customers s
+    join customers t on t.organization_id = s.organization_id and t.id = s.id
+    where not s.is_new and t.organization_id = $1 and t.name_key <> s.name_key
+  ) ${renameInProposals}`;
 
 // Never earlier than what is stored: a transaction that waited for the row began before the one that it waited for.
 const assignment = (name: string) =>

@@ -17,7 +17,7 @@ export const customerSelection = select(Customer, stored);
 export type CustomerRow = Pick<Customer, (typeof stored)[number]>;
 
 /** Proposals are found by their customer's name: it is part of what their search looks in. */
-const renameInProposals = `update proposals p
+export const renameInProposals = `update proposals p
   set search = left(p.search, length(p.search) - length(coalesce(p.customer_key, ''))) || changed.name_key, customer_key = changed.name_key
   from changed where p.organization_id = $1 and p.customer_id = changed.id`;
 export const customerTable: Table<Customer, CustomerRow> = {

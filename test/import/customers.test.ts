@@ -182,4 +182,18 @@ describe('importing customers', () => {
     );
     expect(await fetchRecord(neighbour, 'customers', 'C-1')).toMatchObject({ name: 'Theirs' });
   });
+
+  test('renames them in the search for their proposals', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', { externalId: 'C-1', name: 'Alfreds' }, { externalId: 'C-2', name: 'Berglunds' });
+    const draft = { number: 'N-1', title: 'Spring', status: 'draft' };
+    await importing.rows('proposals', { ...draft, externalId: 'P-1', customerExternalId: 'C-1' });
+    await importing.rows(
+      'customers',
+      { externalId: 'C-1', name: 'Zaanse Snoepfabriek' },
+      { externalId: 'C-2', phone: '123' },
+    );
+    const found = async (q: string) => (await tenant.call('GET', `/v1/proposals?q=${q}`)).body.data.length;
+    expect([await found('snoep'), await found('alfreds'), await found('spring')]).toEqual([1, 0, 1]);
+  });
 });

@@ -1,0 +1,22 @@
+/** What a row comes to, or what is wrong with it. */
+import { Problem } from '../problems/problem.ts';
+import type { Values } from '../records/record-table.ts';
+import type { Rejection, Wanted } from './kind.ts';
+
+/** The values that the record's own functions compute. */
+export const wantedOf = (compute: () => Values): Wanted | Rejection[] => rejecting(() => ({ values: compute() }));
+
+/** A Problem that is thrown is what is wrong with the row. */
+export function rejecting<T>(compute: () => T): T | Rejection[] {
+  try {
+    return compute();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.errors.map(({ field, code, message }) => ({ field, code, message }));
+  }
+}
+
+export function rejectMissing<T extends object>(row: T, names: readonly (keyof T & string)[]): Rejection[] {
+  const missing = names.filter((name) => row[name] === undefined);
+  return missing.map((field) => ({ field, code: 'required', message: 'is required for a new record' }));
+}
