@@ -105,6 +105,7 @@ const rawSql = [
   'server/database/', // connections, locks, prepared statements, housekeeping
   'server/records/', // every read and write of the API, with the organization as its $1
   'server/keys/directory.ts', // whose key it is has to be found before there is an organization
+  'server/keys/last-uses.ts', // of many organizations in one statement
   'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before there is an organization
   'server/export/', // pages of one snapshot, on one session whose $1 is the organization
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE

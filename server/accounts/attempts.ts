@@ -1,7 +1,7 @@
 /** How often somebody may try: counted in the database, for every process at once. */
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import type pg from 'pg';
+import { networkOf } from '../limits/unknown-keys.ts';
 import { countAttempt, forgiveAttempts } from './sign-in-tables.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function forgiveSignIn(pool: pg.Pool, email: string, ipAddress: str
 
 /** Seconds to wait until another password link may be requested from here. */
 export function admitReset(pool: pg.Pool, ipAddress: string): Promise<number> {
-  return take(pool, `reset ${network(ipAddress)}`, attemptLimits.reset);
+  return take(pool, `reset ${networkOf(ipAddress)}`, attemptLimits.reset);
 }
 
 /** Seconds to wait until this member may change something again. */
@@ -51,18 +51,8 @@ async function take(pool: pg.Pool, key: string, { most, seconds }: Limit): Promi
   return count > most ? Math.max(1, secondsLeft) : 0;
 }
 
-const networkKey = (ipAddress: string) => `address ${network(ipAddress)}`;
+const networkKey = (ipAddress: string) => `address ${networkOf(ipAddress)}`;
 
 // Hashed: what people mistype into this field, such as their password, is not to be stored.
 const accountKey = (email: string, ipAddress: string) =>
-  `account ${createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32)} ${network(ipAddress)}`;
-
-/** One household is one network: the first 64 bits of an IPv6 address. */
-function network(ipAddress: string): string {
-  if (!isIPv6(ipAddress)) return ipAddress;
-  const [head = '', tail] = ipAddress.toLowerCase().split('::');
-  const front = head.split(':').filter(Boolean);
-  const back = tail?.split(':').filter(Boolean) ?? [];
-  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0');
-  return [...front, ...zeros, ...back].slice(0, 4).join(':');
-}
+  `account ${createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32)} ${networkOf(ipAddress)}`;

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { defaultsOf } from '../../contract/defaults.ts';
 import type { Caller } from '../keys/caller.ts';
-import { readPage, readSyncBound } from '../records/reader.ts';
+import { Problem } from '../problems/problem.ts';
+import { isCanceled, readPage, readSyncBound } from '../records/reader.ts';
 import type { Selection } from '../records/selection.ts';
 import { atLeast, below, exactly, hasMembers } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
@@ -76,7 +77,11 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   const size = Number(limit);
   const conditions = conditionsOf(asked, list.filters);
   const order = { property, descending: sort.startsWith('-') };
-  const rows = await readPage(caller, list.selection, { conditions, order, after, limit: size });
+  const rows = await readPage(caller, list.selection, { conditions, order, after, limit: size }).catch(
+    (error: unknown) => {
+      throw isCanceled(error) ? tooSlow(asked, error) : error;
+    },
+  );
 
   const hasMore = rows.length > size;
   const shown = hasMore ? rows.slice(0, size) : rows;
@@ -93,6 +98,12 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     pagination: { limit: size, hasMore, nextCursor, nextUrl },
     syncedThrough: through,
   });
+}
+
+/** A read that took too long says which parameter to narrow: most often the one that searches. */
+function tooSlow(asked: Record<string, unknown>, cause: unknown): Problem {
+  const narrow = ['q', 'tag', 'metadata', 'category', 'status'].find((name) => asked[name] !== undefined);
+  return new Problem('unavailable', { reason: 'slow', narrow }, { cause });
 }
 
 type Defaults = ReadonlyMap<string, unknown>;

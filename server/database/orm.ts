@@ -17,7 +17,17 @@ import { limitSilence, reclaimEnded } from './pool.ts';
 /** A URL (`postgresql://…`), or the parts of the embedded database's address. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
 
-export type Database = { orm: MikroORM; pool: pg.Pool };
+export type Database = {
+  orm: MikroORM;
+  /** MikroORM's own: for the settings, commands and housekeeping. */
+  pool: pg.Pool;
+  /** For the API's reads, which end after 3 seconds. */
+  reads: pg.Pool;
+  /** For the API's writes. */
+  writes: pg.Pool;
+  /** For keys, sign-ins and readiness: a flood of requests leaves these connections free. */
+  control: pg.Pool;
+};
 
 /**
  * What the organization filter does not see: it limits what is read, this limits what is written. Every change of a
@@ -38,8 +48,15 @@ const guard: EventSubscriber = {
 };
 
 /** A statement that takes longer is canceled by the server; a server that stays silent for longer loses the connection. */
-const statementTimeoutMs = 8_000;
+const statementTimeoutMs = { reads: 3_000, others: 8_000 };
 const silenceLimitMs = 9_000;
+const controlConnections = 4;
+const connectionOptions = {
+  application_name: 'proposal-api',
+  connectionTimeoutMillis: 5_000,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+};
 
 /**
  * Connects, and fails at once where nothing listens. `isLimited: false` is for work that takes as long as it takes,
@@ -81,11 +98,8 @@ export async function openDatabase(
     pool: { min: 0, max: poolSize },
     driverOptions: {
       ...('url' in address ? { connectionString: address.url } : {}),
-      application_name: 'proposal-api',
-      connectionTimeoutMillis: 5_000,
-      statement_timeout: isLimited ? statementTimeoutMs : 0,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
+      ...connectionOptions,
+      statement_timeout: isLimited ? statementTimeoutMs.others : 0,
       onPoolCreated: (created: pg.Pool) => {
         pool = created;
         reclaimEnded(created);
@@ -93,8 +107,32 @@ export async function openDatabase(
       },
     },
   });
+  const further = (max: number, timeoutMs: number) => {
+    const target = 'url' in address ? { connectionString: address.url } : address;
+    const limited = isLimited ? timeoutMs : 0;
+    const created = new pg.Pool({
+      ...target,
+      ...connectionOptions,
+      max,
+      statement_timeout: limited,
+      allowExitOnIdle: true,
+    });
+    // An idle connection that ends is replaced when it is needed.
+    created.on('error', () => undefined);
+    reclaimEnded(created);
+    if (isLimited) limitSilence(created, silenceLimitMs);
+    return created;
+  };
+  const reads = further(poolSize, statementTimeoutMs.reads);
+  const writes = further(poolSize, statementTimeoutMs.others);
+  const control = further(controlConnections, statementTimeoutMs.others);
+  const closeOrm = orm.close.bind(orm);
+  orm.close = async (force) => {
+    await Promise.all([reads, writes, control].map((each) => each.end()));
+    await closeOrm(force);
+  };
   await orm.connect();
   if (!pool) throw new Error('The database driver made no pool.');
   await pool.query('select 1');
-  return { orm, pool, address };
+  return { orm, pool, reads, writes, control, address };
 }

@@ -16,6 +16,8 @@ export type Scope = {
   em(): ScopedEntityManager;
   /** Runs a statement whose `$1` is the organization's id. */
   query: ScopedQuery;
+  /** The same for a statement that only reads, and may take 3 seconds at most. */
+  read: ScopedQuery;
 };
 
 export type Tenant = Scope & {
@@ -25,7 +27,15 @@ export type Tenant = Scope & {
   transact<T>(work: (scope: Scope) => Promise<T>): Promise<T>;
 };
 
-export function forOrganization({ orm, pool }: Pick<Database, 'orm' | 'pool'>, organizationId: string): Tenant {
+/** What runs each statement, or each transaction of them; it may have it wait. */
+export type Admission = <T>(work: () => Promise<T>) => Promise<T>;
+const atOnce: Admission = (work) => work();
+
+export function forOrganization(
+  { orm, reads, writes }: Pick<Database, 'orm' | 'reads' | 'writes'>,
+  organizationId: string,
+  admit: Admission = atOnce,
+): Tenant {
   const em = (): ScopedEntityManager => {
     const fork = orm.em.fork();
     fork.setFilterParams(organizationFilter, { id: organizationId });
@@ -35,23 +45,27 @@ export function forOrganization({ orm, pool }: Pick<Database, 'orm' | 'pool'>, o
   return {
     organizationId,
     em,
-    query: scopedQuery(pool, organizationId),
-    transaction: (work) => em().transactional(work),
-    async transact(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        const result = await work({ organizationId, em, query: scopedQuery(client, organizationId) });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        // A connection that cannot even roll back is not given to anybody else.
-        await client.query('rollback').catch((cause: Error) => (broken = cause));
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    query: scopedQuery(writes, organizationId, admit),
+    read: scopedQuery(reads, organizationId, admit),
+    transaction: (work) => admit(() => em().transactional(work)),
+    transact: (work) => admit(() => transact(work)),
   };
+
+  async function transact<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
+    const client = await writes.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('begin');
+      const query = scopedQuery(client, organizationId, atOnce);
+      const result = await work({ organizationId, em, query, read: query });
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      // A connection that cannot even roll back is not given to anybody else.
+      await client.query('rollback').catch((cause: Error) => (broken = cause));
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** The organization that an empty database starts with, so that the first `curl` has something to show. */
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Opened } from '../database/open.ts';
+import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
@@ -34,12 +34,7 @@ type Made = { organization: string; customers: number; items: number; proposals:
  * Makes the demo organization in a database that has no organization, and prints its key. All of it is one transaction
  * that ends after the printing: a process that is killed before leaves an empty database, and the next one starts anew.
  */
-export async function ensureDemo(
-  database: Pick<Opened, 'orm' | 'pool'>,
-  url: string,
-  say: Say,
-  setPassword: SetPassword,
-): Promise<void> {
+export async function ensureDemo(database: Database, url: string, say: Say, setPassword: SetPassword): Promise<void> {
   const id = uuidv7();
   await forOrganization(database, id).transaction(async (inner) => {
     // Two processes that find the same empty database: the second waits, and then finds an organization.

@@ -5,11 +5,14 @@ import type { RequestValidationError } from '@ts-rest/express';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { rateLimit } from '../../contract/limits.ts';
 import { v1 } from '../../contract/v1.ts';
 import { authenticate } from '../keys/authenticate.ts';
 import { createCaller } from '../keys/caller.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
+import type { StatementLimiter } from '../limits/concurrency.ts';
+import type { UnknownKeys } from '../limits/unknown-keys.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { adapt } from './endpoints.ts';
 import { v1Handlers } from '../api/v1.ts';
@@ -37,7 +40,11 @@ export type Parts = SettingsOptions & {
   database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
+  /** Limits keys that do not exist, by network. */
+  unknownKeys: UnknownKeys;
   limiter: RateLimiter;
+  /** Limits what runs at once in the database. */
+  statements: StatementLimiter;
   log: Log;
   /** Signs what the settings pages hand out; see SettingsParts. */
   secret: string;
@@ -173,15 +180,22 @@ function operationOf(request: Request): string | undefined {
 
 function readiness({ database }: Parts): RequestHandler {
   return async (_, response) => {
-    await database.pool.query('select 1');
+    await database.control.query('select 1');
     response.json({ status: 'ready' });
   };
 }
 
+/** What is left to a network that sent too many keys that do not exist. */
+const exhausted = { remaining: 0, resetSeconds: rateLimit.windowSeconds };
+
 /** Key (401), then rate (429), then plan (403): whoever passes is known to every later step. */
-function admitCaller({ keys, limiter, ...parts }: Parts): RequestHandler {
+function admitCaller({ keys, unknownKeys, limiter, ...parts }: Parts): RequestHandler {
   return async (request, response, next) => {
-    const key = await authenticate(request.headers, request.url, keys);
+    const { headers, url, ip: ipAddress = '' } = request;
+    const key = await authenticate({ headers, url, ipAddress }, keys, unknownKeys).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === 'rate_limited') response.set(limitHeaders(exhausted));
+      throw error;
+    });
     const allowance = await limiter.take(key.id);
     response.locals.caller = createCaller(key, allowance, parts);
     response.set(limitHeaders(allowance));

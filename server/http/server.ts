@@ -4,6 +4,8 @@ import type { RequestListener, Server } from 'node:http';
 import { maximumHeaderBytes } from '../../contract/limits.ts';
 import { KeyDirectory } from '../keys/directory.ts';
 import { createUsageLog } from '../keys/usage.ts';
+import { StatementLimiter } from '../limits/concurrency.ts';
+import { UnknownKeys } from '../limits/unknown-keys.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createApp } from './app.ts';
@@ -71,7 +73,7 @@ export async function serve({
 }: ServeOptions): Promise<Serving> {
   const log: Log = metrics ? both(options.log, metrics.observe) : options.log;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const keys = new KeyDirectory(database.pool, clock);
+  const keys = new KeyDirectory(database.control, clock);
   const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
   const usage = createUsageLog({ pool: database.pool, onError: report('usage was not written') });
   const secret = options.authSecret ?? (await readSecret(database.pool));
@@ -92,7 +94,9 @@ export async function serve({
     usage,
     mail: options.mail,
     singleSignOn: options.singleSignOn,
+    unknownKeys: new UnknownKeys(clock),
     limiter: limiter ?? memoryRateLimiter(clock),
+    statements: new StatementLimiter(),
     log,
     secret,
     secure: publicUrl?.startsWith('https:') ?? false,
@@ -113,7 +117,7 @@ export async function serve({
       stopExpiring();
       stopRemoving();
       await drain(server, responses, timeouts);
-      await usage.close();
+      await Promise.all([usage.close(), keys.close()]);
     },
   };
 }

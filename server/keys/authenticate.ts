@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problems/problem.ts';
+import type { UnknownKeys } from '../limits/unknown-keys.ts';
 import type { KeyDirectory, AuthenticatedKey } from './directory.ts';
 
 const form = /^ak_live_[0-9a-f]{64}$/;
@@ -29,18 +30,28 @@ function malformed(authorization: string): Problem {
   return new Problem('api_key_malformed', { mistake });
 }
 
-/** The live key of the request. Problems: api_key_missing, api_key_malformed, api_key_invalid, api_key_revoked. */
+type Credentials = { headers: IncomingHttpHeaders; url: string; ipAddress: string };
+
+/**
+ * The live key of the request. Problems: api_key_missing, api_key_malformed, api_key_invalid, api_key_revoked, and
+ * rate_limited where too many keys that do not exist came from the same network.
+ */
 export async function authenticate(
-  headers: IncomingHttpHeaders,
-  query: string,
+  { headers, url, ipAddress }: Credentials,
   keys: KeyDirectory,
+  unknownKeys: UnknownKeys,
 ): Promise<AuthenticatedKey> {
   const authorization = headers.authorization?.trim();
-  if (!authorization) throw missing(headers, query);
+  if (!authorization) throw missing(headers, url);
   const [scheme = '', raw = '', ...rest] = authorization.split(/ +/);
   if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !form.test(raw)) throw malformed(authorization);
-  const key = await keys.find(hashKey(raw));
-  if (!key) throw new Problem('api_key_invalid');
+  const key = await keys.find(hashKey(raw), () => {
+    if (unknownKeys.isOver(ipAddress)) throw new Problem('rate_limited');
+  });
+  if (!key) {
+    unknownKeys.count(ipAddress);
+    throw new Problem('api_key_invalid');
+  }
   if (key.revokedAt) throw new Problem('api_key_revoked');
   return key;
 }

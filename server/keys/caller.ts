@@ -2,6 +2,7 @@
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
+import type { StatementLimiter } from '../limits/concurrency.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
 import type { AuthenticatedKey } from './directory.ts';
 
@@ -16,8 +17,9 @@ export type Caller = Tenant & {
 export function createCaller(
   key: AuthenticatedKey,
   allowance: Allowance,
-  { database, secret }: { database: Database; secret: string },
+  { database, statements, secret }: { database: Database; statements: StatementLimiter; secret: string },
 ): Caller {
   const { organization } = key;
-  return { ...forOrganization(database, organization.id), key, organization, allowance, secret };
+  const tenant = forOrganization(database, organization.id, (work) => statements.run(organization.id, key.id, work));
+  return { ...tenant, key, organization, allowance, secret };
 }

@@ -1,7 +1,8 @@
-/** Which key is whose: one statement, or none where nothing about keys has changed since it was last asked. */
+/** Which key is whose: one statement, or none where nothing about keys has changed since it was last read. */
 import type pg from 'pg';
 import type { Plan } from '../../contract/me.ts';
 import { toRfc3339 } from '../entities/timestamp.ts';
+import { LastUses } from './last-uses.ts';
 
 export type AuthenticatedKey = {
   id: string;
@@ -12,38 +13,43 @@ export type AuthenticatedKey = {
   lastUsedAt: string | null;
   revokedAt: string | null;
   endsAt: string | null;
-  organization: { id: string; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
   /** Monotonic time at which a replaced key stops working; Infinity for a key that works until it is revoked. */
   endsAtMs: number;
-  /** Monotonic time at which `lastUsedAt` was last written from here. */
-  touchedAtMs: number;
+  organization: { id: string; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
 };
 
 /** A change of a key or a plan is in force within this time on every process, because the epoch is read anew. */
 const trustMs = 500;
-const touchMs = 60_000;
-const capacity = 20_000;
+const capacity = { keys: 20_000, unknown: 5_000 };
 
 const lookup = `select e.epoch, k.id, k.name, k.prefix, k.last_four as "lastFour", k.created_at::text as "createdAt",
   k.last_used_at::text as "lastUsedAt", k.revoked_at::text as "revokedAt",
   k.ends_at::text as "endsAt", (extract(epoch from k.ends_at - now()) * 1000)::float8 as "endsInMs", o.id as "organizationId",
   o.name as "organizationName", o.slug, o.currency, o.plan, o.created_at::text as "organizationCreatedAt"
   from access_epoch e left join api_keys k on k.hash = $1 left join organizations o on o.id = k.organization_id`;
-const touch = `update api_keys set last_used_at = now()
-  where organization_id = $2 and id = $1 and (last_used_at is null or last_used_at < now() - interval '60 seconds') returning last_used_at::text as "lastUsedAt"`;
 
+/**
+ * The keys that were read while the database had one epoch, which moves with every change of a key or a plan. Any other
+ * epoch empties it: a lower one too, which a database has that was restored or failed over to an older copy.
+ */
 export class KeyDirectory {
   readonly #pool: pg.Pool;
   readonly #clock: () => number;
+  readonly #lastUses: LastUses;
   readonly #known = new Map<string, AuthenticatedKey>();
-  #epoch = '';
+  /** Hashes that no key has: asked for again, they cost no statement. */
+  readonly #unknown = new Set<string>();
+  #epoch: string | undefined;
   #verifiedAtMs = Number.NEGATIVE_INFINITY;
   #verifying: Promise<void> | undefined;
-  #generation = 0;
+  /** Statements sent so far, and the latest of them whose result was used. */
+  #sent = 0;
+  #used = 0;
 
   constructor(pool: pg.Pool, clock: () => number) {
     this.#pool = pool;
     this.#clock = clock;
+    this.#lastUses = new LastUses(pool, clock);
   }
 
   /** How many keys need no lookup. */
@@ -51,20 +57,36 @@ export class KeyDirectory {
     return this.#known.size;
   }
 
-  /** The key with this hash, revoked or not; undefined where there is none. */
-  async find(hash: string): Promise<AuthenticatedKey | undefined> {
-    if (this.#known.has(hash) && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
-    const known = this.#known.get(hash) ?? (await this.#read(hash));
+  /** The key with this hash, revoked or not; undefined where there is none. `onRead` is called before a statement is sent. */
+  async find(hash: string, onRead: () => void = () => {}): Promise<AuthenticatedKey | undefined> {
+    const isCached = this.#known.has(hash) || this.#unknown.has(hash);
+    if (isCached && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
+    if (this.#unknown.has(hash)) return undefined;
+    const known = this.#known.get(hash);
+    if (!known) onRead();
+    const key = known ?? (await this.#read(hash));
     // Nothing in the database changes when a replaced key ends.
-    if (known && this.#clock() >= known.endsAtMs) known.revokedAt ??= known.endsAt;
-    if (known) this.#touch(known);
-    return known;
+    if (key && this.#clock() >= key.endsAtMs) key.revokedAt ??= key.endsAt;
+    if (key && !key.revokedAt) this.#lastUses.note(key);
+    return key;
   }
 
   /** Forgets every key: what this process itself changed is in force at its next request. */
   forget(): void {
-    this.#generation += 1;
+    this.#empty(undefined);
+    // What is still on its way was read before the change.
+    this.#used = this.#sent;
+  }
+
+  /** Writes what it still has to write. */
+  close(): Promise<void> {
+    return this.#lastUses.close();
+  }
+
+  #empty(epoch: string | undefined): void {
     this.#known.clear();
+    this.#unknown.clear();
+    this.#epoch = epoch;
   }
 
   /** One statement for all the requests that wait for it. */
@@ -76,61 +98,50 @@ export class KeyDirectory {
   }
 
   async #readEpoch(): Promise<void> {
-    const startedAtMs = this.#clock();
-    const { rows } = await this.#pool.query<{ epoch: string }>({
-      name: 'access-epoch',
-      text: 'select epoch from access_epoch',
-    });
-    this.#trust(rows[0]?.epoch ?? '', startedAtMs);
+    const question = this.#ask();
+    const statement = { name: 'access-epoch', text: 'select epoch from access_epoch' };
+    const { rows } = await this.#pool.query<{ epoch: string }>(statement);
+    this.#learn(rows[0]?.epoch, question);
   }
 
-  #trust(epoch: string, startedAtMs: number): void {
-    if (epoch !== this.#epoch) {
-      // An answer that was overtaken by a later one must not bring older keys back.
-      if (BigInt(epoch || 0) < BigInt(this.#epoch || 0)) return;
-      this.#known.clear();
-      this.#epoch = epoch;
-    }
-    this.#verifiedAtMs = Math.max(this.#verifiedAtMs, startedAtMs);
+  #ask(): { number: number; atMs: number } {
+    this.#sent += 1;
+    return { number: this.#sent, atMs: this.#clock() };
+  }
+
+  /** Whether the epoch is the one that the directory now holds keys of. Results count in the order of their questions. */
+  #learn(epoch: string | undefined, { number, atMs }: { number: number; atMs: number }): boolean {
+    if (epoch === undefined) throw new Error('access_epoch has no row: no key can be trusted.');
+    if (number < this.#used) return false;
+    this.#used = number;
+    if (epoch !== this.#epoch) this.#empty(epoch);
+    this.#verifiedAtMs = Math.max(this.#verifiedAtMs, atMs);
+    return true;
   }
 
   async #read(hash: string): Promise<AuthenticatedKey | undefined> {
-    const startedAtMs = this.#clock();
-    const generation = this.#generation;
+    const question = this.#ask();
     const { rows } = await this.#pool.query<Row>({ name: 'access-key', text: lookup, values: [hash] });
     const [row] = rows;
-    if (row) this.#trust(row.epoch, startedAtMs);
-    if (!row?.id) return undefined;
-    const key = toKey(row, startedAtMs);
     // A key that was read before a change that is known by now is good for this one request only.
-    if (row.epoch === this.#epoch && generation === this.#generation) {
-      if (this.#known.size >= capacity) this.#known.clear();
-      this.#known.set(hash, key);
-    }
+    const isCurrent = this.#learn(row?.epoch, question);
+    const key = row?.id ? toKey(row, question.atMs) : undefined;
+    if (!isCurrent) return key;
+    if (key) remember(this.#known, capacity.keys).set(hash, key);
+    else remember(this.#unknown, capacity.unknown).add(hash);
     return key;
-  }
-
-  /** Not awaited: a request does not wait for the note that it was made, and does not fail with it. */
-  #touch(key: AuthenticatedKey): void {
-    const nowMs = this.#clock();
-    if (key.revokedAt || nowMs - key.touchedAtMs < touchMs) return;
-    key.touchedAtMs = nowMs;
-    this.#pool
-      .query<{ lastUsedAt: string }>({ name: 'access-touch', text: touch, values: [key.id, key.organization.id] })
-      .then(
-        ({ rows }) => {
-          if (rows[0]) key.lastUsedAt = toRfc3339(rows[0].lastUsedAt);
-        },
-        () => {
-          key.touchedAtMs = Number.NEGATIVE_INFINITY;
-        },
-      );
   }
 }
 
-type Row = Omit<AuthenticatedKey, 'organization' | 'touchedAtMs' | 'endsAtMs'> & {
-  endsInMs: number | null;
+/** Full, it starts anew: bounded, and no bookkeeping for each request. */
+function remember<Cache extends { size: number; clear(): void }>(cache: Cache, limit: number): Cache {
+  if (cache.size >= limit) cache.clear();
+  return cache;
+}
+
+type Row = Omit<AuthenticatedKey, 'organization' | 'endsAtMs'> & {
   epoch: string;
+  endsInMs: number | null;
   organizationId: string;
   organizationName: string;
   organizationCreatedAt: string;
@@ -156,6 +167,5 @@ function toKey(row: Row, readAtMs: number): AuthenticatedKey {
       plan,
       createdAt: toRfc3339(row.organizationCreatedAt),
     },
-    touchedAtMs: Number.NEGATIVE_INFINITY,
   };
 }

@@ -16,7 +16,7 @@ export async function readOne<T extends object, Row extends object>(
   { lock = false } = {},
 ): Promise<Row | undefined> {
   const { values, where, text } = begin(await compileSelection(selection, scope), [condition]);
-  const [row] = await scope.query<Row>(`${text}${where}${lock ? ' for update of t' : ''}`, values);
+  const [row] = await scope.read<Row>(`${text}${where}${lock ? ' for update of t' : ''}`, values);
   return row;
 }
 
@@ -44,7 +44,7 @@ export async function readPage<T extends { id: string }, Row extends object>(
   // The page size stands in the text: as a parameter it would have PostgreSQL plan anew each time.
   const page = `${text}${where}${from} order by ${by} ${direction}, ${id} ${direction} limit ${Math.trunc(limit) + 1}`;
   // Where the best plan depends on the values, each execution is planned for its own.
-  return scope.query<Row>(page, values, { prepared: conditions.every(({ selective }) => selective) });
+  return scope.read<Row>(page, values, { prepared: conditions.every(({ selective }) => selective) });
 }
 
 function begin<T extends object>({ text, column }: Compiled, conditions: readonly Condition<T>[]) {
@@ -61,7 +61,10 @@ const syncBound = `select date_trunc('milliseconds', least(now(), min(xact_start
  * No transaction that commits from now on began before this time, so no change that is not yet visible carries an
  * earlier `updatedAt`.
  */
-export async function readSyncBound(scope: Pick<Scope, 'query'>): Promise<string | null> {
-  const [row] = await scope.query<{ at: string }>(syncBound, []);
+export async function readSyncBound(scope: Pick<Scope, 'read'>): Promise<string | null> {
+  const [row] = await scope.read<{ at: string }>(syncBound, []);
   return row?.at ?? null;
 }
+
+/** Whether the database ended a statement because it took too long. */
+export const isCanceled = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === '57014';

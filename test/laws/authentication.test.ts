@@ -128,7 +128,7 @@ describe('a key directory under a clock', () => {
 
   async function counted(work: () => Promise<unknown>): Promise<string[]> {
     const texts: string[] = [];
-    const { pool } = clocked.database;
+    const { control: pool } = clocked.database;
     const original = pool.query;
     // The pool itself is watched, not replaced: every statement still runs.
     pool.query = function watched(this: unknown, ...words: unknown[]) {

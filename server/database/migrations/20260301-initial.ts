@@ -56,11 +56,11 @@ create index audit_events_by_creation on audit_events (organization_id, created_
 // One row that moves with every change of what a key may do. A process compares it with the one that its cached keys
 // were read at; the row is written in the change's own transaction, so it is seen when the change is seen, not before.
 const access = `
-create table access_epoch (only_row boolean primary key default true check (only_row), epoch bigint not null);
-insert into access_epoch (epoch) values (1);
+create table access_epoch (only_row boolean primary key default true check (only_row), epoch uuid not null);
+insert into access_epoch (epoch) values (gen_random_uuid());
 create function access_changed() returns trigger language plpgsql as $$
 begin
-  update access_epoch set epoch = epoch + 1;
+  update access_epoch set epoch = gen_random_uuid();
   return null;
 end $$;
 create trigger api_keys_access after delete or update of name, revoked_at, organization_id, hash on api_keys

@@ -1,0 +1,54 @@
+/** When keys were last used: noted at most once a minute for each, and written together, beside the requests. */
+import type pg from 'pg';
+import { toRfc3339 } from '../entities/timestamp.ts';
+
+type Used = { id: string; lastUsedAt: string | null; organization: { id: string } };
+
+const againAfterMs = 60_000;
+const writtenEveryMs = 250;
+
+const text = `update api_keys k set last_used_at = now() from unnest($1::uuid[], $2::uuid[]) as used (organization_id, id)
+  where k.organization_id = used.organization_id and k.id = used.id
+    and (k.last_used_at is null or k.last_used_at < now() - interval '60 seconds')
+  returning k.id, k.last_used_at::text as "lastUsedAt"`;
+
+export class LastUses {
+  readonly #pool: pg.Pool;
+  readonly #clock: () => number;
+  readonly #notedAtMs = new WeakMap<Used, number>();
+  #pending: Used[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pool: pg.Pool, clock: () => number) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  note(key: Used): void {
+    const nowMs = this.#clock();
+    if (nowMs - (this.#notedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return;
+    this.#notedAtMs.set(key, nowMs);
+    this.#pending.push(key);
+    this.#timer ??= setTimeout(() => void this.#write(), writtenEveryMs).unref();
+  }
+
+  /** A use that cannot be written is noted again with the next request: it is no reason to fail. */
+  async #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const keys = this.#pending.splice(0);
+    if (keys.length === 0) return;
+    const values = [keys.map(({ organization }) => organization.id), keys.map(({ id }) => id)];
+    try {
+      const { rows } = await this.#pool.query<{ id: string; lastUsedAt: string }>(text, values);
+      const times = new Map(rows.map(({ id, lastUsedAt }) => [id, toRfc3339(lastUsedAt)]));
+      for (const key of keys) key.lastUsedAt = times.get(key.id) ?? key.lastUsedAt;
+    } catch {
+      for (const key of keys) this.#notedAtMs.delete(key);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#write();
+  }
+}
