@@ -7,6 +7,8 @@ export const rateLimit = { limit: 100, windowSeconds: 60 } as const;
 export const maximumBodyBytes = 256 * 1024;
 /** How deep the objects and arrays of a body may nest. */
 export const maximumDepth = 20;
+/** How many keys the objects of a body may have in all: many times what the largest record needs. */
+export const maximumKeys = 1000;
 /** The largest URL and headers together, in bytes. */
 export const maximumHeaderBytes = 16 * 1024;
 

@@ -145,7 +145,7 @@ export const requestProblems = {
   method_not_allowed: row({
     status: 405,
     title: 'Method not allowed',
-    detail: ({ method, allow, advice }: { method: string; allow: string; advice?: string }) =>
+    detail: ({ method, allow, advice }: { method: string; allow: string; advice?: string | undefined }) =>
       `${method} is not allowed here. ${advice ?? `Use ${allow.replace(/, (?=[^,]*$)/, ' or ')}.`}`,
     headers: ({ allow }) => ({ Allow: allow }),
     meaning: 'The URL exists, but not with this method. Proposals, for example, are read-only.',

@@ -25,7 +25,7 @@ import type { Log } from './log.ts';
 import { parseQuery } from './query.ts';
 import { mcpEndpoint } from './mcp.ts';
 import { limitHeaders } from './rate-headers.ts';
-import { allowedMethods, pathForm } from './routes.ts';
+import { allowedMethods, methodAdvice, pathForm, routeHint } from './routes.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
@@ -90,8 +90,8 @@ export function createApp(parts: Parts): Express {
   for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
 
   app.use(unknownPage);
-  app.use(() => {
-    throw new Problem('route_not_found', {});
+  app.use(({ path }) => {
+    throw new Problem('route_not_found', { hint: routeHint(path, allowed.keys()) });
   });
   app.use(answerProblem(parts));
   return app;
@@ -230,8 +230,8 @@ function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
 
 const refuseMethod =
   (allow: string): RequestHandler =>
-  ({ method }) => {
-    throw new Problem('method_not_allowed', { method, allow });
+  ({ method, path }) => {
+    throw new Problem('method_not_allowed', { method, allow, advice: methodAdvice(method, path) });
   };
 
 function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {

@@ -1,12 +1,13 @@
 /** JSON as a body may contain it: not too deep, and no object with the same key twice. */
-import { maximumDepth } from '../../contract/limits.ts';
+import { maximumDepth, maximumKeys } from '../../contract/limits.ts';
 import { Problem } from '../problems/problem.ts';
 import { findFault } from './json-fault.ts';
 
-/** The value of a JSON text. Problem: malformed_json. */
+/** The value of a JSON text. Problems: malformed_json; validation_failed if it has too many keys, before any is parsed. */
 export function parseJson(text: string): unknown {
   const members = countMembers(text);
   if (members === undefined) throw new Problem('malformed_json', { fault: 'too_deep' });
+  if (members > maximumKeys) throw tooManyKeys();
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -17,6 +18,19 @@ export function parseJson(text: string): unknown {
   if (countKeys(value) !== members) throw new Problem('malformed_json', findFault(text));
   return value;
 }
+
+const tooManyKeys = () =>
+  new Problem('validation_failed', {
+    errors: [
+      {
+        in: 'body',
+        field: '',
+        pointer: '',
+        code: 'too_many_items',
+        message: `must have at most ${maximumKeys} keys in all`,
+      },
+    ],
+  });
 
 const code = (letter: string) => letter.charCodeAt(0);
 const [quote, backslash, colon] = [code('"'), code('\\'), code(':')];
@@ -44,8 +58,9 @@ function countMembers(text: string): number | undefined {
 
 function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
-  const inner: unknown[] = Object.values(value);
-  let keys = Array.isArray(value) ? 0 : inner.length;
-  for (const part of inner) keys += countKeys(part);
+  const isList = Array.isArray(value);
+  const inner: unknown[] = isList ? value : Object.values(value);
+  let keys = isList ? 0 : inner.length;
+  for (const part of inner) if (typeof part === 'object') keys += countKeys(part);
   return keys;
 }

@@ -1,4 +1,4 @@
-/** The contract's paths and what may be done with each: for OPTIONS and 405. */
+/** The contract's paths and their methods: for OPTIONS and 405, and to help those who meant another one. */
 import type { AppRouter } from '@ts-rest/core';
 import { operationsOf } from '../../contract/operations.ts';
 
@@ -15,4 +15,37 @@ export function allowedMethods(router: AppRouter): Map<string, string> {
 /** A contract's path as what matches it: a parameter is anything but a slash, and one slash may follow. */
 export function pathForm(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
+}
+
+/** What to do instead of a method that v1 does not have. */
+const advice: readonly [method: RegExp, path: RegExp, sentence: string][] = [
+  [/^(?:POST|PUT|PATCH|DELETE)$/, /^\/v1\/proposals/, 'Proposals are read-only in v1.'],
+  [
+    /^DELETE$/,
+    /^\/v1\/customers/,
+    'v1 has no DELETE. To retire a customer, PATCH /v1/customers/{customerId} with {"status":"archived"}.',
+  ],
+  [/^(?:POST|PUT)$/, /^\/v1\/customers\/./, 'To change a customer, use PATCH: it changes only the fields you send.'],
+  [/^(?:PUT|PATCH)$/, /^\/v1\/customers\/?$/, 'To change a customer, PATCH /v1/customers/{customerId}.'],
+  [
+    /^(?:POST|PUT|PATCH|DELETE)$/,
+    /^\/v1\/items\/./,
+    'Items can be listed, read and created in v1, but not changed or deleted.',
+  ],
+  [
+    /^(?:PUT|PATCH|DELETE)$/,
+    /^\/v1\/items/,
+    'Items can be listed, read and created in v1, but not changed or deleted.',
+  ],
+];
+
+export const methodAdvice = (method: string, path: string): string | undefined =>
+  advice.find(([methods, paths]) => methods.test(method) && paths.test(path))?.[2];
+
+/** `Did you mean /v1/customers?` for a route of the API without its version. */
+export function routeHint(path: string, routes: Iterable<string>): string | undefined {
+  const versioned = `/v1${path}`;
+  for (const route of routes)
+    if (pathForm(route).test(versioned)) return `Did you mean ${route.replaceAll(/:(\w+)/g, '{$1}')}?`;
+  return undefined;
 }

@@ -1,0 +1,186 @@
+/** What a caller is told about a mistake: what is wrong, where, and what to do instead. */
+import { describe, expect, test } from 'vitest';
+import { isUnavailable } from '../../server/problems/translate.ts';
+import { useWorld } from '../world.ts';
+
+const world = useWorld();
+const detailOf = async (path: string, method = 'GET', body?: unknown) => {
+  const tenant = await world.organization();
+  const { status, body: problem } = await tenant.call(method, path, body);
+  return `${status} ${problem.detail}`;
+};
+
+const requests: [string, string][] = [
+  ['/v1/customers?limt=5', '400 Unknown parameter "limt". Did you mean "limit"?'],
+  [
+    '/v1/customers?page=2',
+    '400 Unknown parameter "page". To read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor.',
+  ],
+  [
+    '/v1/items?offset=50',
+    '400 Unknown parameter "offset". To read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor.',
+  ],
+  [
+    '/v1/proposals?starting_after=prp_1',
+    '400 Unknown parameter "starting_after". To read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor.',
+  ],
+  ['/v1/customers?per_page=50', '400 Unknown parameter "per_page". To set the page size, send limit.'],
+  ['/v1/customers?fields=id', '400 Unknown parameter "fields". Records are always returned whole.'],
+  [
+    '/v1/proposals?expand=customer',
+    '400 Unknown parameter "expand". Proposals already contain their customer; to add their lines to a list, send include=lineItems.',
+  ],
+  [
+    '/v1/customers?limit=0&sort=nam&nope=1&tag=',
+    '400 limit must be a whole number from 1 to 100. sort must be one of createdAt, -createdAt, updatedAt, -updatedAt, name, -name. Did you mean "name"? Unknown parameter "nope". There is 1 more problem; see errors.',
+  ],
+  [
+    '/v1/customers?updatedSince=2026-03-01T09:30:00',
+    '400 updatedSince must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00.',
+  ],
+  [
+    '/v1/proposals?customerId=cus_nope',
+    '400 customerId must be the id of a customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md.',
+  ],
+  ['/v1/customers?q=a+b+c+d+e+f+g+h+i', '400 q must have at most 8 words.'],
+  ['/v1/proposals?include=lineItems,lineItems', '400 include must have at most 1 value.'],
+  ['/v1/proposals?status=sent,sent,sent,sent,sent,sent,sent,sent', '400 status must have at most 7 values.'],
+  ['/customers', '404 There is nothing at this URL. Did you mean /v1/customers?'],
+  ['/proposals/prp_1', '404 There is nothing at this URL. Did you mean /v1/proposals/{proposalId}?'],
+  ['/v1/nowhere', '404 There is nothing at this URL. See /openapi.json for what there is.'],
+];
+
+const writes: [string, string, string][] = [
+  [
+    'DELETE',
+    '/v1/customers/cus_1',
+    '405 DELETE is not allowed here. v1 has no DELETE. To retire a customer, PATCH /v1/customers/{customerId} with {"status":"archived"}.',
+  ],
+  [
+    'PUT',
+    '/v1/customers/cus_1',
+    '405 PUT is not allowed here. To change a customer, use PATCH: it changes only the fields you send.',
+  ],
+  ['POST', '/v1/proposals', '405 POST is not allowed here. Proposals are read-only in v1.'],
+  [
+    'PATCH',
+    '/v1/items/itm_1',
+    '405 PATCH is not allowed here. Items can be listed, read and created in v1, but not changed or deleted.',
+  ],
+  ['POST', '/v1/me', '405 POST is not allowed here. Use GET, HEAD or OPTIONS.'],
+];
+
+describe('a mistake in a request', () => {
+  test.each(requests)('%s', async (path, sentence) => {
+    expect(await detailOf(path)).toBe(sentence);
+  });
+
+  test.each(writes)('%s %s', async (method, path, sentence) => {
+    expect(await detailOf(path, method)).toBe(sentence);
+  });
+
+  test('a key that an object has twice is named, with its place', async () => {
+    const body = '{"name": "a",\n "address": {"city": "x", "ci\\u0074y": "y"}}';
+    expect(await detailOf('/v1/customers', 'POST', body)).toBe(
+      '400 The key "city" appears twice in the same object, at line 2, column 27. Send it once.',
+    );
+  });
+
+  test('a list as a body has one error', async () => {
+    const tenant = await world.organization();
+    for (const path of ['/v1/customers', '/v1/items']) {
+      const { body } = await tenant.call('POST', path, [{ name: 'a' }]);
+      expect([body.detail, body.errors.length]).toEqual(['The body must be an object.', 1]);
+    }
+  });
+
+  test('more keys than any record has are counted, not read', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, 1]));
+    expect(await detailOf('/v1/customers', 'POST', many)).toBe('422 The body must have at most 1000 keys in all.');
+  });
+
+  test('a key is never echoed, however it is encoded', async () => {
+    const tenant = await world.organization();
+    const encoded = [...tenant.key].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+    const twice = encoded.replaceAll('%', '%25');
+    const secret = tenant.key.slice('ak_live_'.length);
+    for (const name of [tenant.key, encoded, twice, secret, `x${encoded}`]) {
+      const answers = [
+        await tenant.call('GET', `/v1/customers?${name}=1`),
+        await tenant.call('GET', `/v1/customers?${encodeURIComponent(name)}=1`),
+        await tenant.call('POST', '/v1/customers', { [name]: 1 }),
+        await tenant.call('POST', '/v1/customers', `{"${name}":1,"${name}":2}`),
+        await tenant.call('POST', '/v1/customers', { metadata: { [name]: 1 } }),
+      ];
+      for (const { text } of answers) {
+        const decoded = decodeURIComponent(decodeURIComponent(text.replaceAll('%"', '"')));
+        expect(decoded).not.toContain(secret.slice(0, 40));
+      }
+    }
+  });
+});
+
+describe('an empty string on create', () => {
+  test('is a field that was not given', async () => {
+    const tenant = await world.organization();
+    const names = ['type', 'name', 'email', 'phone', 'notes', 'website', 'address', 'tags', 'metadata', 'status'];
+    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    const { status, body } = await tenant.call('POST', '/v1/customers', { ...empty, companyName: 'Acme' });
+    expect([status, body.name, body.type, body.status, body.tags, body.metadata, body.email]).toEqual([
+      201,
+      'Acme',
+      'company',
+      'active',
+      [],
+      {},
+      null,
+    ]);
+    const item = { type: 'service', name: 'x', unitPrice: '1' };
+    const optional = Object.fromEntries(
+      ['sku', 'currency', 'unit', 'taxable', 'taxRate', 'metadata'].map((name) => [name, '']),
+    );
+    const created = await tenant.call('POST', '/v1/items', { ...item, ...optional });
+    expect([created.status, created.body.currency, created.body.taxable]).toEqual([201, 'USD', true]);
+  });
+});
+
+describe('an upsert by externalId', () => {
+  const upsert =
+    (body: object, onConflict = 'update') =>
+    async () => {
+      const tenant = await world.organization();
+      await tenant.call('POST', '/v1/customers', { name: 'Ann', externalId: 'known' });
+      return tenant.call('POST', `/v1/customers?onConflict=${onConflict}`, body);
+    };
+
+  test('needs no name if the record exists', async () => {
+    const changed = await upsert({ externalId: 'known', notes: 'x' })();
+    expect([changed.status, changed.body.name, changed.body.notes]).toEqual([200, 'Ann', 'x']);
+    const returned = await upsert({ externalId: 'known' }, 'return')();
+    expect([returned.status, returned.body.name]).toEqual([200, 'Ann']);
+  });
+
+  test('needs one if it does not', async () => {
+    for (const onConflict of ['update', 'return', 'error']) {
+      const { body } = await upsert({ externalId: 'new', notes: 'x' }, onConflict)();
+      expect(body).toMatchObject({ status: 422, errors: [{ pointer: '/name', code: 'required' }] });
+    }
+  });
+});
+
+describe('the database is away', () => {
+  const error = (fields: object, message = 'x') => Object.assign(new Error(message), fields);
+  test.each([
+    ['it refuses connections', error({ code: 'ECONNREFUSED', syscall: 'connect' }), true],
+    ['its host is unknown', error({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), true],
+    ['its socket is gone', error({ code: 'ENOENT', syscall: 'connect' }), true],
+    ['it shuts down', error({ code: '57P01', severity: 'FATAL' }), true],
+    ['a connection ended', new Error('Connection terminated unexpectedly'), true],
+    ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
+    ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
+    ['not if a pipe of our own broke', error({ code: 'EPIPE', syscall: 'write' }), false],
+    ['not if a statement is wrong', error({ code: '42601', severity: 'ERROR' }), false],
+  ])('%s', (_, cause, expected) => {
+    expect(isUnavailable(cause)).toBe(expected);
+  });
+});
