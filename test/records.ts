@@ -85,7 +85,8 @@ const stored: Record<string, (tenant: Tenant, index: number) => Promise<string>>
       statusChangedAt: at,
       sentAt: at,
       acceptedAt: at,
-      expiresAt: at,
+      // The later its last change, the sooner it expires.
+      expiresAt: new Date(Date.UTC(2026, 5, 1, 0, -index)).toISOString(),
       externalId: `external-${index}`,
       metadata: { index: String(index) },
     });

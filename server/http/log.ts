@@ -2,11 +2,32 @@
 
 export type Log = (entry: Record<string, unknown>) => void;
 
-/** Nothing that looks like a key leaves the process in a line, wherever it was typed. */
-const blot = (line: string) => line.replaceAll(/ak_live_[0-9A-Za-z]{5,}/g, 'ak_live_…');
+const key = /ak_live_[0-9a-z]{5,}/gi;
+const redacted = 'ak_live_…';
+const deepest = 10;
+
+/** The text without percent-encoding; undefined where it was applied more often than anybody does by accident. */
+function decoded(text: string): string | undefined {
+  let plain = text;
+  for (let depth = 0; depth < deepest; depth += 1) {
+    const before = plain;
+    plain = before.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
+    if (plain === before) return plain;
+  }
+  return undefined;
+}
+
+/** Replaces whatever looks like an API key. A text that hides one behind percent-encoding is written decoded. */
+function redact(text: string): string {
+  const plain = text.includes('%') ? decoded(text) : text;
+  if (plain === undefined) return redacted;
+  return plain.replaceAll(key, redacted) === plain ? text : plain.replaceAll(key, redacted);
+}
+
+const redactText = (_: string, value: unknown) => (typeof value === 'string' ? redact(value) : value);
 
 export const standardLog: Log = (entry) => {
-  process.stderr.write(`${blot(JSON.stringify({ time: new Date().toISOString(), ...entry }))}\n`);
+  process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...entry }, redactText)}\n`);
 };
 
 /** An error for the log: its chain, and where it came from. */

@@ -44,7 +44,7 @@ function unlike(value: unknown, schema: Schema): unknown {
     .replaceAll(/[a-y]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1));
 }
 
-/** Two records of a list that differ in every field that a filter looks at; the first is the older one. */
+/** Two records that differ in every field that a filter looks at; the one created first was updated last. */
 async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   const create = operationAt('POST', list.path);
   const fields = new Set(filtersOf(list).flatMap((filter) => fieldOf(list, filter) ?? []));
@@ -57,7 +57,7 @@ async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   const records: Shown[] = [];
   for (const [index, more] of [{}, otherBody].entries()) {
     const id = await createRecord(tenant, list.path, index, more);
-    await setColumns(world, tenant, list.path, id, { createdAt: times[index], updatedAt: times[index] });
+    await setColumns(world, tenant, list.path, id, { createdAt: times[index], updatedAt: times[1 - index] });
     records.push((await tenant.call('GET', getOf(list).path.replace(/:\w+/, id))).body);
   }
   const [first, second] = records;
@@ -110,12 +110,18 @@ for (const list of lists) {
 
     for (const filter of filtersOf(list)) {
       test(`${filter.name} keeps out what it does not match`, async () => {
-        expect(matching(list, filter, first)).not.toBe(matching(list, filter, second));
-        const [one, two] = [await found(matching(list, filter, first)), await found(matching(list, filter, second))];
-        const both = [first.id, second.id];
-        if (filter.name.endsWith('Since')) expect([one, two]).toEqual([both, [second.id]]);
-        else if (filter.name.endsWith('Before')) expect([one, two]).toEqual([[], [first.id]]);
-        else expect([one, two]).toEqual([[first.id], [second.id]]);
+        const [one, other] = [matching(list, filter, first), matching(list, filter, second)];
+        expect(one).not.toBe(other);
+        const both = [first, second];
+        const value = (record: Shown) => String(record[fieldOf(list, filter) ?? 'id']);
+        for (const [query, { id }] of [[one, first] as const, [other, second] as const]) {
+          const at = value(id === first.id ? first : second);
+          const expected = both.filter((record) => {
+            if (filter.name.endsWith('Since')) return value(record) >= at;
+            return filter.name.endsWith('Before') ? value(record) < at : record.id === id;
+          });
+          expect(await found(query), query).toEqual(expected.map((record) => record.id));
+        }
       });
     }
 

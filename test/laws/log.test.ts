@@ -1,0 +1,83 @@
+/** The log as it leaves the process: no API key is in it, however the key was written. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, inject, test } from 'vitest';
+import { useWorld } from '../world.ts';
+
+const main = new URL('../../server/main.ts', import.meta.url).pathname;
+
+/** The command `serve` on the tests' database, until it is told to stop; its log is what it wrote by then. */
+async function serving() {
+  const environment = { ...process.env, DATABASE_URL: inject('databaseUrl'), PORT: '0' };
+  const child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, log] = ['', ''];
+  child.stdout.on('data', (chunk) => (out += String(chunk)));
+  child.stderr.on('data', (chunk) => (log += String(chunk)));
+  const closed = once(child, 'close');
+  while (!/Serving (http\S+)\/v1/.test(out)) {
+    if (child.exitCode !== null) throw new Error(`serve ended: ${log}`);
+    await Promise.race([once(child.stdout, 'data'), closed]);
+  }
+  const stop = async (): Promise<string> => {
+    child.kill('SIGTERM');
+    await closed;
+    return log;
+  };
+  return { url: /Serving (http\S+)\/v1/.exec(out)?.[1] ?? '', stop };
+}
+
+const encoded = (text: string) => [...text].map((letter) => `%${letter.codePointAt(0)?.toString(16)}`).join('');
+
+/** Everything that a text can hide behind percent-encoding, however often it was applied. */
+function decoded(text: string): string {
+  const plain = text.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) =>
+    String.fromCodePoint(Number.parseInt(code, 16)),
+  );
+  return plain === text ? text : decoded(plain);
+}
+
+describe('the log', () => {
+  const world = useWorld();
+
+  test('holds no key that was written plainly, percent-encoded or inside a path', async () => {
+    const { key } = await world.organization();
+    const secret = key.slice('ak_live_'.length);
+    const { url, stop } = await serving();
+    const authorization = `Bearer ${key}`;
+    const paths = [
+      `/v1/customers/${key}`,
+      `/v1/customers/x${key}y/z`,
+      `/v1/customers?q=${key}`,
+      `/v1/customers?${key}=1`,
+      `/v1/customers?api_key=${key}`,
+      `/v1/customers/ak%5Flive%5F${secret}`,
+      `/v1/customers/${encoded(key)}`,
+      `/v1/customers/${encoded(encoded(key))}`,
+      `/v1/customers/ak_live_${encoded(secret)}`,
+      `/v1/customers/${key.toUpperCase()}`,
+      `/v1/${key}`,
+      `/${key}`,
+      `/settings/${key}?key=${encoded(key)}`,
+      `/docs/${key}`,
+    ];
+    for (const path of paths) {
+      await (await fetch(url + path, { headers: { authorization }, redirect: 'manual' })).text();
+      await (
+        await fetch(url + path, { headers: { 'x-api-key': key, referer: url + path }, redirect: 'manual' })
+      ).text();
+    }
+    const body = JSON.stringify({ name: key, [key]: key });
+    const headers = { authorization, 'content-type': 'application/json' };
+    await (await fetch(`${url}/v1/customers`, { method: 'POST', headers, body })).text();
+    const log = await stop();
+    const lines = log.trim().split('\n');
+    expect(lines.length).toBeGreaterThan(paths.length);
+    for (const line of lines) expect(() => JSON.parse(line), line).not.toThrow();
+    // Paths are logged, so the keys in them must have been replaced.
+    expect(log).toContain('/v1/customers/');
+    const plain = decoded(log).toLowerCase();
+    // Any 16 characters in a row are too much; the prefix and the last four are shown on purpose.
+    const parts = Array.from({ length: secret.length - 15 }, (_, index) => secret.slice(index, index + 16));
+    expect(parts.filter((part) => plain.includes(part))).toEqual([]);
+  });
+});
