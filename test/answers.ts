@@ -1,5 +1,5 @@
 /**
- * Every answer of every server of a test run against the OpenAPI document: its status, its headers, its media type and
+ * Compares every response of every server in a test run with the OpenAPI document: its status, its headers, its media type and
  * its body. It looks on from inside the process, so that no test and no client has to go another way.
  */
 import { subscribe } from 'node:diagnostics_channel';
@@ -19,7 +19,7 @@ export type SentAnswer = {
   body: string;
 };
 
-/** What broke since it was last asked; it is asked after every test. */
+/** What has differed since the last call; called after every test. */
 export const takeBreaks = (): string[] => broken.splice(0);
 const broken: string[] = [];
 
@@ -41,7 +41,7 @@ subscribe('http.server.request.start', (message) => {
   };
 });
 
-/** One sentence for each thing in which an answer is not what the document says. */
+/** One sentence for each difference between a response and the document. */
 export function breaksOf(answer: SentAnswer): string[] {
   const { method, path, status } = answer;
   if (method === 'OPTIONS' && status < 400) return [];
@@ -60,7 +60,7 @@ export function breaksOf(answer: SentAnswer): string[] {
 
 let prepared: { document: Document; validator: Ajv2020 } | undefined;
 
-/** Made for the first answer: most processes of a run have some, none needs it before. */
+/** Created for the first response: most processes of a run have some, none needs it earlier. */
 function prepare(): { document: Document; validator: Ajv2020 } {
   if (prepared) return prepared;
   const document = closed(openApiDocument('https://api.example.com'));
@@ -71,7 +71,7 @@ function prepare(): { document: Document; validator: Ajv2020 } {
   return prepared;
 }
 
-/** Consumers accept fields that they do not know; an answer that has one without the document saying so is a mistake. */
+/** Consumers accept unknown fields; a response with a field that the document lacks is still a mistake. */
 function closed(document: Document): Document {
   const close = (schema: Schema) =>
     mapSchema(schema, (part) =>
@@ -92,7 +92,7 @@ function closed(document: Document): Document {
 type Found = { operation: Operation; template: string; method: string };
 
 function operationAt(method: string, path: string): Found | undefined {
-  // HEAD is answered as GET is, without the body.
+  // HEAD is GET without the body.
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   for (const [template, methods] of Object.entries(prepare().document.paths)) {
     const form = new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
@@ -113,7 +113,7 @@ const rateHeaders = [
 ];
 /** Failures that can come before it is known who calls: a window is told where there is one. */
 const anonymous = new Set([400, 500, 503]);
-/** What the document says of itself: absent on the last page; absent unless it is a stored answer. */
+/** Absent on the last page, or unless it is a stored response, as the document says. */
 const occasional = new Set(['Link', 'Idempotency-Replayed']);
 
 /** Headers of HTTP itself, which a document of operations does not list. */

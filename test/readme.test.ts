@@ -1,4 +1,4 @@
-/** The README is run, so that it cannot rot. */
+/** The README’s commands and snippets run, and what it names exists. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const blocks = (language: string) =>
   [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, name]) => name === language)
     .map(([, , text = '']) => text);
-/** What stands in backticks in running text. */
+/** The text in backticks outside code blocks. */
 const words = [...readme.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 /** The first column of the table under a heading. */
 const firstColumn = (heading: string) => {
@@ -48,12 +48,12 @@ describe('the README', () => {
     expect(named.filter((name) => !Object.hasOwn(scripts, String(name)))).toEqual([]);
   });
 
-  test('gives a curl line that is answered', async () => {
+  test('gives a curl line that works', async () => {
     const tenant = await world.organization();
     await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const [, header = '', url = ''] = /curl -H "Authorization: ([^"]+)" "([^"]+)"/.exec(toWorld(readme, tenant)) ?? [];
-    const answer = await fetch(url, { headers: { authorization: header } });
-    expect(await answer.json()).toMatchObject({ data: [{ name: 'Ann' }] });
+    const response = await fetch(url, { headers: { authorization: header } });
+    expect(await response.json()).toMatchObject({ data: [{ name: 'Ann' }] });
   });
 
   test('gives a client in six lines that compiles and runs', async () => {
@@ -129,13 +129,13 @@ describe('the README', () => {
     expect(await importing.rows('proposals', lines.trim())).toMatchObject({ created: 1, errors: [] });
   });
 
-  test('shows requests that are answered', async () => {
+  test('shows requests that succeed', async () => {
     const tenant = await world.organization();
     const gets = words.filter((word) => word.startsWith('GET /')).map((word) => word.slice(4));
     expect(gets.length).toBeGreaterThan(5);
     for (const path of gets) {
-      const answer = await fetch(world.url + path, { headers: { authorization: `Bearer ${tenant.key}` } });
-      expect(answer.status, path).toBe(200);
+      const response = await fetch(world.url + path, { headers: { authorization: `Bearer ${tenant.key}` } });
+      expect(response.status, path).toBe(200);
     }
     const posted = await tenant.call('POST', '/v1/customers?onConflict=return', { name: 'Ann', externalId: 'C-1' });
     expect(words).toContain('POST /v1/customers?onConflict=return');

@@ -31,7 +31,7 @@ const blank = {
 };
 
 describe('POST /v1/customers', () => {
-  test('answers 201 with the whole record, its URL and its ETag; a GET returns the same bytes', async () => {
+  test('returns 201 with the whole record, its URL and its ETag; a GET returns the same bytes', async () => {
     const tenant = await world.organization();
     const { customers } = tenant.client;
     const sent = { name: 'Åsa', email: 'Asa@Example.com', metadata: { z: 1, a: true } };
@@ -159,7 +159,7 @@ describe('POST /v1/customers', () => {
 });
 
 describe('GET /v1/customers/{customerId}', () => {
-  test('returns the record as it was last written, and 404 for an id of nothing', async () => {
+  test('returns the record as it was last written, and 404 for an unknown id', async () => {
     const tenant = await world.organization();
     const { customers } = tenant.client;
     const created = await create(tenant, { name: 'N' });

@@ -13,7 +13,7 @@ const create = (tenant: Tenant, body: Partial<ItemCreate>) => tenant.client.item
 const createErrors = async (tenant: Tenant, body: object) => errorsOf(await rejection(create(tenant, invalid(body))));
 
 describe('POST /v1/items', () => {
-  test('answers 201 with the whole record, in the organization’s currency', async () => {
+  test('returns 201 with the whole record, in the organization’s currency', async () => {
     const tenant = await world.organization({ currency: 'EUR' });
     const { items } = tenant.client;
     const sent: ItemCreate = { ...chai, taxRate: 8.25, sku: 'Nw-1' };
@@ -127,7 +127,7 @@ describe('POST /v1/items', () => {
 });
 
 describe('GET /v1/items/{itemId}', () => {
-  test('returns the item, and 404 for an id of nothing', async () => {
+  test('returns the item, and 404 for an unknown id', async () => {
     const { client } = await world.organization();
     const created = await client.items.create(chai);
     expect(await client.items.get(created.id)).toEqual(created);

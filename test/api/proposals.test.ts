@@ -65,7 +65,7 @@ describe('GET /v1/proposals/{proposalId}', () => {
     expect(after.etag).not.toBe(etag);
   });
 
-  test('answers 404 for an id of nothing', async () => {
+  test('returns 404 for an unknown id', async () => {
     const tenant = await world.organization();
     const id = await proposal(tenant);
     for (const wrong of ['prp_01jzy3v1k8e2tb6qk3x5w9r7md', 'nonsense', id.replace('prp', 'cus')]) {

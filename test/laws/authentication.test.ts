@@ -36,7 +36,7 @@ describe('authentication', () => {
     ['X-API-Key', { 'x-api-key': raw }, 'api_key_missing', /X-API-Key/],
   ];
   for (const [what, headers, code, hint] of mistakes) {
-    test(`${what} is refused with a hint and without an echo`, async () => {
+    test(`${what} is rejected with a hint and without an echo`, async () => {
       const response = await fetch(`${world.url}/v1/me`, { headers });
       const text = await response.text();
       expect(response.status).toBe(401);
@@ -49,7 +49,7 @@ describe('authentication', () => {
     expect((await fetch(`${world.url}/v1/customers/%ZZ`)).status).toBe(401);
   });
 
-  test('a key in the address is not read, and the answer says so', async () => {
+  test('a key in the URL is not read, and the response says so', async () => {
     const response = await fetch(`${world.url}/v1/me?api_key=${raw}`);
     expect(await response.json()).toMatchObject({ code: 'api_key_missing', detail: expect.stringMatching(/URL/) });
     expect(JSON.stringify(world.log)).not.toContain(raw);
@@ -61,7 +61,7 @@ describe('authentication', () => {
     expect(response.status).toBe(200);
   });
 
-  test('a revoked key is refused at the next request of the process that revoked it', async () => {
+  test('a revoked key is rejected at the next request to the process that revoked it', async () => {
     const tenant = await world.organization();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const [key] = await listKeys(tenant.em());
@@ -72,10 +72,10 @@ describe('authentication', () => {
 
   test('a plan that was lowered is 403, never 401, and the same key works again after the upgrade', async () => {
     const tenant = await world.organization({ plan: 'free' });
-    const refused = await tenant.call('GET', '/v1/customers');
-    expect(refused.body).toMatchObject({ status: 403, code: 'plan_required' });
-    expect(refused.headers.get('www-authenticate')).toBeNull();
-    expect(refused.headers.get('ratelimit')).toBe('"default";r=99;t=60');
+    const rejected = await tenant.call('GET', '/v1/customers');
+    expect(rejected.body).toMatchObject({ status: 403, code: 'plan_required' });
+    expect(rejected.headers.get('www-authenticate')).toBeNull();
+    expect(rejected.headers.get('ratelimit')).toBe('"default";r=99;t=60');
     const em = world.database.orm.em.fork();
     (await em.findOneOrFail(Organization, { id: tenant.organization.id })).plan = 'team';
     await em.flush();

@@ -22,15 +22,15 @@ async function each(tenant: Tenant): Promise<Read[]> {
 }
 
 describe('If-None-Match', () => {
-  test('answers 304 without a body while the record is the same, for each form of the header', async () => {
+  test('returns 304 without a body while the record is unchanged, for each form of the header', async () => {
     const tenant = await world.organization();
     for (const { path, etag } of await each(tenant)) {
       expect(etag).toMatch(/^"[\w-]{22}"$/);
       for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*', ` ${etag} `]) {
-        const answer = await tenant.call('GET', path, undefined, { 'if-none-match': header });
-        expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', etag]);
-        expect(answer.headers.get('ratelimit')).not.toBeNull();
-        expect(answer.headers.get('cache-control')).toBe('private, no-cache');
+        const response = await tenant.call('GET', path, undefined, { 'if-none-match': header });
+        expect([response.status, response.text, response.headers.get('etag')]).toEqual([304, '', etag]);
+        expect(response.headers.get('ratelimit')).not.toBeNull();
+        expect(response.headers.get('cache-control')).toBe('private, no-cache');
       }
       expect((await tenant.call('GET', path, undefined, { 'if-none-match': '"other"' })).status).toBe(200);
       expect(

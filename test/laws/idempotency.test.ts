@@ -74,9 +74,9 @@ for (const create of creates) {
       const created = responses.filter(({ status }) => status === 201);
       expect(created.length).toBeGreaterThan(0);
       expect(new Set(created.map(({ text }) => text)).size).toBe(1);
-      for (const answer of responses.filter(({ status }) => status !== 201)) {
-        expect(answer.body).toMatchObject({ status: 409, code: 'idempotency_in_progress' });
-        expect(answer.headers.get('retry-after')).toBe('1');
+      for (const response of responses.filter(({ status }) => status !== 201)) {
+        expect(response.body).toMatchObject({ status: 409, code: 'idempotency_in_progress' });
+        expect(response.headers.get('retry-after')).toBe('1');
       }
       expect(await count(tenant, path)).toBe(1);
     });
@@ -101,8 +101,8 @@ for (const create of creates) {
     test('an invalid key is rejected', async () => {
       const tenant = await world.organization();
       for (const key of ['""', 'x'.repeat(256), 'é']) {
-        const answer = await post(tenant, key);
-        expect(answer.body).toMatchObject({
+        const response = await post(tenant, key);
+        expect(response.body).toMatchObject({
           status: 400,
           code: 'invalid_header',
           errors: [{ in: 'header', field: 'idempotency-key', pointer: null }],
@@ -119,7 +119,7 @@ for (const create of creates) {
       );
       const [created, ...others] = responses.filter(({ status }) => status === 201);
       expect(others).toEqual([]);
-      for (const { body: rejected } of responses.filter((answer) => answer !== created)) {
+      for (const { body: rejected } of responses.filter((response) => response !== created)) {
         expect(rejected).toMatchObject({ status: 409, code: 'external_id_taken', existingId: created?.body.id });
       }
       const returned = await Promise.all(

@@ -8,7 +8,7 @@ import { createRecord, idParameter, oneOfEach } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Answer, Tenant } from '../world.ts';
 
-// The clock stands still: a key has its 100 requests, and no more.
+// The clock does not move: a key has its 100 requests and no more.
 const world = useWorld({ clock: () => 1_000_000 });
 
 test('every operation has a describe of its own in test/api', () => {

@@ -10,11 +10,11 @@ describe('the rate limit', () => {
   test('of 300 requests at once with one key 100 are 200, 200 are 429, and another key is untouched', async () => {
     const tenant = await world.organization();
     const other = tenant.as(await tenant.anotherKey());
-    const answers = await Promise.all(Array.from({ length: 300 }, () => tenant.call('GET', '/v1/customers')));
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
-    expect(refused).toHaveLength(200);
-    for (const { headers, body } of refused) {
+    const responses = await Promise.all(Array.from({ length: 300 }, () => tenant.call('GET', '/v1/customers')));
+    const rejected = responses.filter(({ status }) => status === 429);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(100);
+    expect(rejected).toHaveLength(200);
+    for (const { headers, body } of rejected) {
       expect(headers.get('retry-after')).toBe('60');
       expect(body).toMatchObject({ code: 'rate_limited', status: 429 });
       expect(headers.get('ratelimit')).toBe('"default";r=0;t=60');
@@ -53,13 +53,13 @@ describe('the sliding window', () => {
           // Many at one moment, then a pause: both edges of the window are met.
           nowMs += gap > 600 ? 0 : gap;
           const within = accepted.filter((time) => nowMs - time < 60_000);
-          const answer = limiter.take('key');
-          if (answer instanceof Promise) throw new Error('The memory limiter answers at once.');
-          expect(answer.accepted).toBe(within.length < 100);
-          if (answer.accepted) accepted.push(nowMs);
+          const allowance = limiter.take('key');
+          if (allowance instanceof Promise) throw new Error('The memory limiter decides at once.');
+          expect(allowance.accepted).toBe(within.length < 100);
+          if (allowance.accepted) accepted.push(nowMs);
           const counted = accepted.filter((time) => nowMs - time < 60_000);
-          expect(answer.remaining).toBe(100 - counted.length);
-          expect(answer.resetSeconds).toBe(Math.ceil((60_000 - (nowMs - (counted[0] ?? nowMs))) / 1000));
+          expect(allowance.remaining).toBe(100 - counted.length);
+          expect(allowance.resetSeconds).toBe(Math.ceil((60_000 - (nowMs - (counted[0] ?? nowMs))) / 1000));
         }
       }),
       { numRuns: 200 },

@@ -39,7 +39,7 @@ describe('the statements of', () => {
     ['getCustomer', () => tenant.call('GET', `/v1/customers/${ids.customer}`), ['select']],
     ['getCustomer with a malformed id', () => tenant.call('GET', '/v1/customers/x'), []],
     [
-      'getCustomer answered 304',
+      'getCustomer with a 304',
       () => tenant.call('GET', `/v1/customers/${ids.customer}`, undefined, { 'if-none-match': '*' }),
       ['select'],
     ],
@@ -79,7 +79,7 @@ describe('the statements of', () => {
       () => tenant.call('PATCH', `/v1/customers/${ids.customer}`, {}),
       ['select'],
     ],
-    ['a request that the contract refuses', () => tenant.call('POST', '/v1/customers', {}), []],
+    ['a request that the contract rejects', () => tenant.call('POST', '/v1/customers', {}), []],
   ];
   for (const [name, work, expected] of cases) {
     test(`${name} are ${expected.join(', ') || 'none'}`, async () => {

@@ -1,4 +1,4 @@
-/** Nothing of an organization is seen, told or changed by another. */
+/** No organization sees, learns or changes anything of another. */
 import { describe, expect, test } from 'vitest';
 import { bodyExample, lists, operations } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach, rejection } from '../records.ts';
@@ -19,7 +19,7 @@ describe('tenancy', () => {
 
   for (const operation of onOneRecord) {
     const { method, path, title } = operation;
-    test(`${title} answers for another organization's id as for an unknown one`, async () => {
+    test(`${title} treats another organization’s id like an unknown one`, async () => {
       const [ours, theirs] = [await world.organization(), await world.organization()];
       const ids = await oneOfEach(theirs);
       const name = idParameter(operation);
