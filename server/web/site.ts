@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import { Rejection } from '../problems/rejection.ts';
 import { Problem } from '../problems/problem.ts';
 import { readAsset } from './assets.ts';
+import { llmsText } from './docs/llms.ts';
 import { readVersion, sendClientPackage } from './client-package.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 
@@ -18,8 +19,9 @@ export function siteRoutes(baseUrl: () => string): Router {
     response.set({ 'Content-Type': icon.type, 'Cache-Control': `public, max-age=${oneDay}` }).send(icon.plain());
   });
   router.get('/robots.txt', (_, response) => {
-    response.type('text/plain').send('User-agent: *\nAllow: /docs\nDisallow: /\n');
+    response.type('text/plain').send('User-agent: *\nAllow: /docs\nAllow: /llms.txt\nDisallow: /\n');
   });
+  router.get('/llms.txt', (_, response) => void response.type('text/plain').send(llmsText(baseUrl())));
   addClient(router, baseUrl);
   return router;
 }

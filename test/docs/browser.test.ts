@@ -60,7 +60,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   describe.each(looks)('$viewport.width pixels wide, $colorScheme', (look) => {
     test('the guides fit, are accessible, and nothing is complained about', async () => {
       const complaints = await visit({ ...look }, async (page) => {
-        for (const path of guidePaths) {
+        for (const path of [...guidePaths, '/docs/search?q=retry']) {
           await page.goto(world.url + path);
           expect(await widthOf(page), path).toBe(look.viewport.width);
           expect(await violations(page), path).toEqual([]);
@@ -77,6 +77,41 @@ describe.runIf(hasChromium)('in a browser', () => {
         expect(await violations(page, ['button-name', 'landmark-unique'])).toEqual([]);
       });
       expect(complaints).toEqual([]);
+    });
+  });
+
+  test('at 1280 pixels no line of code is cut off', async () => {
+    await visit({ viewport: { width: 1280, height: 900 } }, async (page) => {
+      for (const path of guidePaths) {
+        await page.goto(world.url + path);
+        const cut = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
+        expect(await page.evaluate(cut), path).toBe(0);
+      }
+    });
+  });
+
+  test('on a phone the navigation is folded, and opens', async () => {
+    await visit({ viewport: { width: 360, height: 800 } }, async (page) => {
+      await page.goto(`${world.url}/docs/errors`);
+      const link = page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Rate limit' });
+      expect(await link.count()).toBe(0);
+      await page.getByText('Menu').click();
+      await link.click();
+      await page.getByRole('heading', { name: 'Rate limit', level: 1 }).waitFor();
+    });
+  });
+
+  test('code in two languages is in tabs, and the choice holds for the whole page', async () => {
+    await visit({}, async (page) => {
+      await page.goto(`${world.url}/docs/first-call`);
+      const groups = page.locator('.tabs');
+      expect(await groups.count()).toBeGreaterThan(3);
+      expect(await page.getByText('await client.me.get()').isVisible()).toBe(false);
+      await page.getByRole('tab', { name: 'TypeScript' }).first().click();
+      await page.getByText('await client.me.get()').waitFor();
+      expect(await page.getByText('curl -X PATCH').isVisible()).toBe(false);
+      await page.keyboard.press('ArrowLeft');
+      await page.getByText('curl -X PATCH').waitFor();
     });
   });
 

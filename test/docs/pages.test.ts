@@ -91,6 +91,63 @@ describe('the guides', () => {
   });
 });
 
+describe('the search', () => {
+  const world = useWorld();
+  const search = async (query: string) => {
+    const page = await readPage(world, `/docs/search?q=${encodeURIComponent(query)}`);
+    const [, results = ''] = /<ol class="results">([\s\S]*?)<\/ol>/.exec(page.html) ?? [];
+    return { page, urls: [...results.matchAll(/href="([^"]+)"/g)].map(([, url]) => url) };
+  };
+
+  test('finds sections of guides and errors, those with the words in their title first', async () => {
+    expect((await search('rate_limited')).urls[0]).toBe('/docs/errors#rate_limited');
+    expect((await search('Keep COPY step')).urls[0]).toBe('/docs/pagination-and-sync#keep-a-copy-in-step');
+    expect((await search('cursor_mismatch filter')).urls).toContain('/docs/errors#cursor_mismatch');
+    expect((await search('luleå')).urls).toContain((await search('lulea')).urls[0]);
+    expect((await search('xylophone')).urls).toEqual([]);
+    expect((await search('')).urls).toEqual([]);
+  });
+
+  test('leads only to sections that there are', async () => {
+    const broken: string[] = [];
+    for (const query of ['key', 'customer', 'retry', 'error', 'n8n']) {
+      for (const url of (await search(query)).urls) {
+        const [path = '', id] = (url ?? '').split('#');
+        if (id !== undefined && !idsOf(await readPage(world, path)).includes(id)) broken.push(`${path}#${id}`);
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+
+  test('shows what was typed as text, whatever it is', async () => {
+    const { page } = await search('<script>alert("1")</script>');
+    expect(page.html).not.toContain('<script>alert');
+    expect(page.html).toContain('value="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;"');
+    expect((await fetch(`${world.url}/docs/search?q[]=1&q=${'x'.repeat(5000)}`)).status).toBe(200);
+  });
+});
+
+describe('for language models', () => {
+  const world = useWorld();
+
+  test('/llms.txt leads to each guide as Markdown, with this server’s own URL', async () => {
+    const response = await fetch(`${world.url}/llms.txt`);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const urls = [...(await response.text()).matchAll(/\]\((\S+)\)/g)].map(([, url = '']) => url);
+    expect(urls.filter((url) => url.endsWith('.md')).length).toBeGreaterThan(guidePaths.length);
+    for (const url of new Set(urls)) {
+      expect(url).toMatch(new RegExp(`^${world.url}/`));
+      const page = await fetch(url);
+      expect(page.status, url).toBe(200);
+      if (!url.endsWith('.md')) continue;
+      expect(page.headers.get('content-type'), url).toBe('text/markdown; charset=utf-8');
+      const text = await page.text();
+      expect(text, url).toMatch(/^# \w/);
+      expect(text, url).not.toMatch(/api\.example\.com|<!--/);
+    }
+  });
+});
+
 describe('behind a proxy that adds a path', () => {
   test('links begin with that path, and examples with the whole address', async () => {
     const server = express()

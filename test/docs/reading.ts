@@ -21,7 +21,7 @@ const unescape = (text: string) =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
+    .replaceAll(/&#(?:39|x27);/g, "'")
     .replaceAll('&amp;', '&');
 
 /** Everything that the page leads to or loads, as it stands there. */
@@ -33,12 +33,12 @@ export const idsOf = ({ html }: Page): string[] => [...html.matchAll(/\sid="([^"
 export type Snippet = { language: string; label: string; status: number | undefined; text: string };
 
 const figure =
-  /<figure\s+class="code"\s+data-language="(\w+)"\s+(?:data-status="(\d+)")?\s*>\s*<figcaption>(.*?)<\/figcaption>\s*<pre[^>]*><code>([\s\S]*?)<\/code>/g;
+  /<figure\s+class="code(?: tab)?"\s+data-language="(\w+)"\s+(?:data-status="(\d+)")?\s*>\s*<figcaption>(.*?)<\/figcaption>\s*<pre[^>]*><code>([\s\S]*?)<\/code>/g;
 
 export const snippetsOf = ({ html }: Page): Snippet[] =>
   [...html.matchAll(figure)].map(([, language = '', status, label = '', text = '']) => ({
     language,
     label,
     status: status === undefined ? undefined : Number(status),
-    text: unescape(text),
+    text: unescape(text.replaceAll(/<[^>]*>/g, '')),
   }));

@@ -46,7 +46,10 @@ describe('the snippets', () => {
 
   test.each(guidePaths)('in TypeScript run in their order: %s', async (path) => {
     const programs = (await onPage(path)).filter(({ language }) => language === 'ts');
-    for (const { label, text } of programs) expect(await reader.program(label, text), label).toBeTypeOf('string');
+    for (const [index, { label, text }] of programs.entries()) {
+      const name = label.endsWith('.ts') ? label : `program-${index}.ts`;
+      expect(await reader.program(name, text), label).toBeTypeOf('string');
+    }
   });
 
   test('of the reference run, one for each operation', async () => {
@@ -101,8 +104,8 @@ describe('the snippets', () => {
   test('the import brings in what its guide says, and says so', async () => {
     const customers = (await onPage('/docs/import')).find(({ text }) => text.includes('import customers'));
     const said = async () => (await reader.shell(customers?.text ?? '')).output;
-    expect(await said()).toBe('2 read: 2 created, 0 updated, 0 unchanged, 0 refused\n');
-    expect(await said()).toBe('2 read: 0 created, 0 updated, 2 unchanged, 0 refused\n');
+    expect(await said()).toBe('2 read: 2 created, 0 updated, 0 unchanged, 0 rejected\n');
+    expect(await said()).toBe('2 read: 0 created, 0 updated, 2 unchanged, 0 rejected\n');
   });
 
   describe('for no-code tools', () => {

@@ -21,7 +21,7 @@ export function readAssets() {
   const own = (file: string) => readAsset(new URL(`assets/${file}`, import.meta.url));
   return {
     style: own('docs.css'),
-    copy: own('copy.js'),
+    script: own('docs.js'),
     referenceStyle: own('reference.css'),
     reference: own('reference.js'),
     scalar: own(scalar.file),

@@ -1,16 +1,45 @@
-/** A guide in Markdown → HTML: headings are links to themselves, code has a name, tables may be wider than the screen. */
+/** A guide in Markdown → HTML: headings link to themselves, code has a name and colours, tables can scroll. */
 import { Marked } from 'marked';
 import type { Tokens } from 'marked';
 import { escapeHtml, html } from '../html.ts';
 import type { Html } from '../html.ts';
+import { highlight } from './highlight.ts';
 
-/** What the guides call the service, so that they read well where they are written. */
+/** What the guides call the service in their sources. */
 const exampleBaseUrl = 'https://api.example.com';
 
-/** The path below which the service is reached: empty, or what a proxy has put before it. */
+/** The path of the service's URL: empty, or what a proxy has put in front. */
 export const rootOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/+$/, '');
 
-/** `baseUrl` is the address of the service, without a slash at its end. */
+/** The guide with this service's own URL in its examples. */
+export const localized = (source: string, baseUrl: string): string => source.replaceAll(exampleBaseUrl, baseUrl);
+
+export type Section = { id: string; depth: number; title: string; text: string };
+
+/** The guide cut at its headings, as plain text: for the list of headings on the page, and for the search. */
+export function sectionsOf(source: string): Section[] {
+  const sections: Section[] = [];
+  for (const token of new Marked().lexer(source)) {
+    if (token.type === 'heading') {
+      const title = plainText(token.text);
+      sections.push({ id: token.depth === 1 ? '' : slugOf(token.text), depth: token.depth, title, text: '' });
+    } else {
+      const section = sections.at(-1);
+      if (section) section.text += ` ${plainText(token.raw)}`;
+    }
+  }
+  return sections;
+}
+
+const plainText = (markdown: string): string =>
+  markdown
+    .replaceAll(/^```.*$|^\| ---.*$/gm, ' ')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[`*|]+/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** `baseUrl` is the URL of the service, without a slash at its end. */
 export function renderMarkdown(source: string, baseUrl: string): string {
   const root = rootOf(baseUrl);
   const marked = new Marked({
@@ -35,7 +64,12 @@ export function renderMarkdown(source: string, baseUrl: string): string {
       },
     },
   });
-  return marked.parse(source.replaceAll(exampleBaseUrl, baseUrl), { async: false });
+  const page = marked.parse(localized(source, baseUrl), { async: false });
+  // Neighbours that say the same in several languages.
+  return page.replaceAll(
+    /(?:<figure\s+class="code tab"[\s\S]*?<\/figure>\s*){2,}/g,
+    (figures) => `<div class="tabs">${figures}</div>\n`,
+  );
 }
 
 /** `errors.md#not_found` → `/docs/errors#not_found`; what starts with a slash is an address of the service. */
@@ -50,24 +84,25 @@ function slugOf(label: string): string {
   return words.replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '');
 }
 
-/** The word after the language is the name of the file; `status=412` tells the tests what the request is answered with. */
+/** After the language come the file's name, `tab` for a group, and `status=412` for the response that the tests expect. */
 function renderCode(text: string, info: string): Html {
   const [language = '', ...rest] = info.split(' ');
   const status = rest.find((word) => word.startsWith('status='))?.slice('status='.length);
-  const file = rest.find((word) => !word.includes('='));
+  const file = rest.find((word) => !word.includes('=') && word !== 'tab');
   const label = labels[file ?? language] ?? file ?? language;
   return html`<figure
-    class="code"
+    class="${rest.includes('tab') ? 'code tab' : 'code'}"
     data-language="${language}"
     ${status === undefined ? '' : html` data-status="${status}"`}
   >
     <figcaption>${label}</figcaption>
-    <pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>
+    <pre tabindex="0" role="group" aria-label="${label}"><code>${highlight(text, language)}</code></pre>
   </figure> `;
 }
 
 const labels: Record<string, string> = {
   bash: 'Shell',
+  curl: 'curl',
   js: 'JavaScript',
   ts: 'TypeScript',
   json: 'JSON',

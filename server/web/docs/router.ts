@@ -6,13 +6,16 @@ import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { readAssets } from './assets.ts';
 import { fillBlocks } from './blocks.ts';
+import { Html } from '../html.ts';
 import { guides } from './guides.ts';
+import type { Guide } from './guides.ts';
 import { framePage } from './layout.ts';
-import { renderMarkdown, rootOf } from './markdown.ts';
+import { localized, renderMarkdown, rootOf, sectionsOf } from './markdown.ts';
 import { describedDocument, referencePage } from './reference.ts';
+import { buildIndex, searchResults } from './search.ts';
 
-/** Nothing but our own style sheet and our own script, which adds the copy buttons. */
-const guidePolicy = contentSecurityPolicy({ 'img-src': 'data:' });
+/** Our own style sheet and script, and the search form. */
+const guidePolicy = contentSecurityPolicy({ 'form-action': "'self'" });
 
 /**
  * Scripts from here only, none of them inline and none from text (no `unsafe-eval`), and no connection to another host.
@@ -30,23 +33,38 @@ const referencePolicy = contentSecurityPolicy({
 export function docs(baseUrl: () => string): Router {
   const assets = readAssets();
   const router = express.Router({ caseSensitive: true });
+  const frame = () => ({ root: rootOf(baseUrl()), assets, guides });
   for (const guide of guides) {
-    const source = readFileSync(
-      new URL(`guides/${guide.slug === '' ? 'index' : guide.slug}.md`, import.meta.url),
-      'utf8',
-    );
     const page = once(() => {
-      const content = renderMarkdown(fillBlocks(source), baseUrl());
-      return framePage(guide, content, { root: rootOf(baseUrl()), assets, guides });
+      const source = readGuide(guide);
+      const content = new Html(renderMarkdown(source, baseUrl()));
+      const headings = sectionsOf(source).filter(({ depth }) => depth === 2);
+      return framePage({ ...guide, content, headings }, frame());
     });
     router.get(`/${guide.slug}`, (_, response) => sendPage(response, page(), guidePolicy));
+    router.get(`/${guide.slug === '' ? 'index' : guide.slug}.md`, (_, response) => {
+      response.type('text/markdown').send(localized(readGuide(guide), baseUrl()));
+    });
   }
+  const index = once(() =>
+    buildIndex(guides.map((guide) => ({ guide, source: localized(readGuide(guide), baseUrl()) }))),
+  );
+  router.get('/search', ({ query: { q } }, response) => {
+    const { query, content } = searchResults(index(), q, rootOf(baseUrl()));
+    const page = { title: 'Search', summary: 'Search the documentation.', content, query };
+    sendPage(response, framePage(page, frame()), guidePolicy);
+  });
   router.get('/reference', (_, response) =>
     sendPage(response, referencePage(rootOf(baseUrl()), assets), referencePolicy),
   );
   router.get('/openapi.json', (_, response) => void response.json(describedDocument(baseUrl())));
   router.get('/assets/:file', serveAssets(Object.values(assets)));
   return router;
+}
+
+/** A guide in Markdown, with the parts that are made from the contract. */
+function readGuide({ slug }: Guide): string {
+  return fillBlocks(readFileSync(new URL(`guides/${slug === '' ? 'index' : slug}.md`, import.meta.url), 'utf8'));
 }
 
 function sendPage(response: Response, page: string, policy: string): void {

@@ -1,0 +1,65 @@
+// Adds a copy button to each piece of code. Without this file the pages work, with everything visible.
+for (const figure of document.querySelectorAll('figure.code')) {
+  const code = figure.querySelector('code');
+  const caption = figure.querySelector('figcaption');
+  if (!navigator.clipboard || !code || !caption) continue;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-live', 'polite');
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(code.textContent ?? '');
+    button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2000);
+  });
+  caption.append(button);
+}
+
+// Turns neighbours that say the same in several languages into tabs; the choice holds for the whole page.
+const groups = [...document.querySelectorAll('.tabs')];
+const labelOf = (figure) => figure.querySelector('figcaption').firstChild.textContent.trim();
+
+function choose(label) {
+  for (const group of groups) {
+    const figures = [...group.querySelectorAll('figure')];
+    if (!figures.some((figure) => labelOf(figure) === label)) continue;
+    for (const figure of figures) figure.hidden = labelOf(figure) !== label;
+    for (const tab of group.querySelectorAll('[role=tab]')) {
+      const isChosen = tab.textContent === label;
+      tab.setAttribute('aria-selected', String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+    }
+  }
+}
+
+groups.forEach((group, number) => {
+  const list = document.createElement('div');
+  list.setAttribute('role', 'tablist');
+  list.setAttribute('aria-label', 'Language');
+  const figures = [...group.querySelectorAll('figure')];
+  figures.forEach((figure, index) => {
+    const tab = document.createElement('button');
+    tab.type = 'button';
+    tab.id = `tab-${number}-${index}`;
+    tab.textContent = labelOf(figure);
+    tab.setAttribute('role', 'tab');
+    figure.id = `panel-${number}-${index}`;
+    figure.setAttribute('role', 'tabpanel');
+    figure.setAttribute('aria-labelledby', tab.id);
+    tab.setAttribute('aria-controls', figure.id);
+    tab.addEventListener('click', () => choose(tab.textContent));
+    list.append(tab);
+  });
+  list.addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const tabs = [...list.children];
+    const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+    choose(next.textContent);
+    next.focus();
+  });
+  group.prepend(list);
+  choose(labelOf(figures[0]));
+});

@@ -1,0 +1,23 @@
+/** Colours for code, as HTML from the server: the pages need no script for them. */
+import { createRequire } from 'node:module';
+import { escapeHtml, Html } from '../html.ts';
+
+type Highlighter = {
+  registerLanguage(name: string, language: unknown): void;
+  getLanguage(name: string): unknown;
+  highlight(text: string, options: { language: string }): { value: string };
+};
+
+// Not imported: its types include those of a browser, which conflict with Node's.
+const require = createRequire(import.meta.url);
+const highlighter: Highlighter = require('highlight.js/lib/core');
+const languages = { bash: 'bash', http: 'http', js: 'javascript', json: 'json', ts: 'typescript' };
+for (const [name, file] of Object.entries(languages)) {
+  highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${file}`));
+}
+
+/** The code with its parts marked; a language without colours is only escaped. */
+export function highlight(text: string, language: string): Html {
+  if (!highlighter.getLanguage(language)) return new Html(escapeHtml(text));
+  return new Html(highlighter.highlight(text, { language }).value);
+}
