@@ -17,6 +17,8 @@ const commands: Record<string, Load> = {
   keys: async () => (await import('./commands/keys.ts')).keysCommand,
   import: async () => (await import('./commands/import.ts')).importCommand,
   export: async () => (await import('./commands/export.ts')).exportCommand,
+  backup: async () => (await import('./commands/backup.ts')).backupCommand,
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand,
   openapi: async () => (await import('./commands/openapi.ts')).openapiCommand,
 };
 

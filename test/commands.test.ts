@@ -208,7 +208,18 @@ describe('the commands', () => {
 
   test('every command has its page of help, and openapi needs no database', async () => {
     const overview = await run('--help');
-    for (const name of ['serve', 'migrate', 'organizations', 'members', 'keys', 'import', 'openapi']) {
+    for (const name of [
+      'serve',
+      'migrate',
+      'organizations',
+      'members',
+      'keys',
+      'import',
+      'export',
+      'backup',
+      'restore',
+      'openapi',
+    ]) {
       expect(overview.out).toContain(name);
       expect(await run(name, '--help')).toMatchObject({
         status: 0,

@@ -7,9 +7,17 @@ const migrationLock = 7_203_611_402;
 
 type Migrated = { pool: Database['pool']; address: Address };
 
-/** Any number of processes may do so at once. Returns the names of the migrations that were run. */
-export async function migrate({ pool, address }: Migrated, onProgress = (_line: string) => {}): Promise<string[]> {
-  if (await isUpToDate(pool)) return [];
+/**
+ * Any number of processes may do so at once. Returns the names of the migrations that were run: all that were missing,
+ * or those up to the one named `to`.
+ */
+export async function migrate(
+  { pool, address }: Migrated,
+  onProgress = (_line: string) => {},
+  to?: string,
+): Promise<string[]> {
+  const applied = new Set(await appliedMigrations(pool));
+  if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
   // Connections of its own, without time limits: a migration, and waiting for another process's, take what they take.
   const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false });
   const client = await unlimited.pool.connect();
@@ -19,7 +27,7 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
       onProgress('Waiting for another process to finish its migration of this database.');
       await client.query('select pg_advisory_lock($1)', [migrationLock]);
     }
-    const done = await unlimited.orm.migrator.up();
+    const done = await unlimited.orm.migrator.up(to === undefined ? {} : { to });
     return done.map(({ name }) => name);
   } finally {
     // The lock ends with its session, whatever happened to it.
@@ -30,13 +38,13 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
 
 const undefinedTable = '42P01';
 
-async function isUpToDate(pool: Database['pool']): Promise<boolean> {
+/** In the order in which they were run; none where the database is new. */
+export async function appliedMigrations(pool: Database['pool']): Promise<string[]> {
   try {
-    const { rows } = await pool.query<{ name: string }>('select name from migrations');
-    const applied = new Set(rows.map(({ name }) => name));
-    return migrations.every(({ name }) => applied.has(name));
+    const { rows } = await pool.query<{ name: string }>('select name from migrations order by id');
+    return rows.map(({ name }) => name);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return false;
+    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return [];
     throw error;
   }
 }

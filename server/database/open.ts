@@ -4,13 +4,14 @@ import type { Config } from '../config.ts';
 import { UsageError } from '../config.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
-import type { Database } from './orm.ts';
+import type { Address, Database } from './orm.ts';
 import { openEmbeddedPostgres } from './postgres.ts';
 
 export type Opened = Database & {
   embedded: boolean;
   /** Where an embedded one has its files. */
   folder: string | undefined;
+  address: Address;
   /** The migrations that were run when it was opened. */
   migrated: string[];
   /** For people and psql; undefined where DATABASE_URL may hold a password. */
@@ -20,14 +21,18 @@ export type Opened = Database & {
 
 const defaultDataDir = fileURLToPath(new URL('../../.data', import.meta.url));
 
-/** Opened and migrated: what every command starts with. */
-export async function openConfiguredDatabase(config: Config, onProgress?: (line: string) => void): Promise<Opened> {
+/** Opened and migrated: what every command starts with. `isMigrated: false` leaves the schema as it is. */
+export async function openConfiguredDatabase(
+  config: Config,
+  onProgress?: (line: string) => void,
+  { isMigrated = true } = {},
+): Promise<Opened> {
   const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? defaultDataDir);
   const embedded = folder && (await openEmbeddedPostgres({ dataDir: folder, ...(onProgress && { onProgress }) }));
   const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
   try {
     const database = await openDatabase(address);
-    const migrated = await migrate(database, onProgress);
+    const migrated = isMigrated ? await migrate(database, onProgress) : [];
     const close = async () => {
       await database.orm.close();
       if (embedded) await embedded.close();

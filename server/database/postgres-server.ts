@@ -5,7 +5,9 @@ import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { findBinaries, giveTo, privateFolder, runningAs } from './postgres-files.ts';
+import { runningAs } from './postgres-account.ts';
+import { findBinaries } from './postgres-binaries.ts';
+import { giveTo, privateFolder } from './postgres-files.ts';
 import type { Place } from './postgres-files.ts';
 
 export type Opening = { place: Place; report: (line: string) => void; settings: Record<string, string> };
@@ -76,7 +78,7 @@ export async function createCluster({ place: { cluster, account }, report, setti
     const isLeftover = name.startsWith(basename(prefix));
     if (isLeftover) await fs.rm(join(dirname(cluster), name), { recursive: true, force: true }).catch(() => undefined);
   }
-  const initdb = join(await findBinaries(account), 'initdb');
+  const initdb = join(await findBinaries(account, dirname(cluster)), 'initdb');
   const fresh = await fs.mkdtemp(prefix);
   try {
     await giveTo(account, fresh);
@@ -93,10 +95,11 @@ export async function createCluster({ place: { cluster, account }, report, setti
 /** Undefined where remains of a killed server are still in the way. */
 export async function startServer(opening: Opening, socket: string): Promise<Server | undefined> {
   const { cluster, account, logFile } = opening.place;
-  const binaries = await findBinaries(account);
+  const binaries = await findBinaries(account, dirname(cluster));
   const socketFolder = await privateFolder(socket, account);
   await disownStalePid(opening.place, socketFolder);
   const log = await openLog(logFile);
+  await giveTo(account, logFile);
   const logStart = (await log.stat()).size;
   const settings = Object.entries({ ...SETTINGS, ...opening.settings }).map(([name, value]) => `--${name}=${value}`);
   const child = spawn(join(binaries, 'postgres'), ['-D', cluster, '-k', socketFolder, ...settings], {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { requireOurs } from '../../server/database/postgres-binaries.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/database/postgres.ts';
 
 const MODULE = new URL('../../server/database/postgres.ts', import.meta.url).href;
@@ -94,6 +95,45 @@ describe('the embedded database', () => {
     cleanups.push(() => rm(cluster, { recursive: true, force: true }));
     expect((await lstat(join(dataDir, 'postgres'))).isSymbolicLink()).toBe(IS_ROOT);
     expect(lines[0]?.includes(cluster)).toBe(IS_ROOT);
+  });
+
+  test('keeps its lock and its log to the account that it runs as', async () => {
+    const dataDir = await emptyFolder();
+    await open(dataDir);
+    const owner = (await lstat(join(dataDir, 'postgres'))).uid;
+    for (const name of ['postgres.lock', 'postgres.log']) {
+      const { mode, uid } = await lstat(join(dataDir, name));
+      expect({ name, mode: mode & 0o777, uid }).toEqual({ name, mode: 0o600, uid: owner });
+    }
+  });
+
+  test.runIf(IS_ROOT)('runs as an account of its own under root, and says so where there is none', async () => {
+    const lines: string[] = [];
+    const dataDir = await emptyFolder();
+    await open(dataDir, (line) => lines.push(line));
+    const { uid } = await lstat(join(dataDir, 'postgres'));
+    const accounts = await readFile('/etc/passwd', 'utf8');
+    const dedicated = /^(?:proposal-api|postgres):/m.test(accounts);
+    expect(uid === 65_534).toBe(!dedicated);
+    expect(lines.some((line) => line.includes('`nobody`'))).toBe(!dedicated);
+  });
+
+  test('rejects programs that another account has put in the place of the copy', async () => {
+    const folder = await emptyFolder();
+    const other = await lstat(folder);
+    expect(() => requireOurs(other, folder)).not.toThrow();
+    await chmod(folder, 0o777);
+    const writable = await lstat(folder);
+    expect(() => requireOurs(writable, folder)).toThrow(/belongs to someone else/);
+    if (!IS_ROOT) return;
+    await chmod(folder, 0o755);
+    await chown(folder, 65_534, 65_534);
+    const foreign = await lstat(folder);
+    expect(() => requireOurs(foreign, folder)).toThrow(/belongs to someone else/);
+  });
+
+  test('rejects at once a folder below one that can have no children', async () => {
+    await expect(open('/proc/nowhere/data')).rejects.toThrow(/^Set DATA_DIR to a folder .*ENOENT/);
   });
 
   test('names DATA_DIR where the folder cannot be made', async () => {

@@ -1,0 +1,170 @@
+/**
+ * A backup that needs no other program: every row as it was at one moment, in COPY's text format, compressed.
+ *
+ * Its lines are a header in JSON; for each table, its name and columns in JSON, its rows, and `\.`; at last `\end`.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { Readable as ReadableStream } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { UsageError } from '../config.ts';
+import { appliedMigrations, migrate } from './migrate.ts';
+import { migrations } from './migrations/list.ts';
+import { openDatabase } from './orm.ts';
+import type { Address } from './orm.ts';
+
+type Header = { format: 'proposal-api backup'; version: 1; createdAt: string; migrations: string[] };
+type Table = { table: string; columns: string };
+
+const endOfTable = '\\.';
+const endOfBackup = '\\end';
+
+/** Writes the whole database; requests and writes go on meanwhile. Returns how many tables it wrote. */
+export async function writeBackup(address: Address, output: Writable): Promise<number> {
+  return await withClient(address, async (client, pool) => {
+    const names = await appliedMigrations(pool);
+    await client.query('begin isolation level repeatable read read only');
+    const tables = await tablesInOrder(client);
+    const lines = async function* () {
+      const createdAt = new Date().toISOString();
+      const header: Header = { format: 'proposal-api backup', version: 1, createdAt, migrations: names };
+      yield `${JSON.stringify(header)}\n`;
+      for (const { table, columns } of tables) {
+        yield `${JSON.stringify({ table, columns })}\n`;
+        yield* client.query(copyTo(`copy ${table} (${columns}) to stdout`));
+        yield `${endOfTable}\n`;
+      }
+      yield `${endOfBackup}\n`;
+    };
+    await pipeline(ReadableStream.from(lines()), createGzip(), output);
+    await client.query('commit');
+    return tables.length;
+  });
+}
+
+/**
+ * Restores into a database without organizations, all or nothing, and brings the schema up to date. A UsageError where
+ * the database is in use, or the backup is of another program, of a newer version, or cut off.
+ */
+export async function readBackup(address: Address, input: Readable): Promise<{ createdAt: string; tables: number }> {
+  const unzipped = createGunzip();
+  // A fault in the input ends the reading of what comes out of it.
+  input.on('error', (error) => unzipped.destroy(error));
+  // It may come before the first line is read, which then rejects with it.
+  unzipped.on('error', () => undefined);
+  const lines = linesOf(input.pipe(unzipped));
+  return await withClient(address, async (client, pool) => {
+    const header = readHeader(await nextLine(lines));
+    await requireUnused(pool, header);
+    await migrate({ pool, address }, undefined, header.migrations.at(-1));
+    await client.query('begin');
+    const known = await tablesInOrder(client);
+    await client.query(`truncate ${known.map(({ table }) => table).join(', ')}`);
+    let tables = 0;
+    for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
+      const { table, columns }: Table = JSON.parse(line);
+      // Only what this schema has: nothing of a file becomes a statement.
+      const expected = known.find((candidate) => candidate.table === table);
+      if (expected?.columns !== columns)
+        throw new UsageError(`the backup has a table that this version has not: ${table}`);
+      const text = `copy ${expected.table} (${expected.columns}) from stdin`;
+      await pipeline(ReadableStream.from(rowsOf(lines)), client.query(copyFrom(text)));
+      tables += 1;
+    }
+    await client.query('commit');
+    await client.query('analyze');
+    await migrate({ pool, address });
+    return { createdAt: header.createdAt, tables };
+  });
+}
+
+async function withClient<T>(address: Address, work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>): Promise<T> {
+  const { orm, pool } = await openDatabase(address, { poolSize: 3, isLimited: false });
+  const client = await pool.connect();
+  try {
+    return await work(client, pool);
+  } finally {
+    client.release(true);
+    await orm.close();
+  }
+}
+
+/** Every table but the migrations' own, those that others refer to first; columns as they are stored. */
+async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<Table & { refersTo: string[] }>(`
+    select format('%I.%I', n.nspname, c.relname) as "table",
+      (select string_agg(format('%I', attname), ', ' order by attnum) from pg_attribute
+        where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
+      array(select format('%I.%I', fn.nspname, f.relname) from pg_constraint k
+        join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
+        where k.contype = 'f' and k.conrelid = c.oid and k.confrelid <> c.oid) as "refersTo"
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and n.nspname in ('public', 'sign_in') and c.relname <> 'migrations'
+      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+    order by 1`);
+  const ordered: typeof rows = [];
+  while (ordered.length < rows.length) {
+    const done = new Set(ordered.map(({ table }) => table));
+    const next = rows.find(({ table, refersTo }) => !done.has(table) && refersTo.every((name) => done.has(name)));
+    if (!next) throw new Error('Tables refer to each other in a circle.');
+    ordered.push(next);
+  }
+  return ordered;
+}
+
+function readHeader(line: string): Header {
+  // `as`: what does not fit is rejected right below.
+  const header = (line.startsWith('{') ? JSON.parse(line) : {}) as Partial<Header>;
+  if (header.format !== 'proposal-api backup' || header.version !== 1 || !header.createdAt || !header.migrations) {
+    throw new UsageError('this file is not a backup of this program');
+  }
+  const unknown = header.migrations.find((name, index) => migrations[index]?.name !== name);
+  if (unknown) throw new UsageError(`the backup is of a newer version (${unknown}); restore it with that version`);
+  const { format, version, createdAt } = header;
+  return { format, version, createdAt, migrations: header.migrations };
+}
+
+async function requireUnused(pool: pg.Pool, header: Header): Promise<void> {
+  const applied = await appliedMigrations(pool);
+  if (applied.length === 0) return;
+  const { rows } = await pool.query('select from organizations limit 1');
+  if (rows.length > 0) throw new UsageError('the database has organizations already; restore into an empty one');
+  if (applied.join() !== header.migrations.join()) {
+    throw new UsageError('the schema of the database is of another version than the backup; restore into an empty one');
+  }
+}
+
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const { value, done } = await lines.next();
+  if (done) throw new UsageError('the backup is cut off; nothing was restored');
+  return value;
+}
+
+async function* rowsOf(lines: AsyncIterator<string>): AsyncGenerator<string> {
+  for (let line = await nextLine(lines); line !== endOfTable; line = await nextLine(lines)) yield `${line}\n`;
+}
+
+/** Only `\n` ends a line: a row may hold what else Unicode counts as one. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0);
+  try {
+    for await (const chunk of stream) {
+      // A zlib stream without an encoding gives Buffers.
+      const bytes = Buffer.concat([rest, chunk as Buffer]);
+      let start = 0;
+      for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
+        yield bytes.toString('utf8', start, end);
+        start = end + 1;
+      }
+      rest = bytes.subarray(start);
+    }
+  } catch (error) {
+    const code: unknown = Reflect.get(Object(error), 'code');
+    if (code === 'Z_BUF_ERROR') throw new UsageError('the backup is cut off; nothing was restored', { cause: error });
+    if (String(code).startsWith('Z_'))
+      throw new UsageError('this file is not a backup of this program', { cause: error });
+    throw error;
+  }
+}

