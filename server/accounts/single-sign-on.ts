@@ -2,6 +2,7 @@
 import { betterAuth } from 'better-auth';
 import { genericOAuth } from 'better-auth/plugins/generic-oauth';
 import type { Database } from '../database/orm.ts';
+import { Rejection } from '../problems/rejection.ts';
 import { libraryOptions } from './library.ts';
 import type { LibraryParts } from './library.ts';
 import { memberWithEmail } from './sign-in-tables.ts';
@@ -33,7 +34,8 @@ export function createSingleSignOn({ database, provider, baseUrl, ...parts }: Pa
     const { socialProviders } = await made.$context;
     if (socialProviders.some(({ id }) => id === providerId)) return made;
     made = undefined;
-    throw new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`);
+    parts.onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`));
+    throw new Rejection('provider_away', 'Sign in with your password, or try again in a minute.');
   }
 
   async function start(next: string): ReturnType<SingleSignOn['start']> {

@@ -14,6 +14,7 @@ const kinds = {
   last_admin: { status: 422, title: 'An organization needs an admin' },
   password: { status: 422, title: 'This password cannot be used' },
   too_many: { status: 429, title: 'Too many attempts' },
+  provider_away: { status: 503, title: 'Single sign-on is unavailable' },
 } as const;
 
 export type RejectionReason = keyof typeof kinds;

@@ -1,7 +1,4 @@
 /** Laws over every form of the settings: taken from the router itself, so that a new form cannot be forgotten. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
@@ -12,7 +9,7 @@ import { settingsRouter } from '../../server/web/settings/routes.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
-import { otherSites, rawRequest, signIn, someone, visit } from './visiting.ts';
+import { freePort, otherSites, rawRequest, signIn, someone, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
@@ -20,16 +17,6 @@ const plain = useWorld({ singleSignOn });
 const publishedPort = await freePort();
 useWorld({ singleSignOn, publicUrl: 'https://api.example.com', port: publishedPort });
 const plainPort = () => Number(new URL(plain.url).port);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an AddressInfo.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** The path of every POST route of the router. */
 async function postPaths(): Promise<string[]> {
@@ -104,7 +91,7 @@ describe('every form', async () => {
   test('is known to this law', () => {
     for (const path of [
       '/sign-in',
-      '/oidc',
+
       '/api-keys',
       '/api-keys/:id/replace',
       '/members',

@@ -50,7 +50,7 @@ const decodeQuotedPrintable = (raw: string): string =>
 export type Person = { email: string; verified: boolean };
 
 /** Signs in whoever types a name: `people` says which address that name has. */
-export async function startOpenIdProvider(redirectUri: () => string): Promise<{
+export async function startOpenIdProvider(redirectUri: string): Promise<{
   issuer: string;
   people: Map<string, Person>;
   client: { id: string; secret: string };
@@ -68,7 +68,7 @@ export async function startOpenIdProvider(redirectUri: () => string): Promise<{
       {
         client_id: client.id,
         client_secret: client.secret,
-        redirect_uris: [redirectUri()],
+        redirect_uris: [redirectUri],
         grant_types: ['authorization_code'],
         response_types: ['code'],
       },

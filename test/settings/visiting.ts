@@ -1,5 +1,8 @@
 /** The settings pages as a person sees them, without a browser: cookies are kept, forms are sent as they were printed. */
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { addMember } from '../../server/accounts/members.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
@@ -56,6 +59,17 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
     },
   };
   return visiting;
+}
+
+/** A port to listen on, for a service whose PUBLIC_URL does not name it. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** A form sent with headers that `fetch` does not let a program choose, such as Host. */

@@ -41,7 +41,7 @@ export function signInPage({
     <h1>Sign in</h1>
     <p class="quiet">Manage the API keys of your organization.</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
-    ${singleSignOn && singleSignOnForm(next)}
+    ${singleSignOn && singleSignOnLink(next)}
     <form method="post" action="/settings/sign-in" novalidate>
       <input type="hidden" name="next" value="${next}" />
       ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: email === '', problem: problems.email })}
@@ -53,11 +53,13 @@ export function signInPage({
   return { title: sentence === undefined ? 'Sign in' : 'Not signed in', main };
 }
 
-const singleSignOnForm = (next: string): Html =>
-  html` <form method="post" action="/settings/oidc">
-      <input type="hidden" name="next" value="${next}" />
-      <button type="submit" class="outline">Sign in with single sign-on</button>
-    </form>
+// A link and not a form: the policy of these pages lets no form lead to another host, not even by a redirect.
+const singleSignOnLink = (next: string): Html =>
+  html` <p>
+      <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
+        >Sign in with single sign-on</a
+      >
+    </p>
     <p class="or">or</p>`;
 
 type PasswordView = { email: string; token: string; problem?: string | undefined };

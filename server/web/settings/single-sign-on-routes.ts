@@ -7,16 +7,13 @@ import { field } from './fields.ts';
 import { deviceOf, localPath, setCookies } from './session-guard.ts';
 
 export function singleSignOnRoutes(router: Router, context: SettingsContext, singleSignOn: SingleSignOn): void {
-  const { guard, database } = context;
+  const { database } = context;
 
-  router.post(
-    '/oidc',
-    guard.openForm(async (request, response) => {
-      const { url, cookies } = await singleSignOn.start(localPath(field(request.body, 'next')));
-      setCookies(response, cookies);
-      response.redirect(303, url);
-    }),
-  );
+  router.get('/oidc', async (request, response) => {
+    const { url, cookies } = await singleSignOn.start(localPath(field(request.query, 'next')));
+    setCookies(response, cookies);
+    response.redirect(303, url);
+  });
 
   router.get('/oidc/callback', async (request, response) => {
     const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];

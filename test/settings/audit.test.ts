@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { setPlan } from '../../server/accounts/organizations.ts';
+import { removeEnded } from '../../server/accounts/sign-in-tables.ts';
+import { passwordPath } from '../../server/accounts/sign-in.ts';
+import { useWorld } from '../world.ts';
+import { auditLog, freePort, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+
+const world = useWorld({ trustedProxies: 1 });
+const securePort = await freePort();
+const secure = useWorld({ publicUrl: 'https://api.example.com', port: securePort });
+const from = (ip: string) => ({ 'x-forwarded-for': ip });
+
+describe('the audit log', () => {
+  test('holds sign-ins and failures with their network, for admins to see', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin', 'Ann Lee');
+    const member = await someone(world, tenant, 'member', 'Ida Berg');
+    const wrong = visit(world.url, from('203.0.113.9'));
+    await wrong.post('/settings/sign-in', { email: member.email, password: 'wrong wrong wrong' });
+    await wrong.post('/settings/sign-in', { email: unknownEmail(), password: 'wrong wrong wrong' });
+    await visit(world.url, from('203.0.113.10')).post('/settings/sign-in', { email: member.email, password });
+    expect(await auditLog(world, tenant, ['sign_in'])).toEqual(['sign_in_failed', 'signed_in']);
+    const seen = (await (await signIn(world, admin)).get('/settings/api-keys')).text;
+    expect(seen).toContain('Failed sign-in as <strong>Ida Berg</strong> from 203.0.113.9');
+    expect(seen).toContain('<strong>Ida Berg</strong> signed in from 203.0.113.10');
+    expect((await (await signIn(world, member)).get('/settings/api-keys')).text).not.toContain('203.0.113.9');
+  });
+
+  test('is not flooded by failures: twenty of an account are kept, from wherever they come', async () => {
+    const tenant = await world.organization();
+    const member = await someone(world, tenant);
+    await world.database.pool.query(
+      `insert into sign_in.attempts (key, count, ends_at) values ($1, $2, now() + interval '10 minutes')`,
+      [`logged ${member.id}`, attemptLimits.logged.most - 1],
+    );
+    for (const ip of ['203.0.113.21', '203.0.113.22', '203.0.113.23'])
+      await visit(world.url, from(ip)).post('/settings/sign-in', {
+        email: member.email,
+        password: 'wrong wrong wrong',
+      });
+    expect(await auditLog(world, tenant, ['sign_in'])).toEqual(['sign_in_failed']);
+  });
+
+  test('shows changes however many attempts were rejected after them', async () => {
+    const tenant = await world.organization();
+    await setPlan(world.database, tenant.organization, 'free');
+    await setPlan(world.database, tenant.organization, 'team');
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    await world.database.pool.query(
+      `insert into audit_events (organization_id, id, kind, action, member_id, reason)
+         select $1, gen_random_uuid(), 'rejection', 'key_created', $2, 'role' from generate_series(1, 500)`,
+      [tenant.organization.id, tenant.admin.id],
+    );
+    const { text } = await admin.get('/settings/api-keys');
+    expect(text).toContain('created <q>test</q>');
+    expect(text).toMatch(/changed the plan from team to free/);
+    expect(text.match(/was not allowed to/g)).toHaveLength(20);
+  });
+
+  test('keeps changes for good, and the rest for 90 days', async () => {
+    const tenant = await world.organization();
+    await world.database.pool.query(
+      `insert into audit_events (organization_id, id, kind, action, member_id, created_at)
+         select $1, gen_random_uuid(), kind, 'key_revoked', $2, now() - days * interval '1 day'
+         from unnest(array['change', 'rejection', 'sign_in']) kind, unnest(array[89, 91]) days`,
+      [tenant.organization.id, tenant.admin.id],
+    );
+    await removeEnded(world.database.pool);
+    const { rows } = await world.database.pool.query<{ kind: string; count: number }>(
+      `select kind, count(*)::int as count from audit_events where organization_id = $1 and action = 'key_revoked' group by 1 order by 1`,
+      [tenant.organization.id],
+    );
+    expect(rows).toEqual([
+      { kind: 'change', count: 2 },
+      { kind: 'rejection', count: 1 },
+      { kind: 'sign_in', count: 1 },
+    ]);
+  });
+});
+
+describe('counted attempts', () => {
+  test('are removed once they have ended', async () => {
+    const key = `address ${unknownEmail()}`;
+    const stored = async () =>
+      (await world.database.pool.query('select 1 from sign_in.attempts where key = $1', [key])).rowCount;
+    await world.database.pool.query(`insert into sign_in.attempts values ($1, 3, now() - interval '1 second')`, [key]);
+    expect(await stored()).toBe(1);
+    await removeEnded(world.database.pool);
+    expect(await stored()).toBe(0);
+  });
+});
+
+describe('a password link', () => {
+  test('ends when a newer one is issued or the password is set by another', async () => {
+    const { admin } = await world.organization();
+    const status = async (path: string) => (await visit(world.url).get(path)).status;
+    const first = await passwordPath(world.database, admin);
+    const second = await passwordPath(world.database, admin);
+    expect([await status(first), await status(second)]).toEqual([410, 200]);
+    const [, token = ''] = second.split('token=');
+    expect((await visit(world.url).post('/settings/password', { token, password })).status).toBe(303);
+    expect(await status(second)).toBe(410);
+    expect(
+      (await visit(world.url).post('/settings/password', { token: first.split('token=')[1] ?? '', password })).status,
+    ).toBe(410);
+  });
+
+  test('works once, however many use it at once', async () => {
+    const { admin } = await world.organization();
+    const [, token = ''] = (await passwordPath(world.database, admin)).split('token=');
+    const uses = await Promise.all(
+      ['one horse altogether', 'two horses altogether', 'three horses in all'].map((typed) =>
+        visit(world.url).post('/settings/password', { token, password: typed }),
+      ),
+    );
+    expect(uses.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+});
+
+describe('under https', () => {
+  const ours = { 'sec-fetch-site': 'same-origin', origin: 'https://api.example.com' };
+
+  test('browsers are told to stay there, and cookies are bound to this host', async () => {
+    const member = await someone(secure, await secure.organization());
+    const visiting = visit(`http://127.0.0.1:${securePort}`);
+    const signedIn = await visiting.post('/settings/sign-in', { email: member.email, password }, ours);
+    expect(signedIn.status).toBe(303);
+    expect(signedIn.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    const cookies = signedIn.headers.getSetCookie();
+    expect(cookies).toEqual([
+      expect.stringMatching(/^__Host-settings\.session_token=.+; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+    expect((await visiting.get('/settings/api-keys')).status).toBe(200);
+  });
+
+  test('and not without', async () => {
+    const { headers } = await visit(world.url).get('/settings/sign-in');
+    expect(headers.get('strict-transport-security')).toBeNull();
+  });
+});
+
+test('a sign-in leads to pages of the settings only', async () => {
+  const member = await someone(world, await world.organization());
+  for (const [next, location] of [
+    ['/settings/members?x=1', '/settings/members?x=1'],
+    ['https://evil.example/settings/members', '/settings/api-keys'],
+    ['//evil.example/settings/members', '/settings/api-keys'],
+    ['/\\evil.example/settings/', '/settings/api-keys'],
+    ['/settings/../v1/me', '/settings/api-keys'],
+    ['/settings/sign-out', '/settings/api-keys'],
+    ['javascript:alert(1)', '/settings/api-keys'],
+    ['', '/settings/api-keys'],
+  ] as const) {
+    const visiting = visit(world.url, from('203.0.113.40'));
+    const signedIn = await visiting.post('/settings/sign-in', { email: member.email, password, next });
+    expect([next, signedIn.location]).toEqual([next, location]);
+  }
+});

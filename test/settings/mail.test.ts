@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { removeMember } from '../../server/accounts/members.ts';
+import { useWorld } from '../world.ts';
+import { startMailServer } from './providers.ts';
+import { password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import type { World } from '../world.ts';
+
+const server = await startMailServer();
+const mail = { url: server.url, from: 'Acme <api@acme.example>' };
+const world = useWorld({ mail });
+const broken = useWorld({ mail: { url: 'smtp://127.0.0.1:1', from: 'api@acme.example' } });
+const without = useWorld();
+
+afterAll(() => server.close());
+
+async function invite(where: World, email: string) {
+  const tenant = await where.organization({ name: 'Acme' });
+  const visiting = await signIn(where, await someone(where, tenant, 'admin', 'Ann Lee'));
+  const fields = { name: 'Jo Kim', email, role: 'member', csrfToken: await visiting.csrfToken() };
+  return visiting.post('/settings/members', fields);
+}
+const linkIn = (text = '') => /\/settings\/password\?token=[\w-]{32}/.exec(text)?.[0];
+const received = (email: string) => server.mails.filter(({ to }) => to.includes(email));
+const forgot = (where: World, email: string) => visit(where.url).post('/settings/forgot-password', { email });
+
+describe('an invitation', () => {
+  test('goes out by mail, to one address, with the link of the page', async () => {
+    const email = unknownEmail();
+    const invited = await invite(world, email);
+    expect(invited.status).toBe(201);
+    expect(invited.text).toContain('We also sent it by email.');
+    const [sent] = received(email);
+    expect(sent).toMatchObject({ from: 'api@acme.example', to: [email] });
+    expect(sent?.text).toContain('Subject: Ann Lee invited you to Acme');
+    expect(linkIn(sent?.text)).toBe(linkIn(invited.text));
+  });
+
+  test('that the mail server does not take is still a member and a link', async () => {
+    const invited = await invite(broken, unknownEmail());
+    expect(invited.status).toBe(201);
+    expect(invited.text).toContain('We could not send it by email');
+    expect((await visit(broken.url).get(linkIn(invited.text) ?? '')).status).toBe(200);
+    expect(JSON.stringify(broken.log)).toContain('ECONNREFUSED');
+  });
+});
+
+describe('a forgotten password', () => {
+  test('is answered alike for a member and for nobody, and only the member gets mail', async () => {
+    const member = await someone(world, await world.organization());
+    const stranger = unknownEmail();
+    const [known, unknown] = [await forgot(world, member.email), await forgot(world, stranger)];
+    expect(known.status).toBe(200);
+    expect(known.text.replaceAll(member.email, '')).toBe(unknown.text.replaceAll(stranger, ''));
+    await expect.poll(() => received(member.email).length).toBe(1);
+    expect(received(stranger)).toEqual([]);
+    const link = linkIn(received(member.email)[0]?.text) ?? '';
+    const [, token = ''] = link.split('token=');
+    const visiting = visit(world.url);
+    expect((await visiting.post('/settings/password', { token, password: 'another horse altogether' })).status).toBe(
+      303,
+    );
+    expect((await visit(world.url).post('/settings/sign-in', { email: member.email, password })).status).toBe(422);
+  });
+
+  test('of a removed member sends nothing', async () => {
+    const tenant = await world.organization();
+    const member = await someone(world, tenant);
+    await removeMember(tenant.em(), null, member);
+    await forgot(world, member.email);
+    const after = await someone(world, tenant);
+    await forgot(world, after.email);
+    await expect.poll(() => received(after.email).length).toBe(1);
+    expect(received(member.email)).toEqual([]);
+  });
+
+  test('without a mail server names the admins who can help, and nobody for an address of nobody', async () => {
+    const tenant = await without.organization();
+    await someone(without, tenant, 'admin', 'Mara Ellison');
+    const member = await someone(without, tenant, 'member', 'Ida Berg');
+    const told = await forgot(without, member.email);
+    expect(told.text).toContain('<li>Mara Ellison</li>');
+    expect(told.text).not.toContain('<li>Ida Berg</li>');
+    expect((await forgot(without, unknownEmail())).text).toContain('Ask an admin of your organization');
+  });
+
+  test('is requested ten times from one network, and no more', async () => {
+    await without.database.pool.query(`delete from sign_in.attempts where key like 'reset %'`);
+    const statuses: number[] = [];
+    for (let count = 0; count < 11; count += 1) statuses.push((await forgot(without, unknownEmail())).status);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    await without.database.pool.query(`delete from sign_in.attempts where key like 'reset %'`);
+  });
+});
