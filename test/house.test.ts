@@ -1,6 +1,6 @@
 /**
- * The laws of the house: who may import whom, and which words have one place. Each law is a function of a file's path
- * and text; each is also shown a file that breaks it, so that none can pass because it sees nothing.
+ * Rules about the source: which files may import which, and which words may appear in which files. Each rule is a
+ * function of a file's path and text, and is also tried on files that break it, so that none passes by seeing nothing.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -10,19 +10,22 @@ import { organizationFilter } from '../server/entities/owned.ts';
 import { useWorld } from './world.ts';
 
 type File = { path: string; text: string };
-/** What is wrong with the file, a line each. */
+/** What is wrong with the file, one line each. */
 type Law = (file: File) => string[];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const rooms = ['contract', 'server', 'client', 'test'];
+const folders = ['contract', 'server', 'client', 'test'];
 // This file is full of violations.
-const files = rooms.flatMap(filesIn).filter(({ path }) => path !== 'test/house.test.ts');
+const files = folders.flatMap(filesIn).filter(({ path }) => path !== 'test/house.test.ts');
 
-function filesIn(room: string): File[] {
-  const paths = readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).filter(
+function filesIn(folder: string): File[] {
+  const paths = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(
     (path) => /\.[mc]?tsx?$/.test(path) && !/(?:^|\/)(?:node_modules|dist)\//.test(path),
   );
-  return paths.map((path) => ({ path: posix.join(room, path), text: readFileSync(join(root, room, path), 'utf8') }));
+  return paths.map((path) => ({
+    path: posix.join(folder, path),
+    text: readFileSync(join(root, folder, path), 'utf8'),
+  }));
 }
 
 /** The text without its comments. */
@@ -33,7 +36,7 @@ function code(text: string): string {
 
 type Import = { from: string; typeOnly: boolean };
 
-/** What a file imports or exports from elsewhere; a relative name becomes a path from the top of the house. */
+/** What a file imports or exports from elsewhere; a relative name becomes a path from the project’s root. */
 function importsOf({ path, text }: File): Import[] {
   const statements = code(text).matchAll(
     /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+\sfrom\s*)?['"]([^'"]+)['"]/gm,
@@ -47,7 +50,7 @@ function importsOf({ path, text }: File): Import[] {
 
 const isIn = (path: string, place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
 
-/** In the files of these places, every import must pass. */
+/** Every import of these files must pass. */
 function imports(places: string[], why: string, passes: (wanted: Import, path: string) => boolean): Law {
   return (file) => {
     if (!places.some((place) => isIn(file.path, place))) return [];
@@ -57,17 +60,17 @@ function imports(places: string[], why: string, passes: (wanted: Import, path: s
   };
 }
 
-/** A word that stands nowhere in these rooms but in the places named. */
-function word(pattern: RegExp, inRooms: string[], only: string[] = []): Law {
+/** A word that appears in these folders only in the files listed. */
+function word(pattern: RegExp, inFolders: string[], only: string[] = []): Law {
   return ({ path, text }) => {
-    if (!inRooms.some((room) => isIn(path, room)) || only.some((place) => isIn(path, place))) return [];
+    if (!inFolders.some((folder) => isIn(path, folder)) || only.some((place) => isIn(path, place))) return [];
     const [found] = pattern.exec(code(text)) ?? [];
     return found === undefined ? [] : [`${path} says ${found.trim()}`];
   };
 }
 
-/** The rooms of the server, from the ground up: each imports from floors below its own, never from its own or above. */
-const floors = [
+/** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
+const layers = [
   ['entities/', 'config.ts'],
   ['problems/'],
   ['database/'],
@@ -81,32 +84,32 @@ const floors = [
   ['main.ts', 'build/'],
 ];
 
-function roomOf(path: string): { room: string; floor: number } | undefined {
+function folderOf(path: string): { folder: string; layer: number } | undefined {
   const inside = path.replace(/^server\//, '');
-  const floor = floors.findIndex((onIt) => onIt.some((room) => isIn(inside, room)));
-  const room = floors[floor]?.find((name) => isIn(inside, name));
-  return room === undefined ? undefined : { room, floor };
+  const layer = layers.findIndex((onIt) => onIt.some((folder) => isIn(inside, folder)));
+  const folder = layers[layer]?.find((name) => isIn(inside, name));
+  return folder === undefined ? undefined : { folder, layer };
 }
 
 const downwards: Law = (file) => {
   if (!file.path.startsWith('server/')) return [];
-  const here = roomOf(file.path);
-  if (!here) return [`${file.path} is in no room of the server`];
+  const here = folderOf(file.path);
+  if (!here) return [`${file.path} is in no known folder of the server`];
   return importsOf(file).flatMap(({ from }) => {
-    if (/^(?:client|test)\//.test(from)) return [`${file.path} imports ${from}, which is outside`];
-    const there = from.startsWith('server/') ? roomOf(from) : undefined;
-    const allowed = !there || there.room === here.room || there.floor < here.floor;
-    return allowed ? [] : [`${file.path} (${here.room}) imports ${from} (${there.room})`];
+    if (/^(?:client|test)\//.test(from)) return [`${file.path} imports ${from}, which is outside the server`];
+    const there = from.startsWith('server/') ? folderOf(from) : undefined;
+    const allowed = !there || there.folder === here.folder || there.layer < here.layer;
+    return allowed ? [] : [`${file.path} (${here.folder}) imports ${from} (${there.folder})`];
   });
 };
 
-/** Statements that no entity manager sees; the reason stands behind each place. */
+/** Where statements bypass the entity manager, and why. */
 const rawSql = [
   'server/database/', // connections, locks, prepared statements, housekeeping
   'server/records/', // every read and write of the API, with the organization as its $1
-  'server/keys/directory.ts', // whose key it is has to be found before there is an organization
+  'server/keys/directory.ts', // a key is looked up before its organization is known
   'server/keys/last-uses.ts', // of many organizations in one statement
-  'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before there is an organization
+  'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before its organization is known
   'server/export/', // pages of one snapshot, on one session whose $1 is the organization
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
   'server/keys/usage.ts', // counts of many organizations in one statement
@@ -122,25 +125,25 @@ const executes = [
 ];
 /** The one place that builds statements: with the filter applied, and checked to be there. */
 const queryBuilders = ['server/records/selection.ts'];
-const expressRooms = ['server/http/', 'server/web/'];
-/** Of the environment: the configuration, and the switch for stacks of the outermost catch. */
+const expressFolders = ['server/http/', 'server/web/'];
+/** Where the environment is read: the configuration, and the switch that shows stack traces. */
 const environmentReaders = ['server/config.ts', 'server/main.ts'];
 
 const product = ['contract/', 'server/', 'client/'];
 const everywhere = [...product, 'test/'];
-/** It is as long as the contract makes it. */
+/** As long as the contract requires. */
 const generated = 'client/generated.ts';
-/** The same number as the linter's. */
+/** The linter’s limit. */
 const longest = Number(/"max": (\d+)/.exec(readFileSync(join(root, '.oxlintrc.json'), 'utf8'))?.[1]);
 const contractPackages = ['zod', '@ts-rest/core', '@ts-rest/open-api'];
 const openConnection = /\bnew (?:pg\.)?(?:Pool|Client)\b|\bMikroORM\.init\b/;
 
-/** Name → the law, and files that break it. */
+/** Name → the rule, and files that break it. */
 const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
-  'the contract imports its schema libraries and itself': {
+  'the contract imports only its schema libraries and itself': {
     law: imports(
       ['contract/'],
-      'it promises, and knows nobody',
+      'the contract depends on nothing else',
       ({ from }) => from.startsWith('contract/') || contractPackages.includes(from),
     ),
     broken: {
@@ -149,7 +152,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'contract/c.ts': `export * from '../client/index.ts';`,
     },
   },
-  'the client imports itself only, and its build the contract as well': {
+  'the client imports only itself, and its build also the contract': {
     law: imports(['client/'], 'a schema would be bundled, or a runtime assumed', ({ from }, path) =>
       isIn(path, 'client/build/')
         ? !/^(?:server|test)\//.test(from)
@@ -165,14 +168,14 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'client/build/a.ts': `import { serve } from '../../server/http/server.ts';`,
     },
   },
-  'contract and client run anywhere': {
+  'the contract and the client use no Node API': {
     law: word(/\bprocess\.|\bBuffer\b|\b__dirname\b|\brequire\(/, ['contract/', 'client/'], ['client/build/']),
     broken: {
       'contract/a.ts': 'const size = Buffer.byteLength(text);',
       'client/a.ts': 'const key = process.env.API_KEY;',
     },
   },
-  'a room of the server imports from the floors below it': {
+  'a folder of the server imports from lower layers only': {
     law: downwards,
     broken: {
       'server/entities/a.ts': `import { openDatabase } from '../database/orm.ts';`,
@@ -184,26 +187,26 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/helpers/a.ts': '',
     },
   },
-  'entities are stored, not promised: they import no contract': {
+  'entities do not import the contract': {
     law: imports(
       ['server/entities/'],
-      'state it here; records/ compares the two',
+      'declare it in the entity; records/ compares the two',
       ({ from }) => !from.startsWith('contract/'),
     ),
     broken: { 'server/entities/a.ts': `import type { Plan } from '../../contract/me.ts';` },
   },
-  'a handler reaches the database through its caller': {
+  'handlers reach the database through their caller only': {
     law: imports(['server/api/'], 'use `caller`', ({ from }) => !/^server\/database\/|^pg$/.test(from)),
     broken: {
       'server/api/a.ts': `import type { Database } from '../database/orm.ts';`,
       'server/api/b.ts': `import pg from 'pg';`,
     },
   },
-  'Express is known where HTTP is spoken': {
+  'only server/http and server/web import Express': {
     law: imports(
       ['server/'],
-      'it speaks HTTP',
-      ({ from }, path) => from !== 'express' || expressRooms.some((place) => isIn(path, place)),
+      'only HTTP code uses it',
+      ({ from }, path) => from !== 'express' || expressFolders.some((place) => isIn(path, place)),
     ),
     broken: {
       'server/api/customers.ts': `import type { Request } from 'express';`,
@@ -218,14 +221,14 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/http/app.ts': 'const orm = await MikroORM.init({});',
     },
   },
-  'raw SQL has its places': {
+  'raw SQL appears only where it is listed': {
     law: word(/\.query\s*(?:<[^()]*>)?\(/, ['server/'], rawSql),
     broken: {
       'server/api/customers.ts': `await caller.query('select 1', []);`,
       'server/keys/keys.ts': `await pool.query<{ id: string }>('select id from api_keys');`,
     },
   },
-  'nothing goes around the organization filter': {
+  'nothing bypasses the organization filter': {
     law: word(
       /\bgetReference\b|\bupsert(?:Many)?\b|\bcreateQueryBuilder\b|\.qb\(|\bgetKysely\b|\bgetConnection\(|\bfilters: (?:false|\{ *\w+: false)/,
       ['server/'],
@@ -240,22 +243,22 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/commands/b.ts': 'await em.find(Customer, {}, { filters: { organization: false } });',
     },
   },
-  'no statement is executed past the entity manager': {
+  'nothing executes a statement past the entity manager': {
     law: word(/\.execute\s*(?:<[^()]*>)?\(/, ['server/'], executes),
     broken: {
       'server/api/a.ts': `await em.execute('delete from customers');`,
       'server/api/b.ts': `await em.execute<Row[]>('select * from customers');`,
     },
   },
-  'an entity manager is bound to an organization in one place': {
+  'one file binds entity managers to organizations': {
     law: word(/\bsetFilterParams\(/, ['server/'], binders),
     broken: { 'server/api/a.ts': 'em.setFilterParams(organizationFilter, { id: body.organizationId });' },
   },
-  'the environment has one reader': {
+  'the environment is read in one place': {
     law: word(/\bprocess\.env\b/, product, environmentReaders),
     broken: { 'server/http/server.ts': 'const port = process.env.PORT;' },
   },
-  'nothing is any': {
+  'nothing has the type any': {
     law: word(/(?::|\bas|<|,|=>|\|) *any\b(?! \w)/, [...product, 'test/api/']),
     broken: {
       'server/a.ts': 'function read(value: any) {}',
@@ -271,31 +274,31 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     ]),
     broken: { 'server/a.ts': 'export default function serve() {}', 'test/a.ts': 'export { serve as default };' },
   },
-  'nothing is left for later': {
-    law: ({ path, text }) => (/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text) ? [`${path} leaves something for later`] : []),
+  'there are no TODO comments': {
+    law: ({ path, text }) => (/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text) ? [`${path} has a TODO comment`] : []),
     broken: { 'server/a.ts': '// TODO: the rest', 'contract/a.ts': '/** FIXME */' },
   },
-  'every test runs': {
+  'no test is skipped or focused': {
     law: word(/\b(?:test|it|describe)(?:\.\w+)*\.(?:only|skip|todo|fails)\b/, ['test/']),
     broken: {
       'test/a.test.ts': `test.only('answers', () => {});`,
       'test/b.test.ts': `describe.concurrent.skip('lists', () => {});`,
     },
   },
-  'a test says what happens, not what should': {
+  'test titles do not say should': {
     law: word(/\b(?:test|it|describe)\((['"`])[^'"`]*\bshould\b/, ['test/']),
     broken: { 'test/a.test.ts': `test('should answer', () => {});` },
   },
-  'a file is no longer than one can hold in mind': {
+  'files are not too long': {
     law: ({ path, text }) => {
       const lines = text.trimEnd().split('\n').length;
-      return path !== generated && product.some((room) => isIn(path, room)) && lines > longest
+      return path !== generated && product.some((folder) => isIn(path, folder)) && lines > longest
         ? [`${path} has ${lines} lines`]
         : [];
     },
     broken: { 'server/a.ts': 'work();\n'.repeat(longest + 1) },
   },
-  'a file is imported by its whole name': {
+  'imports name the file with its extension': {
     law: imports(
       everywhere,
       'name the file, with .ts',
@@ -308,16 +311,16 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
   },
 };
 
-describe('the house', () => {
+describe('the source', () => {
   for (const [name, { law, broken }] of Object.entries(laws)) {
     test(name, () => expect(files.flatMap(law)).toEqual([]));
 
-    test(`${name}: a violation is found`, () => {
+    test(`${name}: violations are found`, () => {
       for (const [path, text] of Object.entries(broken)) expect(law({ path, text }), path).not.toEqual([]);
     });
   }
 
-  test('the laws see every room, and what it imports', () => {
+  test('the rules see every folder and its imports', () => {
     const seen = files.map(({ path }) => path);
     const landmarks = [
       'contract/v1.ts',
@@ -341,7 +344,7 @@ describe('the house', () => {
       [/\bsetFilterParams\(/, binders],
       [/\.execute\(/, executes],
       [/\bcreateQueryBuilder\b/, queryBuilders],
-      [/from 'express'/, expressRooms],
+      [/from 'express'/, expressFolders],
       [/\bprocess\.env\b/, environmentReaders],
     ];
     const needless = exceptions.flatMap(([pattern, places]) =>
@@ -350,7 +353,7 @@ describe('the house', () => {
     expect(needless).toEqual([]);
   });
 
-  test('the top of the house holds what belongs there', () => {
+  test('the root folder holds only known files', () => {
     const known =
       /^(?:\..*|node_modules|coverage|dist|contract|server|client|test|package(?:-lock)?\.json|tsconfig[.\w]*\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;
     expect(readdirSync(root).filter((name) => !known.test(name))).toEqual([]);
@@ -364,7 +367,7 @@ describe('entities and the migrated database', () => {
   const query = async <Row extends object>(text: string) => (await world.database.pool.query<Row>(text)).rows;
   const entities = () => [...world.database.orm.getMetadata().getAll().values()];
 
-  test('have the same columns of the same types, and the same ones may be null', async () => {
+  test('have the same columns, types and nullability', async () => {
     const named = (name: string, type = '', nullable = false) => `${name} ${type}${nullable ? ' null' : ''}`;
     const ours = entities().flatMap(({ tableName, props }) =>
       props
@@ -385,7 +388,7 @@ describe('entities and the migrated database', () => {
     expect(ours).toContain('customers.external_id text null');
   });
 
-  test('agree on what belongs to an organization: such an entity carries the filter', async () => {
+  test('agree on which records belong to an organization: their entities have the filter', async () => {
     const ours = entities().filter(({ filters }) => organizationFilter in filters);
     const owned = await query<{ name: string }>(
       `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'organization_id'`,
@@ -393,7 +396,7 @@ describe('entities and the migrated database', () => {
     expect(ours.map(({ tableName }) => tableName).toSorted()).toEqual(owned.map(({ name }) => name).toSorted());
   });
 
-  test('a reference between two records of an organization holds the organization too', async () => {
+  test('a foreign key between records of an organization includes the organization', async () => {
     const references = await query<{ name: string; within: boolean; columns: string[] }>(
       `select conname as name,
          array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any(conkey)) as columns,
