@@ -34,6 +34,8 @@ function code(text: string): string {
   return text.replaceAll(stringOrComment, (_, string: string | undefined) => string ?? '');
 }
 
+const milliseconds = (limit = '') => Number(limit.replaceAll('_', ''));
+
 type Import = { from: string; typeOnly: boolean };
 
 /** What a file imports or exports from elsewhere; a relative name becomes a path from the project’s root. */
@@ -283,6 +285,20 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'test/a.test.ts': `test.only('answers', () => {});`,
       'test/b.test.ts': `describe.concurrent.skip('lists', () => {});`,
+    },
+  },
+  'a time limit in a test ends a hang, and does not measure the machine': {
+    law: ({ path, text }) => {
+      const limits = code(text).matchAll(/\btimeout: ([\d_]+)|^\s*\}, ([\d_]{5,})\);|Timeout\(([\d_]+)\)/gm);
+      const short = [...limits]
+        .map(([, ...given]) => given.find(Boolean))
+        .filter((limit) => milliseconds(limit) < 120_000);
+      return path.startsWith('test/') ? short.map((limit) => `${path} has a limit of ${limit} ms`) : [];
+    },
+    broken: {
+      'test/a.test.ts': `describe('a browser', { timeout: 60_000 }, () => {});`,
+      'test/b.test.ts': `test('compiles', async () => {\n}, 30_000);`,
+      'test/c.ts': 'context.setDefaultTimeout(20_000);',
     },
   },
   'test titles do not say should': {

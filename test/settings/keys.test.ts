@@ -110,7 +110,7 @@ describe('a key in the list', () => {
     expect(before).toMatch(/data-head="Last used">Never</);
     await tenant.call('GET', '/v1/me');
     await expect
-      .poll(async () => (await visiting.get(path)).text, { timeout: 60_000 })
+      .poll(async () => (await visiting.get(path)).text, { timeout: 120_000 })
       .toMatch(/data-head="Last used"><time datetime="[^"]+" title="[^"]+ UTC">just now</);
     const confirmation = await visiting.get(`${keyPath}/revoke`);
     expect(confirmation.text).toMatch(/Revoke “test”\?/);
