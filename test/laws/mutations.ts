@@ -16,7 +16,7 @@ const parameter = `textParameter(10, { description: 'New.', examples: ['new'] })
 
 /** Each group is compiled at once: its changes are far enough apart to be told by what the compiler says. */
 export const groups: Record<string, Mutation[]> = {
-  'what callers send': [
+  'a promise that nobody implements': [
     {
       what: 'a filter that no handler reads',
       file: customers,
@@ -27,8 +27,8 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a sort without an order',
       file: items,
-      from: `...listQuery(sortsBy('name')),`,
-      to: `...listQuery([...sortsBy('name'), 'price'] as const),`,
+      from: `sortsBy('name')`,
+      to: `[...sortsBy('name'), 'price'] as const`,
       caught: ['server/api/items.ts', `'price' is missing`],
     },
     {
@@ -52,38 +52,6 @@ export const groups: Record<string, Mutation[]> = {
       to: `  title: ${parameter}, number: textParameter(50`,
       caught: ['server/api/proposals.ts', `'title' is missing`],
     },
-  ],
-  'what callers send, and it is stored otherwise': [
-    {
-      what: 'a field of a create that no entity has: customers',
-      file: customers,
-      from: '  ...eachEmptyIsAbsent(moreDetails),',
-      to: `  ...eachEmptyIsAbsent(moreDetails), fax: emptyIsAbsent(${field}),`,
-      caught: ['server/records/customer.ts', 'fax'],
-    },
-    {
-      what: 'a field that can be cleared, and is never null where it is stored',
-      file: customers,
-      from: '    name: name.optional(),\n    ...eachClearable',
-      to: '    name: clearable(name),\n    ...eachClearable',
-      caught: ['server/records/customer.ts', `'string | null | undefined' is not assignable`],
-    },
-    {
-      what: 'a value of a closed set that no entity stores',
-      file: items,
-      from: `itemTypes = ['product', 'service']`,
-      to: `itemTypes = ['product', 'service', 'bundle']`,
-      caught: ['server/records/item.ts', 'bundle'],
-    },
-    {
-      what: 'a filter that the contract no longer has',
-      file: proposals,
-      from: `  expiresBefore: instantParameter({ description: 'Only proposals whose \`expiresAt\` is before this time.' }),`,
-      to: '',
-      caught: ['server/api/proposals.ts', 'expiresBefore'],
-    },
-  ],
-  'what callers get': [
     {
       what: 'a field that no handler returns: customers',
       file: customers,
@@ -120,7 +88,35 @@ export const groups: Record<string, Mutation[]> = {
       caught: ['server/api/me.ts', 'region'],
     },
   ],
-  'what callers get, and it is stored otherwise': [
+  'a promise that is stored otherwise': [
+    {
+      what: 'a field of a create that no entity has: customers',
+      file: customers,
+      from: '  ...eachEmptyIsAbsent(moreDetails),',
+      to: `  ...eachEmptyIsAbsent(moreDetails), fax: emptyIsAbsent(${field}),`,
+      caught: ['server/records/customer.ts', 'fax'],
+    },
+    {
+      what: 'a field that can be cleared, and is never null where it is stored',
+      file: customers,
+      from: '    name: name.optional(),\n    ...eachClearable',
+      to: '    name: clearable(name),\n    ...eachClearable',
+      caught: ['server/records/customer.ts', `'string | null | undefined' is not assignable`],
+    },
+    {
+      what: 'a value of a closed set that no entity stores',
+      file: items,
+      from: `itemTypes = ['product', 'service']`,
+      to: `itemTypes = ['product', 'service', 'bundle']`,
+      caught: ['server/records/item.ts', 'bundle'],
+    },
+    {
+      what: 'a filter that the contract no longer has',
+      file: proposals,
+      from: `  expiresBefore: instantParameter({ description: 'Only proposals whose \`expiresAt\` is before this time.' }),`,
+      to: '',
+      caught: ['server/api/proposals.ts', 'expiresBefore'],
+    },
     {
       what: 'a field that is never null in the contract, and can be where it is stored',
       file: items,
@@ -150,7 +146,7 @@ export const groups: Record<string, Mutation[]> = {
       caught: ['server/api/proposals.ts', 'title'],
     },
   ],
-  operations: [
+  'an implementation of something else': [
     {
       what: 'an operation without a handler',
       file: items,
@@ -186,8 +182,6 @@ export const groups: Record<string, Mutation[]> = {
       to: '',
       caught: ['test/client/drift.test.ts', 'api.ItemCreate'],
     },
-  ],
-  handlers: [
     {
       what: 'a field that the handler leaves out',
       file: 'server/api/customers.ts',
