@@ -14,7 +14,9 @@ import type { KeyDirectory } from '../keys/directory.ts';
 import type { StatementLimiter } from '../limits/concurrency.ts';
 import type { UnknownKeys } from '../limits/unknown-keys.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
+import { limitTime } from './deadlines.ts';
 import { adapt } from './endpoints.ts';
+import { leanContract } from './lean-contract.ts';
 import { v1Handlers } from '../api/v1.ts';
 import type { Database } from '../database/orm.ts';
 import { docs } from '../web/docs/router.ts';
@@ -66,14 +68,29 @@ export function createApp(parts: Parts): Express {
     .set('query parser', parseQuery)
     .set('trust proxy', parts.trustedProxies);
 
-  app.use(identify(parts), limitTime(parts));
+  app.use(
+    identify(parts),
+    limitTime(deadlineMs, (request, response) => {
+      const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
+      if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, () => {});
+      else sendProblem(response, toProblem(late), baseUrl());
+    }),
+  );
+
+  // The API comes first: whatever is before it costs each of its requests.
+  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
+  app.use(answerOptions(allowed));
+  app.use(['/v1', '/mcp'], admitCaller(parts));
+  createExpressEndpoints<AppRouter>(leanContract(v1), adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
+  app.post('/mcp', ...readBody, mcpEndpoint(baseUrl));
+  for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
+
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
   app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
   app.use('/docs', docs(baseUrl));
   app.use(siteRoutes(baseUrl));
-
   app.use(
     '/settings',
     settingsRouter({
@@ -81,13 +98,6 @@ export function createApp(parts: Parts): Express {
       onError: (error) => log({ message: 'settings failed beside a request', error: describeError(error) }),
     }),
   );
-
-  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
-  app.use(answerOptions(allowed));
-  app.use(['/v1', '/mcp'], admitCaller(parts));
-  app.post('/mcp', ...readBody, mcpEndpoint(baseUrl));
-  createExpressEndpoints<AppRouter>(v1, adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
-  for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
 
   app.use(unknownPage);
   app.use(({ path }) => {
@@ -105,21 +115,6 @@ const endpointOptions = {
 
 const deadlineMs = 11_000;
 
-/** A database that hangs keeps a request waiting, not its caller. */
-function limitTime({ baseUrl }: Parts): RequestHandler {
-  return (request, response, next) => {
-    const timer = setInterval(() => {
-      // A body that is still on its way has the time limit of the server, which is a 408.
-      if (response.headersSent || !request.complete) return;
-      const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
-      if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, next);
-      else sendProblem(response, toProblem(late), baseUrl());
-    }, deadlineMs);
-    response.on('close', () => clearInterval(timer));
-    next();
-  };
-}
-
 /** Gives the request its id and its line in the log. */
 function identify({ log, usage }: Parts): RequestHandler {
   return (request, response, next) => {
@@ -128,11 +123,9 @@ function identify({ log, usage }: Parts): RequestHandler {
     // Inside a router of its own, such as the settings', it is shorter.
     const { path } = request;
     response.locals.requestId = requestId;
-    response.set({
-      'X-Request-Id': requestId,
-      'Cache-Control': 'private, no-cache',
-      'X-Content-Type-Options': 'nosniff',
-    });
+    response.setHeader('X-Request-Id', requestId);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
     response.on('close', () => {
       const { caller, memberId, failure } = response.locals;
       log({
@@ -198,7 +191,7 @@ function admitCaller({ keys, unknownKeys, limiter, ...parts }: Parts): RequestHa
     });
     const allowance = await limiter.take(key.id);
     response.locals.caller = createCaller(key, allowance, parts);
-    response.set(limitHeaders(allowance));
+    for (const [name, value] of Object.entries(limitHeaders(allowance))) response.setHeader(name, value);
     if (!allowance.accepted) throw new Problem('rate_limited');
     if (key.organization.plan !== 'team') throw new Problem('plan_required');
     next();
