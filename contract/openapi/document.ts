@@ -51,8 +51,9 @@ export type Operation = {
 
 export type Document = {
   openapi: string;
-  info: { title: string; version: string; description: string };
-  servers: { url: string }[];
+  info: { title: string; version: string; description: string; [more: string]: unknown };
+  externalDocs: { url: string; description: string };
+  servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
   security: Record<string, string[]>[];
   /** Path → method in lower case → operation. */

@@ -32,7 +32,8 @@ export function emitOpenApi(contract: AppRouter): Document {
   return {
     openapi: '3.1.1',
     info,
-    servers: [{ url: exampleUrl }],
+    externalDocs: { url: `${exampleUrl}/docs`, description: 'Guides, and what every error means' },
+    servers: [{ url: exampleUrl, description: 'This service' }],
     tags,
     security: [{ apiKey: [] }],
     paths,

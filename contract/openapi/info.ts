@@ -1,5 +1,6 @@
 /** What the OpenAPI document says before its first operation: to a reader who knows nothing yet. */
 import { pageSize } from '../list.ts';
+import { exampleUrl } from '../examples.ts';
 import { rateLimit } from '../limits.ts';
 
 const { limit, windowSeconds } = rateLimit;
@@ -7,14 +8,18 @@ const { limit, windowSeconds } = rateLimit;
 export const info = {
   title: 'Customer, Proposal and Item API',
   version: '1.0.0',
+  summary: 'Read and manage customers, proposals and catalog items.',
+  termsOfService: `${exampleUrl}/docs/versioning`,
+  contact: { name: 'API support', url: `${exampleUrl}/docs` },
+  license: { name: 'MIT', identifier: 'MIT' },
   description: `
 Read and manage an organization's customers, proposals and catalog items. Everything is JSON.
 
 ## Authentication
 
 Send \`Authorization: Bearer ak_live_…\` with every request. An admin creates keys in the organization's settings, under
-**API Keys**; access needs the **Team** plan. A key belongs to one organization, sees its records only, and may do every
-operation. \`GET /v1/me\` tells whose key it is: use it to test a connection.
+**API Keys**; access needs the **Team** plan. A key belongs to one organization, sees only its records, and may call every
+operation. To test a connection, call \`GET /v1/me\`: it says which organization and key are calling.
 
 ## Records
 
@@ -22,39 +27,37 @@ operation. \`GET /v1/me\` tells whose key it is: use it to test a connection.
 - Times are RFC 3339 in UTC with three decimals: \`2026-03-01T09:30:00.123Z\`.
 - Money and other decimals are strings, such as \`"1250.00"\`, so that nothing is rounded on the way. A JSON number is
   accepted too.
-- Every field is always there: what has no value is \`null\`, \`[]\` or \`{}\`.
+- Every field is always present: without a value it is \`null\`, \`[]\` or \`{}\`.
 - \`externalId\` and \`metadata\` are yours: the id of the record in your system, and up to 50 texts of your own.
-- Unknown parameters and fields are refused by name, never ignored.
+- Unknown parameters and fields are rejected by name, never ignored.
 
-## Pages
+## Pagination
 
-Lists answer with \`data\` and \`pagination\`. Ask for up to ${pageSize.max} records with \`limit\`; while
-\`pagination.hasMore\` is true, send \`pagination.nextCursor\` as \`cursor\`, or follow \`pagination.nextUrl\`. Records that
-come in meanwhile cause no repeats and no gaps.
+Lists return \`data\` and \`pagination\`. Set the page size with \`limit\`, up to ${pageSize.max}. While \`pagination.hasMore\` is
+true, send \`pagination.nextCursor\` as \`cursor\`, or follow \`pagination.nextUrl\`. Records that are created meanwhile cause
+no duplicates and no gaps, and every page costs the same at any depth.
 
-## Keeping a copy in step
+## Keeping a copy in sync
 
-List with \`sort=updatedAt\`, read every page, and keep \`syncedThrough\` of the last one: it is the \`updatedSince\` of your
-next run, and no change is missed. For new ones only, sort by \`createdAt\`. Proposals report moves with
+List with \`sort=updatedAt\`, read every page, and keep \`syncedThrough\` of the last one: send it as \`updatedSince\` of your
+next run, and no change is missed. For new records only, sort by \`createdAt\`. For proposals that changed status, use
 \`statusChangedSince\`.
 
 ## Errors
 
 Every failure is \`application/problem+json\` (RFC 9457). Decide by \`code\`, show \`detail\`, and quote \`requestId\` to
-support; \`errors\` lists everything that is wrong with the request, each with its place. Besides what each operation
-lists, a wrong address is 404 \`route_not_found\`, and a method that an address does not have is 405
-\`method_not_allowed\` with \`Allow\`.
+support; \`errors\` lists everything that is wrong with the request, and where. Besides what each operation lists, an unknown
+URL is 404 \`route_not_found\`, and a method that a URL does not have is 405 \`method_not_allowed\` with \`Allow\`.
 
 ## Rate limit
 
-${limit} requests with one key within any ${windowSeconds} seconds; more are answered with 429 and
-\`Retry-After: ${windowSeconds}\`. A refused request is not counted. The \`RateLimit\` header of every answer tells what is
-left.
+${limit} requests per key in any ${windowSeconds} seconds; more get 429 with \`Retry-After: ${windowSeconds}\`. A rejected request does
+not count. The \`RateLimit\` header of every response says how many are left.
 
 ## Versions
 
-Within v1 only additions are made: new operations, new optional parameters, new fields in answers, new values of their
-enums. Ignore what you do not know.
+Within v1 there are only additions: new operations, new optional parameters, new fields in responses, and new values of
+their enums. Ignore what you do not know.
 `.trim(),
 };
 

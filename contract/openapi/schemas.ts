@@ -67,7 +67,8 @@ const definition = /^#\/\$defs\/(.+)$/;
 function tidyOne(schema: Schema, direction: Direction, define: (name: string) => Schema): Schema {
   const name = definition.exec(schema.$ref ?? '')?.[1];
   if (name !== undefined) return { ...schema, ...refer(name) };
-  const { minimum, maximum, ...bounded } = orNull(schema, direction, define);
+  const { minimum, maximum, ...rest } = orNull(schema, direction, define);
+  const bounded = rest.format === 'date-time' ? withoutPattern(rest) : rest;
   return {
     ...(direction === 'output' ? openEnded(bounded) : bounded),
     // Zod bounds each integer by what a float can hold, which says nothing about the field.
@@ -97,15 +98,22 @@ function orNull(schema: Schema, direction: Direction, define: (name: string) => 
   };
 }
 
+/** The format says it all; with a pattern beside it, generators try to match the pattern against a date of their own type. */
+function withoutPattern(schema: Schema): Schema {
+  const { pattern: _, ...formatted } = schema;
+  return formatted;
+}
+
 const openEnum = 'New values may be added.';
 
-/** Answers may grow within v1: further fields and further values are no break. */
+/** Responses may grow within v1: further fields and further values do not break anything. */
 function openEnded(schema: Schema): Schema {
   const { additionalProperties, ...open } = schema;
   const { description = '' } = schema;
   return {
     ...open,
     ...(additionalProperties !== undefined && additionalProperties !== false && { additionalProperties }),
+    ...(schema.enum && { 'x-extensible-enum': schema.enum }),
     ...(schema.enum && !description.includes(openEnum) && { description: `${description} ${openEnum}`.trim() }),
   };
 }

@@ -12,6 +12,7 @@ export function toOpenApi30(document: Document): Document {
   return {
     ...document,
     openapi: '3.0.3',
+    info: olderInfo(document.info),
     paths,
     components: {
       ...components,
@@ -19,6 +20,12 @@ export function toOpenApi30(document: Document): Document {
       headers: mapValues(components.headers, (header) => ({ ...header, schema: convert(header.schema) })),
     },
   };
+}
+
+/** 3.0 has no summary, and names a license by its URL. */
+function olderInfo(info: Document['info']): Document['info'] {
+  const { summary: _, ...known } = info;
+  return { ...known, license: { name: 'MIT', url: 'https://opensource.org/license/mit' } };
 }
 
 /** Keys whose values are data of the API, not a description of it. */

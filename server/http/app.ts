@@ -4,7 +4,6 @@ import { createExpressEndpoints } from '@ts-rest/express';
 import type { RequestValidationError } from '@ts-rest/express';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
-import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 import { rateLimit } from '../../contract/limits.ts';
 import { v1 } from '../../contract/v1.ts';
 import { authenticate } from '../keys/authenticate.ts';
@@ -24,6 +23,7 @@ import { freshId, publicId } from '../records/public-id.ts';
 import { readBody } from './body.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
+import { openApiRoutes } from './openapi.ts';
 import { parseQuery } from './query.ts';
 import { mcpEndpoint } from './mcp.ts';
 import { limitHeaders } from './rate-headers.ts';
@@ -87,8 +87,7 @@ export function createApp(parts: Parts): Express {
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
-  app.get('/openapi.json', (_, response) => void response.json(openApiDocument(baseUrl())));
-  app.get('/openapi-3.0.json', (_, response) => void response.json(openApi30Document(baseUrl())));
+  app.use(openApiRoutes(baseUrl));
   app.use('/docs', docs(baseUrl));
   app.use(siteRoutes(baseUrl));
   app.use(

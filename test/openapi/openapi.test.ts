@@ -36,7 +36,9 @@ describe.each([
 ])('OpenAPI %s', (version, document) => {
   test('says which version it is and where the service is', () => {
     expect(document.openapi.startsWith(version)).toBe(true);
-    expect(document.servers).toEqual([{ url: baseUrl }]);
+    expect(document.servers).toEqual([{ url: baseUrl, description: expect.any(String) }]);
+    expect(document.info).toMatchObject({ contact: expect.anything(), license: { name: 'MIT' } });
+    expect(JSON.stringify(document)).not.toContain('api.example.com');
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
   });

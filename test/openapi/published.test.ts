@@ -1,0 +1,59 @@
+/** The documents as the service publishes them: public, cached, and readable from a browser. */
+import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../contract/openapi/openapi.ts';
+import { toYaml } from '../../contract/openapi/yaml.ts';
+import { useWorld } from '../world.ts';
+
+const world = useWorld();
+
+describe.each([
+  ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/openapi-3.0.json', 'application/json; charset=utf-8'],
+  ['/openapi.yaml', 'application/yaml; charset=utf-8'],
+])('%s', (path, type) => {
+  test('needs no key, may be cached and read by a page of any origin', async () => {
+    const response = await fetch(world.url + path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.text()).toContain(world.url);
+  });
+
+  test('is 304 for a caller who has it', async () => {
+    const etag = (await fetch(world.url + path)).headers.get('etag') ?? '';
+    const again = await fetch(world.url + path, { headers: { 'if-none-match': `W/${etag}` } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+});
+
+test('no other response has CORS headers', async () => {
+  const tenant = await world.organization();
+  for (const path of ['/v1/me', '/v1/nowhere', '/healthz']) {
+    expect((await tenant.call('GET', path)).headers.get('access-control-allow-origin')).toBeNull();
+  }
+});
+
+test('no time has a pattern beside its format, and every enum of a response is open', () => {
+  const schemas = (value: unknown): Record<string, unknown>[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    // Any object of the document may be a schema.
+    return [value as Record<string, unknown>, ...Object.values(value).flatMap(schemas)];
+  };
+  const document = openApiDocument(world.url);
+  for (const schema of schemas(document))
+    if (schema.format === 'date-time') expect(schema).not.toHaveProperty('pattern');
+  for (const name of ['Customer', 'Item', 'Proposal', 'Me']) {
+    const enums = schemas(document.components.schemas[name]).filter((schema) => Array.isArray(schema.enum));
+    expect(enums.length, name).toBeGreaterThan(0);
+    for (const schema of enums) {
+      expect(schema['x-extensible-enum']).toEqual(schema.enum);
+      expect(schema.description).toContain('New values may be added.');
+    }
+  }
+});
+
+test('YAML says the same as JSON', () => {
+  expect(toYaml({ a: { '404': [], b: [1, { c: 'x: "y"\n' }] }, d: {}, on: null })).toBe(
+    'a:\n  "404": []\n  b:\n    - 1\n    -\n      c: "x: \\"y\\"\\n"\nd: {}\n"on": null\n',
+  );
+});
