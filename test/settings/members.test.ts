@@ -4,14 +4,16 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { useWorld } from '../world.ts';
-import { password, signIn, unknownEmail, visit } from './visiting.ts';
+import { password, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld();
 const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 
-async function members(input: string, ...words: string[]): Promise<{ status: unknown; out: string; err: string }> {
+const members = (input: string, ...words: string[]) => command(input, 'members', ...words);
+
+async function command(input: string, ...words: string[]): Promise<{ status: unknown; out: string; err: string }> {
   const env = { ...process.env, DATABASE_URL: inject('databaseUrl'), PUBLIC_URL: world.url };
-  const child = spawn(process.execPath, [program, 'members', ...words], { env });
+  const child = spawn(process.execPath, [program, ...words], { env });
   const closed = once(child, 'close');
   child.stdin.end(input);
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -69,5 +71,47 @@ describe('the members command', () => {
       status: 1,
       err: `error: ${email} is not a member of any organization\n`,
     });
+  });
+});
+
+describe('the commands', () => {
+  test('list members, change a role, remove a member, and keep the last admin', async () => {
+    const tenant = await world.organization();
+    const { slug } = tenant.organization;
+    const bo = await someone(world, tenant, 'member');
+    const changed = await members('', 'role', bo.email, 'admin', '--json');
+    expect(JSON.parse(changed.out)).toMatchObject({ email: bo.email, role: 'admin' });
+    const visiting = await signIn(world, bo);
+    const listed = JSON.parse((await members('', 'list', '--organization', slug, '--json')).out);
+    expect(listed.map(({ email, canSignIn }: { email: string; canSignIn: boolean }) => [email, canSignIn])).toEqual([
+      [tenant.admin.email, false],
+      [bo.email, true],
+    ]);
+    expect(await members('', 'remove', bo.email)).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('Removed Bo'),
+    });
+    expect((await visiting.get('/settings/api-keys')).status).toBe(303);
+    expect(await members('', 'remove', tenant.admin.email)).toMatchObject({
+      status: 1,
+      err: 'error: Ann is the only admin. Make another member an admin first.\n',
+    });
+  });
+
+  test('rename and replace a key, rename an organization, and tell the version', async () => {
+    const tenant = await world.organization();
+    const { slug } = tenant.organization;
+    const by = ['--organization', slug, '--by', tenant.admin.email];
+    const listed = async () => JSON.parse((await command('', 'keys', 'list', '--organization', slug, '--json')).out);
+    const [{ id }] = await listed();
+    expect(await command('', 'keys', 'rename', id, ...by, '--name', 'Nightly')).toMatchObject({ status: 0 });
+    const replaced = await command('', 'keys', 'replace', id, ...by, '--keep', 'day');
+    expect(replaced).toMatchObject({ status: 0, err: expect.stringContaining('works until') });
+    expect((await tenant.as(replaced.out.trim()).call('GET', '/v1/me')).body.key.name).toBe('Nightly');
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    expect((await listed()).map(({ endsAt }: { endsAt: string | null }) => endsAt !== null)).toEqual([false, true]);
+    const renamed = await command('', 'organizations', 'rename', slug, '--name', 'Acme Two', '--json');
+    expect(JSON.parse(renamed.out)).toMatchObject({ slug, name: 'Acme Two' });
+    expect((await command('', '--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
