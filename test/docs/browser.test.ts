@@ -60,7 +60,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   describe.each(looks)('$viewport.width pixels wide, $colorScheme', (look) => {
     test('the guides fit, are accessible, and nothing is complained about', async () => {
       const complaints = await visit({ ...look }, async (page) => {
-        for (const path of [...guidePaths, '/docs/search?q=retry']) {
+        for (const path of [...guidePaths, '/docs/search?q=retry', '/docs/reference']) {
           await page.goto(world.url + path);
           expect(await widthOf(page), path).toBe(look.viewport.width);
           expect(await violations(page), path).toEqual([]);
@@ -185,6 +185,20 @@ describe.runIf(hasChromium)('in a browser', () => {
       expect([answer.status(), await answer.json()]).toMatchObject([200, { label: 'Northwind Traders (test)' }]);
       await page.getByText('200 OK').waitFor();
       expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(key);
+    });
+    expect(complaints).toEqual([]);
+  });
+
+  test('the reference loads its viewer only when an operation is chosen', async () => {
+    const complaints = await visit({}, async (page) => {
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      await page.goto(`${world.url}/docs/reference`);
+      await page.getByRole('heading', { name: 'Reference', level: 1 }).waitFor();
+      expect(requested.filter((url) => /scalar|openapi/.test(url))).toEqual([]);
+      await page.getByRole('link', { name: 'List customers' }).click();
+      await operationIn(page, '#tag/customers/GET/v1/customers').getByRole('heading').first().waitFor();
+      expect(requested.filter((url) => url.includes('scalar'))).toHaveLength(1);
     });
     expect(complaints).toEqual([]);
   });

@@ -1,8 +1,9 @@
-/** /docs/reference: the OpenAPI document in Scalar's viewer, with samples of the typed client beside curl. */
+/** /docs/reference: a list of operations, and on request Scalar's viewer, with samples of the typed client beside curl. */
 import type { AppRoute } from '@ts-rest/core';
 import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter } from '../../../contract/openapi/document.ts';
 import { openApiDocument } from '../../../contract/openapi/openapi.ts';
+import { operationsOf } from '../../../contract/operations.ts';
 import { v1 } from '../../../contract/v1.ts';
 import type { V1 } from '../../../contract/v1.ts';
 import type { Assets } from './assets.ts';
@@ -17,7 +18,7 @@ export function referencePage(root: string, { reference, referenceStyle, scalar 
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="description" content="Every operation, parameter, field and answer, with requests to try." />
         <title>Reference · ${siteTitle}</title>
-        <link rel="icon" href="data:," />
+        <link rel="icon" href="${root}/favicon.ico" />
         <link rel="stylesheet" href="${root}/docs/assets/${referenceStyle.name}" />
       </head>
       <body>
@@ -25,14 +26,30 @@ export function referencePage(root: string, { reference, referenceStyle, scalar 
           <a href="${root}/docs">Guides</a> <a href="${root}/openapi.json">OpenAPI 3.1</a>
           <a href="${root}/openapi-3.0.json">3.0</a>
         </nav>
-        <noscript
-          ><p>
-            This page needs JavaScript. The same stands in <a href="${root}/openapi.json">openapi.json</a>, and the
-            <a href="${root}/docs">guides</a> need none.
-          </p></noscript
-        >
+        <main id="overview">
+          <h1>Reference</h1>
+          <p>
+            Every operation with its parameters, fields, responses and errors, and requests to try with your own key.
+            The viewer is a download of 1.2 MB; it opens with the first operation that you choose.
+          </p>
+          <ul>
+            ${operationsOf(v1).map(
+              (route) =>
+                html`<li>
+                  <a href="${operationAnchor(route).replace('/docs/reference', '')}">${route.summary}</a>
+                  <code>${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}</code>
+                </li>`,
+            )}
+          </ul>
+          <noscript>
+            <p>
+              The viewer needs JavaScript. <a href="${root}/openapi.json">openapi.json</a> has the same content, and the
+              <a href="${root}/docs">guides</a> work without.
+            </p>
+          </noscript>
+        </main>
         <div id="reference" data-root="${root}"></div>
-        <script src="${root}/docs/assets/${scalar.name}"></script>
+        <template id="viewer"><script src="${root}/docs/assets/${scalar.name}"></script></template>
         <script src="${root}/docs/assets/${reference.name}"></script>
       </body>
     </html> `.html;

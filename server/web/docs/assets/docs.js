@@ -25,7 +25,7 @@ function choose(label) {
   for (const group of groups) {
     const figures = [...group.querySelectorAll('figure')];
     if (!figures.some((figure) => labelOf(figure) === label)) continue;
-    for (const figure of figures) figure.hidden = labelOf(figure) !== label;
+    for (const figure of figures) figure.parentElement.hidden = labelOf(figure) !== label;
     for (const tab of group.querySelectorAll('[role=tab]')) {
       const isChosen = tab.textContent === label;
       tab.setAttribute('aria-selected', String(isChosen));
@@ -45,10 +45,14 @@ groups.forEach((group, number) => {
     tab.id = `tab-${number}-${index}`;
     tab.textContent = labelOf(figure);
     tab.setAttribute('role', 'tab');
-    figure.id = `panel-${number}-${index}`;
-    figure.setAttribute('role', 'tabpanel');
-    figure.setAttribute('aria-labelledby', tab.id);
-    tab.setAttribute('aria-controls', figure.id);
+    // A figure with a caption cannot have this role itself.
+    const panel = document.createElement('div');
+    panel.id = `panel-${number}-${index}`;
+    panel.setAttribute('role', 'tabpanel');
+    panel.setAttribute('aria-labelledby', tab.id);
+    tab.setAttribute('aria-controls', panel.id);
+    figure.replaceWith(panel);
+    panel.append(figure);
     tab.addEventListener('click', () => choose(tab.textContent));
     list.append(tab);
   });
