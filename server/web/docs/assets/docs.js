@@ -65,5 +65,6 @@ groups.forEach((group, number) => {
     next.focus();
   });
   group.prepend(list);
-  choose(labelOf(figures[0]));
 });
+// Not before every group has its panels.
+for (const group of groups) choose(labelOf(group.querySelector('figure')));
