@@ -120,9 +120,8 @@ const rawSql = [
 ];
 /** The one place that binds an entity manager to an organization. */
 const binders = ['server/database/tenant.ts'];
-/** The demo's lock must be taken in the transaction that fills it. */
+/** Statements that must run in the transaction of an entity manager. */
 const executes = [
-  'server/demo/demo.ts',
   'server/accounts/sign-in-tables.ts', // what the sign-in library keeps ends in the transaction that removes the member
 ];
 /** The one place that builds statements: with the filter applied, and checked to be there. */

@@ -16,6 +16,8 @@ import type { Database } from '../../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
+import { Item } from '../../server/entities/item.ts';
 import { setPassword } from '../../server/accounts/sign-in.ts';
 import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/http/server.ts';
@@ -134,6 +136,17 @@ describe('a first run', () => {
     await expect(killed).rejects.toThrow('killed');
     for (const table of ['organizations', 'customers', 'api_keys']) expect(await countRows(database, table)).toBe(0);
     expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('ak_live_');
+  });
+
+  test('that was killed halfway is removed by the next one, which starts anew', async () => {
+    const database = await emptyDatabase();
+    const half = await createOrganization(database, { name: 'Half', slug: 'demo', plan: 'team', currency: 'USD' });
+    await forOrganization(database, half.id).transaction(async (em) => {
+      em.create(Item, { type: 'service', name: 'Left over', unitPrice: '1', currency: 'USD' });
+    });
+    expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('44 items');
+    expect(await countRows(database, 'organizations')).toBe(1);
+    expect(await countRows(database, 'items')).toBe(44);
   });
 
   test('of two processes at once makes one demo', async () => {
