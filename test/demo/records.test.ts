@@ -16,22 +16,22 @@ const month = 30 * 86_400_000;
 const fileOf = (name: string, moment: string) =>
   moveDates(readFileSync(new URL(`../../server/demo/${name}`, import.meta.url), 'utf8'), Date.parse(moment));
 const cells = z.record(z.string(), z.string());
-const time = z.string().nullable().default(null);
+const instant = z.string().nullable().default(null);
 const proposalRow = z.looseObject({
   number: z.string(),
   title: z.string(),
   status: z.enum(proposalStatuses),
   statusChangedAt: z.string(),
   createdAt: z.string(),
-  sentAt: time,
-  viewedAt: time,
-  acceptedAt: time,
-  declinedAt: time,
-  expiredAt: time,
-  canceledAt: time,
-  expiresAt: time,
-  publicUrl: time,
-  customerExternalId: time,
+  sentAt: instant,
+  viewedAt: instant,
+  acceptedAt: instant,
+  declinedAt: instant,
+  expiredAt: instant,
+  canceledAt: instant,
+  expiresAt: instant,
+  publicUrl: instant,
+  customerExternalId: instant,
   acceptedBy: z.object({ name: z.string() }).nullable().default(null),
   lineItems: z.array(
     z.looseObject({
