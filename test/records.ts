@@ -32,7 +32,7 @@ type Wanted = Partial<Omit<Proposal, 'customerId'>> & { customer?: string; lines
 async function customerOf({ em }: Tenant, id: string | undefined) {
   const stored = storedId('customer', id ?? '');
   const found = stored === undefined ? null : await em().findOne(Customer, { id: stored });
-  return { customerId: found?.id ?? null, customerKey: found?.nameKey ?? null };
+  return { customerId: found?.id ?? null, customerKey: found?.nameSearch ?? null };
 }
 
 /** Stores a proposal and returns its public id; `customer` is a public id. */

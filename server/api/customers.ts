@@ -11,7 +11,7 @@ import { changesTo, requireUnchanged, withoutUndefined } from '../records/merge-
 import { presentMetadata } from '../records/metadata.ts';
 import { publicId, storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
-import { between, equal, exactly, hasElement } from '../records/sql.ts';
+import { between, either, equal, exactly, hasElement } from '../records/sql.ts';
 import { update } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
 import { create, orTaken } from './create.ts';
@@ -19,7 +19,8 @@ import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
 import type { ListOf } from './list.ts';
 import { record } from './reply.ts';
-import { inTextOrPhone, searchFor } from './search.ts';
+import { nationalDigits } from './phone.ts';
+import { inTextOrPhone } from './search.ts';
 
 export const customers: Handlers<V1['customers']> = {
   list(request, caller) {
@@ -87,7 +88,7 @@ const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody
     phone: hasPhone,
     tag: (value) => hasElement('tagKeys', value.toLowerCase()),
     status: (value) => equal('status', value),
-    q: (value) => searchFor(value, inTextOrPhone),
+    q: inTextOrPhone<Customer>,
   },
   present,
 };
@@ -95,12 +96,14 @@ const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody
 /** Seven digits and more tell a number apart, whatever comes before them; fewer must be the whole number. */
 function hasPhone(typed: string) {
   const digits = phoneDigits(typed);
-  const reversed = [...digits].reverse().join('');
+  if (digits.length < 7) return exactly<Customer>('phoneKey', reverse(digits));
+  const endings = [digits, ...nationalDigits(typed)].map(reverse);
   // ':' is the character after '9': the range holds what starts with these digits.
-  return digits.length < 7
-    ? exactly<Customer>('phoneKey', reversed)
-    : between<Customer>('phoneKey', reversed, `${reversed}:`);
+  const ranges = [...new Set(endings)].map((ending) => between<Customer>('phoneKey', ending, `${ending}:`));
+  return ranges.length === 1 ? ranges : either(...ranges);
 }
+
+const reverse = (digits: string): string => [...digits].toReversed().join('');
 
 function present(customer: CustomerRow): CustomerBody {
   const { type, name, firstName, lastName, companyName, email, phone, address, shippingAddress } = customer;

@@ -16,7 +16,7 @@ import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
 import type { ListOf } from './list.ts';
 import { record } from './reply.ts';
-import { inText, searchFor } from './search.ts';
+import { inText } from './search.ts';
 
 export const items: Handlers<V1['items']> = {
   list(request, caller) {
@@ -57,7 +57,7 @@ const list: ListOf<typeof itemListQuery, Item, ItemRow, ItemBody> = {
     sku: (value) => exactly('skuKey', value.toLowerCase()),
     category: (value) => equal('category', value),
     status: (value) => equal('status', value),
-    q: (value) => searchFor(value, inText),
+    q: inText<Item>,
   },
   present,
 };

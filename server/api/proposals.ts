@@ -16,7 +16,7 @@ import { commonFilters, listPage } from './list.ts';
 import type { ListOf } from './list.ts';
 import { presentLine } from './proposal-lines.ts';
 import { record } from './reply.ts';
-import { inText, searchFor } from './search.ts';
+import { inText } from './search.ts';
 
 export const proposals: Handlers<V1['proposals']> = {
   list(request, caller) {
@@ -49,7 +49,7 @@ const list: ListOf<typeof proposalListQuery, Proposal, ProposalRow, ListedPropos
     expiresBefore: (time) => below('expiresAt', time),
     statusChangedSince: (time) => atLeast('statusChangedAt', time),
     statusChangedBefore: (time) => below('statusChangedAt', time),
-    q: (value) => searchFor(value, inText),
+    q: inText<Proposal>,
   },
   present: (row) => ({ ...headOf(row), ...tailOf(row) }),
 };

@@ -1,24 +1,41 @@
-/** `q`: its words, all of which must be found. */
-import { fold, phoneMark } from '../entities/fold.ts';
-import { either, holds, nothing } from '../records/sql.ts';
+/** `q`: its words, all of which must be found, or a phone number as people write it. */
+import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
+import { either, endsWith, every, holds, nothing } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
+import { nationalDigits } from './phone.ts';
 
 type Searched = { search: string };
 
-/** Nothing is found by a `q` that folds to nothing. */
-export function searchFor<T extends Searched>(q: string, holdsWord: (word: string) => Condition<T>): Condition<T>[] {
-  const words = fold(q)
+const wordsOf = (q: string): string[][] =>
+  q
     .split(/\s+/)
-    .filter((word) => word !== '');
-  return words.length > 0 ? words.map(holdsWord) : [nothing()];
+    .map((word) => searchForms(word).filter((form) => form !== ''))
+    .filter((forms) => forms.length > 0);
+
+/** Nothing is found by a `q` without a word in it. */
+export function inText<T extends Searched>(q: string): Condition<T>[] {
+  const words = wordsOf(q);
+  return words.length > 0 ? words.map((forms) => anyForm(forms)) : [nothing()];
 }
 
-export const inText = <T extends Searched>(word: string): Condition<T> => holds<T>('search', word);
+const anyForm = <T extends Searched>(forms: string[]): Condition<T> =>
+  forms.length === 1 ? holds<T>('search', forms[0] ?? '') : either(...forms.map((form) => holds<T>('search', form)));
 
-/** A word of the text, or three and more digits of the phone number, which are kept behind it. */
-export function inTextOrPhone<T extends Searched>(word: string): Condition<T> {
-  const digits = word.replaceAll(/[^0-9]/g, '');
-  return digits.length >= 3 && digits !== word
-    ? either(holds<T>('search', word), holds<T>('search', phoneMark, digits))
-    : holds<T>('search', word);
+/** Also finds a phone number by its last digits, and by three or more of its digits in a word. */
+export function inTextOrPhone<T extends Searched>(q: string): Condition<T>[] {
+  const words = q.split(/\s+/).flatMap((word) => {
+    const [forms] = wordsOf(word);
+    const digits = phoneDigits(word);
+    if (!forms) return [];
+    return digits.length >= 3 && !forms.includes(digits)
+      ? [either<T>(anyForm(forms), holds('search', phoneMark, digits))]
+      : [anyForm<T>(forms)];
+  });
+  if (words.length === 0) return [nothing()];
+  const numbers = looksLikePhone.test(q) ? nationalDigits(q) : [];
+  if (numbers.length === 0) return words;
+  return [either<T>(every(...words), ...numbers.map((digits) => endsWith<T>('search', phoneMark, digits)))];
 }
+
+/** Seven digits or more, and only what people put between them. */
+const looksLikePhone = /^\s*[+(]?(?:[\s()./-]*\d){7,20}[\s()./-]*$/;

@@ -1,7 +1,7 @@
 /** A customer, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { foldForOrder, phoneDigits, searchText } from './fold.ts';
+import { foldForOrder, phoneDigits, searchForms, searchText } from './fold.ts';
 import { filters, metadata, optionalText, owned, times } from './owned.ts';
 
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
@@ -14,16 +14,23 @@ type Searched = {
   companyName?: string | null;
   email?: string | null;
   phone?: string | null;
+  address?: StoredAddress | null;
+  externalId?: string | null;
   tags: string[];
 };
 
 const nameKey = ({ name }: Searched) => foldForOrder(name);
+/** What a search finds the customer's proposals by. */
+const nameSearch = ({ name }: Searched) => searchForms(name).join('\n');
 const emailKey = ({ email }: Searched) => email?.toLowerCase() ?? null;
 const tagKeys = ({ tags }: Searched) => tags.map((tag) => tag.toLowerCase());
 // Reversed, so that an ordinary index finds the numbers that end with some digits.
 const phoneKey = ({ phone }: Searched) => (phone ? [...phoneDigits(phone)].reverse().join('') : null);
-const search = ({ name, firstName, lastName, companyName, email, phone }: Searched) =>
-  searchText([name, firstName, lastName, companyName, email], phone ? phoneDigits(phone) : '');
+const search = ({ name, firstName, lastName, companyName, email, phone, address, externalId }: Searched) =>
+  searchText(
+    [...new Set([name, firstName, lastName, companyName, email, address?.city, address?.postalCode, externalId])],
+    phone ? phoneDigits(phone) : '',
+  );
 
 export const Customer = defineEntity({
   name: 'Customer',
@@ -58,6 +65,7 @@ export const Customer = defineEntity({
       .onCreate(() => 'active'),
     ...times,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
+    nameSearch: p.text().onCreate(nameSearch).onUpdate(nameSearch),
     emailKey: p.text().$type<string | null>().strictNullable().onCreate(emailKey).onUpdate(emailKey),
     phoneKey: p.text().$type<string | null>().strictNullable().onCreate(phoneKey).onUpdate(phoneKey),
     tagKeys: p.array().onCreate(tagKeys).onUpdate(tagKeys),

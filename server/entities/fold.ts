@@ -1,13 +1,43 @@
 /**
  * Text folded for search and order: by the application, so that neither depends on the locale of the database. Case,
- * accents and width do not count, and ß is ss.
+ * accents and width do not count, letters of their own are spelled out, and apostrophes and dashes are all alike.
  */
+const spelled: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ł: 'l',
+  ø: 'o',
+  æ: 'ae',
+  œ: 'oe',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+
 export function fold(value: string): string {
   return value
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .toLowerCase()
-    .replaceAll('ß', 'ss');
+    .replaceAll(/[ßłøæœđðþı]/g, (letter) => spelled[letter] ?? letter)
+    .replaceAll(/[\u2018\u2019\u201A\u201B\u02BC\u02B9`\u00B4]/g, "'")
+    .replaceAll(/\p{Pd}/gu, '-');
+}
+
+const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' };
+
+/** With ä, ö and ü spelled out; the same as fold() where there is none. */
+function foldSpelled(value: string): string {
+  const composed = value.normalize('NFC').toLowerCase();
+  return fold(/[äöü]/.test(composed) ? composed.replaceAll(/[äöü]/g, (letter) => umlauts[letter] ?? letter) : value);
+}
+
+/** Punctuation does not count in a search, around words or inside them; `%`, `_`, `@`, `#`, `&` and `*` do. */
+const withoutPunctuation = (text: string): string => text.replaceAll(/(?![%_@#&*])\p{P}/gu, '');
+
+/** A text, or a word of a search, as searches compare it: each way in which it may be spelled. */
+export function searchForms(value: string): string[] {
+  return [...new Set([withoutPunctuation(fold(value)), withoutPunctuation(foldSpelled(value))])];
 }
 
 /** The digits of a phone number, whatever script and punctuation it was typed in. */
@@ -23,11 +53,11 @@ export function foldForOrder(value: string): string {
   return [...fold(value)].slice(0, orderedLength).join('');
 }
 
-/** A separator that no stored text contains: behind it stand the digits of phone numbers, and nothing else. */
+/** A separator that no stored text contains: only the digits of phone numbers come after it. */
 export const phoneMark = '\u0001';
 
-/** What `q` looks in: the folded texts, a line each, then the digits of the phone. */
+/** What `q` looks in: each form of the texts, a line each, then the digits of the phone. */
 export function searchText(texts: (string | null | undefined)[], digits = ''): string {
-  const present = texts.filter((text) => typeof text === 'string').map(fold);
-  return `${present.join('\n')}${phoneMark}${digits}`;
+  const lines = texts.filter((text) => typeof text === 'string').flatMap(searchForms);
+  return `${lines.join('\n')}${phoneMark}${digits}`;
 }

@@ -62,7 +62,7 @@ export const Proposal = defineEntity({
     externalId: optionalText(),
     metadata: metadata(),
     ...times,
-    /** The customer's nameKey, so that a search finds a proposal by it; changed when the customer is renamed. */
+    /** The customer's nameSearch, so that a search finds a proposal by it; changed when the customer is renamed. */
     customerKey: optionalText(),
     search: p.text().onCreate(search).onUpdate(search),
   },

@@ -106,7 +106,7 @@ function wanted(
   { store, customers }: Loaded,
 ): Wanted {
   const id = stored?.id ?? uuidv7();
-  const customerKey = head.customerId ? (customers.nameKeyOf(head.customerId) ?? stored?.customerKey ?? null) : null;
+  const customerKey = head.customerId ? (customers.nameSearchOf(head.customerId) ?? stored?.customerKey ?? null) : null;
   if (!lines) return { values: { ...head, customerKey, id } };
   const owner = { organizationId: store.session.organizationId, proposalId: id };
   const changes = changesOf(store.lines, owner, lines.before, lines.costed);

@@ -26,21 +26,23 @@ export class References {
     const locked = store.dry ? '' : ' for share';
     const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string, string][]> => {
       if (values.size === 0) return [];
-      const text = `select ${column}, id, name_key from ${store.read(table)} where organization_id = $1 and ${column} = any($2)${locked}`;
+      // Only customers have a name that other records are found by.
+      const nameColumn = kind === 'customer' ? 'name_search' : 'null';
+      const text = `select ${column}, id, ${nameColumn} from ${store.read(table)} where organization_id = $1 and ${column} = any($2)${locked}`;
       const rows = await store.session.query(text, [[...values]]);
-      return rows.map(([key, id, nameKey]) => [String(key), String(id), String(nameKey)]);
+      return rows.map(([key, id, nameSearch]) => [String(key), String(id), String(nameSearch)]);
     };
     const named = await find('external_id', externalIds);
     const given = await find('id', ids);
     return new References(
       kind,
       new Map(named.map(([key, id]) => [key, id])),
-      new Map([...named, ...given].map(([, id, nameKey]) => [id, nameKey])),
+      new Map([...named, ...given].map(([, id, nameSearch]) => [id, nameSearch])),
     );
   }
 
   /** The folded name of a record that a row names. */
-  nameKeyOf(id: string): string | undefined {
+  nameSearchOf(id: string): string | undefined {
     return this.#ids.get(id);
   }
 

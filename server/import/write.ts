@@ -69,9 +69,9 @@ async function apply(
 
 /** Proposals are found by their customer's name. */
 const renamed = `with changed as (
-    select s.id, s.name_key from staged_customers s
+    select s.id, s.name_search from staged_customers s
     join customers t on t.organization_id = s.organization_id and t.id = s.id
-    where not s.is_new and t.organization_id = $1 and t.name_key <> s.name_key
+    where not s.is_new and t.organization_id = $1 and t.name_search <> s.name_search
   ) ${renameInProposals}`;
 
 // Never earlier than what is stored: a transaction that waited for the row began before the one that it waited for.

@@ -11,19 +11,19 @@ import type { Table } from './writer.ts';
 /** Kept for conditions and orders: no response needs them. */
 const stored = storedProperties<
   Customer,
-  'organizationId' | 'emailKey' | 'phoneKey' | 'tagKeys' | 'search' | 'transactionStart'
->(Customer, ['organizationId', 'emailKey', 'phoneKey', 'tagKeys', 'search', 'transactionStart']);
+  'organizationId' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'tagKeys' | 'search' | 'transactionStart'
+>(Customer, ['organizationId', 'nameSearch', 'emailKey', 'phoneKey', 'tagKeys', 'search', 'transactionStart']);
 export const customerSelection = select(Customer, stored);
 export type CustomerRow = Pick<Customer, (typeof stored)[number]>;
 
 /** Proposals are found by their customer's name: it is part of what their search looks in. */
 export const renameInProposals = `update proposals p
-  set search = left(p.search, length(p.search) - length(coalesce(p.customer_key, ''))) || changed.name_key, customer_key = changed.name_key
+  set search = left(p.search, length(p.search) - length(coalesce(p.customer_key, ''))) || changed.name_search, customer_key = changed.name_search
   from changed where p.organization_id = $1 and p.customer_id = changed.id`;
 export const customerTable: Table<Customer, CustomerRow> = {
   entity: Customer,
   selection: versioned(customerSelection),
-  alongside: { property: 'nameKey', statement: renameInProposals },
+  alongside: { property: 'name', statement: renameInProposals },
 };
 
 /** What a caller may set. */

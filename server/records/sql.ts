@@ -60,6 +60,13 @@ const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`)
 export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}%`)}`);
 
+/** A text that ends with these parts, one after the other. */
+export const endsWith = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
+  condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}`)}`);
+
+export const every = <T>(...conditions: Condition<T>[]): Condition<T> =>
+  condition((terms) => `(${conditions.map(({ toSql }) => toSql(terms)).join(' and ')})`);
+
 export const either = <T>(...conditions: Condition<T>[]): Condition<T> =>
   condition((terms) => `(${conditions.map(({ toSql }) => toSql(terms)).join(' or ')})`);
 

@@ -91,6 +91,7 @@ create table customers (
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   name_key ${key} not null,
+  name_search text not null,
   email_key ${key},
   phone_key ${key},
   tag_keys text[] not null,

@@ -1,0 +1,100 @@
+/** `q` finds what people type: other spellings, punctuation, phone numbers with any prefix. */
+import { describe, expect, test } from 'vitest';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+
+let nowMs = 0;
+const world = useWorld({ clock: () => (nowMs += 1000) });
+
+const customers: Record<string, object> = {
+  alfreds: {
+    companyName: 'Alfreds Futterkiste',
+    email: 'maria@alfreds.example',
+    phone: '+49 30 23125142',
+    address: { line1: 'Obere Str. 57', city: 'Berlin', postalCode: '12209', country: 'DE' },
+    externalId: 'crm-48213',
+  },
+  national: { name: 'Ana Trujillo', phone: '030-0074321' },
+  obrien: { firstName: 'Conor', lastName: 'O’Brien' },
+  lukasz: { firstName: 'Łukasz', lastName: 'Wójcik' },
+  mueller: { name: 'Jürgen Müller' },
+  vogelsang: { firstName: 'Katharina', lastName: 'Vogelsang' },
+  soren: { name: 'Søren Æbeltoft & Þór' },
+  percent: { name: '100% Wool_Shop' },
+};
+
+async function found(tenant: Tenant, q: string): Promise<string[]> {
+  const { body } = await tenant.call('GET', `/v1/customers?q=${encodeURIComponent(q)}&limit=100`);
+  return body.data.map(({ metadata }: { metadata: { as: string } }) => metadata.as).toSorted();
+}
+
+describe('GET /v1/customers?q=', () => {
+  test('finds each of these by each of these', async () => {
+    const tenant = await world.organization();
+    for (const [as, body] of Object.entries(customers))
+      await tenant.call('POST', '/v1/customers', { ...body, metadata: { as } });
+    const cases: [string, string[]][] = [
+      ['+49 30 23125 142', ['alfreds']],
+      ['030 23125142', ['alfreds']],
+      ['0049 30 / 23125142', ['alfreds']],
+      ['23125142', ['alfreds']],
+      ['+49 30 0074321', ['national']],
+      ['(030) 007-4321', ['national']],
+      ['Futterkiste,', ['alfreds']],
+      ['alfreds berlin', ['alfreds']],
+      ['12209', ['alfreds']],
+      ['crm-48213', ['alfreds']],
+      ['maria@alfreds.example', ['alfreds']],
+      ['vogelsang, katharina', ['vogelsang']],
+      ["o'brien", ['obrien']],
+      ['O`Brien', ['obrien']],
+      ['obrien', ['obrien']],
+      ['lukasz wojcik', ['lukasz']],
+      ['mueller', ['mueller']],
+      ['muller', ['mueller']],
+      ['MÜLLER juergen', ['mueller']],
+      ['soren aebeltoft thor', ['soren']],
+      ['100%', ['percent']],
+      ['wool_', ['percent']],
+      ['0%0', []],
+      ['wool shop', ['percent']],
+      ['***', []],
+      ['. , ;', []],
+    ];
+    for (const [q, expected] of cases) expect(await found(tenant, q), q).toEqual(expected);
+  });
+
+  test('phone finds the same numbers', async () => {
+    const tenant = await world.organization();
+    for (const as of ['alfreds', 'national'])
+      await tenant.call('POST', '/v1/customers', { ...customers[as], metadata: { as } });
+    const numbers: [string, string[]][] = [
+      ['+49 30 23125142', ['alfreds']],
+      ['030 23125142', ['alfreds']],
+      ['0049 30 23125142', ['alfreds']],
+      ['+49 30 0074321', ['national']],
+      ['0074321', ['national']],
+      ['4321', []],
+    ];
+    for (const [phone, expected] of numbers) {
+      const { body } = await tenant.call('GET', `/v1/customers?phone=${encodeURIComponent(phone)}`);
+      const names = body.data.map(({ metadata }: { metadata: { as: string } }) => metadata.as);
+      expect(names, phone).toEqual(expected);
+    }
+  });
+});
+
+describe('GET /v1/proposals?q=', () => {
+  test('finds a proposal by its customer, and by the new name once the customer is renamed', async () => {
+    const tenant = await world.organization();
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Jürgen O’Müller' });
+    const id = await proposal(tenant, { customer: customer.id, title: 'Roof' });
+    const before = (await tenant.call('GET', `/v1/proposals/${id}`)).body.updatedAt;
+    const search = async (q: string) => (await tenant.call('GET', `/v1/proposals?q=${q}`)).body.data.length;
+    expect([await search('omueller%20roof'), await search('juergen'), await search('weber')]).toEqual([1, 1, 0]);
+    await tenant.call('PATCH', `/v1/customers/${customer.id}`, { name: 'Weber' });
+    expect([await search('omueller'), await search('weber%20roof')]).toEqual([0, 1]);
+    expect((await tenant.call('GET', `/v1/proposals/${id}`)).body.updatedAt).toBe(before);
+  });
+});
