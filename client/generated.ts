@@ -79,7 +79,7 @@ export type Customer = {
   companyName: string | null;
   /** One e-mail address, stored as typed and compared ignoring case. */
   email: string | null;
-  /** Phone number with at least 3 digits, stored as typed and found by its digits. */
+  /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone: string | null;
   /** A postal address; `null` if every part of it is `null`. */
   address: Address | null;
@@ -95,7 +95,7 @@ export type Customer = {
   tags: string[];
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
   metadata: Record<string, string>;
   /** `active` customers are in use; `archived` ones are kept but no longer in use. */
   status: 'active' | 'archived';
@@ -198,11 +198,11 @@ export type CustomerCreate = {
   companyName?: string | null | undefined;
   /** One e-mail address, stored as typed and compared ignoring case. */
   email?: string | null | undefined;
-  /** Phone number with at least 3 digits, stored as typed and found by its digits. */
+  /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone?: string | null | undefined;
-  /** A postal address; parts that are absent, `null` or empty are not known. */
+  /** A postal address. Absent, `null` and empty parts are treated as unknown. */
   address?: AddressInput | null | undefined;
-  /** A postal address; parts that are absent, `null` or empty are not known. */
+  /** A postal address. Absent, `null` and empty parts are treated as unknown. */
   shippingAddress?: AddressInput | null | undefined;
   /** Tax or VAT number. */
   taxId?: string | null | undefined;
@@ -215,7 +215,7 @@ export type CustomerCreate = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. Numbers and
+   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. Numbers and
    * booleans are accepted too, and become strings.
    */
   metadata?: Record<string, string | number | boolean | null> | null | undefined;
@@ -223,7 +223,7 @@ export type CustomerCreate = {
   status?: 'active' | 'archived' | undefined;
 };
 
-/** A postal address; parts that are absent, `null` or empty are not known. */
+/** A postal address. Absent, `null` and empty parts are treated as unknown. */
 export type AddressInput = {
   /** Street and number. */
   line1?: string | null | undefined;
@@ -266,11 +266,11 @@ export type CustomerUpdate = {
   companyName?: string | null | undefined;
   /** One e-mail address, stored as typed and compared ignoring case. */
   email?: string | null | undefined;
-  /** Phone number with at least 3 digits, stored as typed and found by its digits. */
+  /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone?: string | null | undefined;
-  /** The parts to change: an absent part stays, `null` clears it. */
+  /** The parts to change. An absent part stays as it is, `null` clears it. */
   address?: AddressPatch | null | undefined;
-  /** The parts to change: an absent part stays, `null` clears it. */
+  /** The parts to change. An absent part stays as it is, `null` clears it. */
   shippingAddress?: AddressPatch | null | undefined;
   /** Tax or VAT number. */
   taxId?: string | null | undefined;
@@ -283,7 +283,7 @@ export type CustomerUpdate = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. Numbers and
+   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. Numbers and
    * booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
   metadata?: Record<string, string | null | number | boolean> | null | undefined;
@@ -297,7 +297,7 @@ export type CustomerUpdate = {
   updatedAt?: string | undefined;
 };
 
-/** The parts to change: an absent part stays, `null` clears it. */
+/** The parts to change. An absent part stays as it is, `null` clears it. */
 export type AddressPatch = {
   /** Street and number. */
   line1?: string | null | undefined;
@@ -330,7 +330,7 @@ export type ProposalList = {
 export type ListedProposal = {
   /** Unique id; it never changes. */
   id: string;
-  /** The number of the proposal, as people use it; unique within the organization. */
+  /** Human-readable number of the proposal; unique within the organization. */
   number: string;
   /** Title. */
   title: string;
@@ -394,7 +394,7 @@ export type ListedProposal = {
   } | null;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
   metadata: Record<string, string>;
   /** When the record was created. */
   createdAt: string;
@@ -511,7 +511,7 @@ export type ProposalListQuery = {
 export type Proposal = {
   /** Unique id; it never changes. */
   id: string;
-  /** The number of the proposal, as people use it; unique within the organization. */
+  /** Human-readable number of the proposal; unique within the organization. */
   number: string;
   /** Title. */
   title: string;
@@ -575,7 +575,7 @@ export type Proposal = {
   } | null;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
   metadata: Record<string, string>;
   /** When the record was created. */
   createdAt: string;
@@ -624,7 +624,7 @@ export type Item = {
   imageUrl: string | null;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. */
+  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
   metadata: Record<string, string>;
   /** `active` items are offered; `archived` ones no longer are. */
   status: 'active' | 'archived';
@@ -706,7 +706,7 @@ export type ItemCreate = {
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a text of up to 500 characters. Numbers and
+   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. Numbers and
    * booleans are accepted too, and become strings.
    */
   metadata?: Record<string, string | number | boolean | null> | null | undefined;
@@ -729,13 +729,13 @@ export type Problem = {
   title: string;
   /** The HTTP status. */
   status: number;
-  /** What happened here, and what to do. */
+  /** What went wrong in this request, and what to do. */
   detail: string;
   /** The kind of problem, for programs. */
   code: string;
   /** The value of `X-Request-Id`, to quote to support. */
   requestId: string;
-  /** Everything that is wrong, each with its place; `[]` where there is nothing to point at. */
+  /** Everything that is wrong, each with its location; `[]` if there is nothing to point to. */
   errors: ProblemError[];
   /** With `external_id_taken` and `sku_taken`: the record that has it. */
   existingId?: string | undefined;
@@ -745,11 +745,11 @@ export type Problem = {
 
 /** One thing that is wrong with a request. */
 export type ProblemError = {
-  /** Where the value came in. */
+  /** The part of the request that has the value. */
   in: 'body' | 'query' | 'path' | 'header';
-  /** The field, parameter or header, with dots. */
+  /** The field, parameter or header; dots separate nested names. */
   field: string;
-  /** JSON Pointer (RFC 6901) into the body; `null` elsewhere. */
+  /** JSON Pointer (RFC 6901) into the body; `null` for other parts of the request. */
   pointer: string | null;
   /**
    * What is wrong, for programs: in a body one of `required`, `invalid_type`, `too_short`, `too_long`, `invalid_email`,
@@ -760,7 +760,7 @@ export type ProblemError = {
   code: string;
   /** What is wrong, for people; it continues the name of the field. */
   message: string;
-  /** The nearest valid name or value, where there is one. */
+  /** The nearest valid name or value, if there is one. */
   suggestion?: string | undefined;
 };
 
@@ -876,7 +876,7 @@ export type ProposalsApi = {
   get: Method<[proposalId: string, options?: CallOptions], Proposal>;
 };
 
-/** The catalog of products and services that proposals are made of. */
+/** The catalog of products and services that proposals are built from. */
 export type ItemsApi = {
   /** Returns a page of the catalog, newest first by default. `q` searches name, sku and description. */
   list: ListMethod<ItemListQuery, ItemList>;
@@ -905,7 +905,7 @@ export type Client = {
   customers: CustomersApi;
   /** What the organization offers to its customers, line by line. Read-only. */
   proposals: ProposalsApi;
-  /** The catalog of products and services that proposals are made of. */
+  /** The catalog of products and services that proposals are built from. */
   items: ItemsApi;
 };
 

@@ -1,4 +1,4 @@
-/** The closed code lists of other standards bodies, as they stand in the standards. */
+/** Closed code lists, as published in the standards. */
 
 /** ISO 3166-1 alpha-2, the 249 officially assigned codes. */
 export const countryCodes: ReadonlySet<string> = new Set(
@@ -13,7 +13,7 @@ export const countryCodes: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** ISO 4217 currencies in circulation; funds, metals and test codes are not money that a proposal is written in. */
+/** ISO 4217 currencies in circulation; funds, metals and test codes are left out, because no proposal uses them. */
 const currencies =
   'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLF ' +
   'CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG ' +

@@ -42,7 +42,7 @@ const details = {
     example: 'maria@alfreds.example',
   }),
   phone: fields.phone({
-    description: 'Phone number with at least 3 digits, stored as typed and found by its digits.',
+    description: 'Phone number with at least 3 digits, stored as typed and searched by its digits.',
     example: '030-0074321',
   }),
 };
@@ -101,7 +101,7 @@ const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone']
 const isBlank = (value: unknown) =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 
-/** What is wrong with a new customer that has nothing to be called by; undefined if it has. */
+/** The error for a new customer without any kind of name; undefined if it has one. */
 export function missingName(body: unknown): ProblemError | undefined {
   if (named.some((field) => !isBlank(Reflect.get(Object(body), field)))) return undefined;
   return {
@@ -113,13 +113,13 @@ export function missingName(body: unknown): ProblemError | undefined {
   };
 }
 
-/** Only a new record needs a name, and a body with an externalId may be meant for one that exists: the server finds out. */
+/** Only a new record needs a name. A body with an externalId may update an existing record, so the server checks that. */
 function requireName<T extends z.ZodType>(schema: T): T {
   return schema.refine((body) => !isBlank(Reflect.get(Object(body), 'externalId')) || !missingName(body), {
     path: ['name'],
     params: { code: 'required' },
     message: nameIsRequired,
-    // Reported together with what is wrong with single fields, so that one round trip shows everything.
+    // Reported together with the errors of single fields, so that one round trip shows everything.
     when: ({ value }) =>
       typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'name') === undefined,
   });

@@ -6,7 +6,7 @@ import { alsoAccepted, parsed } from './parsed.ts';
 
 const scale = 4;
 const decimalForm = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
-/** Longer than any number that a column holds, with room for zeros on either side. */
+/** Longer than any number that a column holds, including superfluous zeros on either side. */
 const longest = 40;
 
 /** The number in ten-thousandths, for exact arithmetic; `value` is a decimal string with up to 4 decimals. */
@@ -42,7 +42,7 @@ function parseDecimal(value: unknown, { min, max }: DecimalOptions): string | Fa
   }
   const outOfRange = () => failure('out_of_range', `must be between ${min} and ${max}`, value);
   const typed = String(value).trim();
-  // Before anything whose cost grows with the length.
+  // Checked before anything whose cost grows with the length.
   if (typed.length > longest) return outOfRange();
   if (typeof value === 'number' && typed.includes('e')) {
     return Math.abs(value) < 1 ? tooManyDecimals(value) : outOfRange();
@@ -68,7 +68,7 @@ function tooManyDecimals(value: string | number): Failure {
   return failure('too_many_decimals', `must have at most ${scale} decimals${advice}`, value);
 }
 
-/** How decimals between two bounds are written: whether with a sign, and with how many digits before the dot. */
+/** The regular expression for decimals between two bounds: with or without a sign, and the digits before the dot. */
 function pattern({ min, max }: { min: string; max: string }, decimals: string): string {
   const whole = Math.max(...[min, max].map((bound) => (bound.replace('-', '').split('.')[0] ?? '').length));
   return `^${min.startsWith('-') ? '-?' : ''}${whole === 1 ? '[0-9]' : `[0-9]{1,${whole}}`}${decimals}$`;

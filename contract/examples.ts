@@ -1,6 +1,6 @@
 /** Values that several examples of the documentation share. */
 
-/** Stands for the URL of the service; a published document has the real one in its place. */
+/** A placeholder for the URL of the service; a published document has the real URL instead. */
 export const exampleUrl = 'https://api.example.com';
 export const exampleCursor = 'eyJzIjoiLWNyZWF0ZWRBdCJ9';
 /** The same 26 characters under each prefix. */

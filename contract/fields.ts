@@ -144,12 +144,13 @@ const addressInputFields = { ...addressFields, country: countryInput };
 export const address = z
   .object(eachNullable({ ...addressFields, country }))
   .meta({ id: 'Address', description: 'A postal address; `null` if every part of it is `null`.' });
-export const addressInput = z
-  .strictObject(eachEmptyIsAbsent(addressInputFields))
-  .meta({ id: 'AddressInput', description: 'A postal address; parts that are absent, `null` or empty are not known.' });
+export const addressInput = z.strictObject(eachEmptyIsAbsent(addressInputFields)).meta({
+  id: 'AddressInput',
+  description: 'A postal address. Absent, `null` and empty parts are treated as unknown.',
+});
 export const addressPatch = z
   .strictObject(eachClearable(addressInputFields))
-  .meta({ id: 'AddressPatch', description: 'The parts to change: an absent part stays, `null` clears it.' });
+  .meta({ id: 'AddressPatch', description: 'The parts to change. An absent part stays as it is, `null` clears it.' });
 
 export const externalId = text(255, {
   description: 'The id of this record in your own system; unique per resource, case-sensitive.',
@@ -165,7 +166,7 @@ const tagsMeta = {
 };
 
 export const tags = z.array(tag).meta(tagsMeta);
-/** The length comes first: of a list that is too long, no element is looked at. */
+/** The length is checked first: the elements of a list that is too long are not looked at. */
 export const tagsInput = bounded(maximumTags, z.array(tag).check(refuseRepeated))
   .meta(tagsMeta)
   .nullable()
@@ -183,6 +184,6 @@ function refuseRepeated({ value, issues }: { value: string[]; issues: unknown[] 
   });
 }
 
-/** A field that only the server sets: a PATCH may carry it while it equals what is stored. */
+/** A field that only the server sets. A PATCH may contain it as long as it equals the stored value. */
 export const readOnly = <T>(field: z.ZodType<T>) =>
   parsed<unknown, T>((value) => value, { ...field.meta(), readOnly: true, type: 'string' }).optional();

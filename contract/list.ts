@@ -36,7 +36,7 @@ const since = (field: string) =>
 const before = (field: string) =>
   instantParameter({ description: `Only records whose \`${field}\` is before this time.` });
 
-/** The part of every list's query that all resources share; `searched` says in words where `q` looks. */
+/** The query parameters that all lists share; `searched` names the fields that `q` searches. */
 export function listQuery<const Sort extends string>(sorts: readonly Sort[], searched: string) {
   return {
     limit,

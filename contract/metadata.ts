@@ -12,7 +12,7 @@ const metadataSchema = {
   additionalProperties: { type: 'string', maxLength: valueLength },
   propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,40}$' },
   maxProperties: keys,
-  description: `Your own data: up to ${keys} keys (${keyRule}), each with a text of up to ${valueLength} characters.`,
+  description: `Your own data: up to ${keys} keys (${keyRule}), each with a string of up to ${valueLength} characters.`,
   examples: [{ segment: 'retail', 'crm.owner': 'north' }],
 };
 const scalars = 'Numbers and booleans are accepted too, and become strings.';
@@ -25,7 +25,7 @@ export function tooManyKeys(value: object): Failure | undefined {
     : undefined;
 }
 
-/** Every stored key may be removed while as many new ones are set; more than that cannot be meant. */
+/** A patch may remove every stored key and set as many new ones; more than that cannot be valid. */
 const keysOfPatch = 2 * keys;
 
 function metadataEntry(key: string, value: unknown): string | null | Failure {

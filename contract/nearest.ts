@@ -24,10 +24,10 @@ function distance(left: string, right: string): number {
   return previous[right.length] ?? 0;
 }
 
-/** Case, and the separators of snake_case and kebab-case, do not count. */
+/** Ignores case, and the separators of snake_case and kebab-case. */
 const bare = (name: string) => name.toLowerCase().replaceAll(/[_\s-]/g, '');
 
-/** The one of `names` nearest to `name`, where one is near enough to be a slip of the fingers or of the convention. */
+/** The nearest of `names` to `name`, if it is near enough to be a typo or another naming convention. */
 export function nearest(name: string, names: Iterable<string>): string | undefined {
   const wanted = bare(name.slice(0, 60));
   let found: string | undefined;

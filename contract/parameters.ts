@@ -1,4 +1,4 @@
-/** Query parameters: what a URL can say, parsed strictly. Nothing is clamped, guessed or ignored. */
+/** Query parameters, parsed strictly. Nothing is clamped, guessed or ignored. */
 import { idForm, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
 import { exampleId } from './examples.ts';
@@ -36,7 +36,7 @@ export function textParameter(max: number, schema: Schema) {
   return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
-/** A search: its words must all be found, so that their number is bounded. */
+/** A search. Every word must be found, so the number of words is limited. */
 export function searchParameter(max: number, schema: Schema) {
   return parameter<string>(
     max,
@@ -48,7 +48,7 @@ export function searchParameter(max: number, schema: Schema) {
   );
 }
 
-/** The id of a record; a text that cannot be one is a mistake rather than a filter that finds nothing. */
+/** The id of a record. A malformed id is an error rather than a filter that matches nothing. */
 export function idParameter(kind: Kind, schema: Schema) {
   const form = idForm(kind);
   const example = exampleId(prefixes[kind]);
@@ -60,7 +60,7 @@ export function idParameter(kind: Kind, schema: Schema) {
   );
 }
 
-/** A phone number or its end, with whatever punctuation: it must have a digit to be found by. */
+/** A phone number or its last digits, with any punctuation; at least one digit is required. */
 export function phoneParameter(schema: Schema) {
   return parameter<string>(
     40,
@@ -137,7 +137,7 @@ export function parseInstant(value: string): string | undefined {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', sign, zoneHour, zoneMinute] =
     match;
   const wall = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`);
-  // Date.parse rolls 30 February over to March: what does not print as it was typed does not exist.
+  // Date.parse rolls 30 February over to March: a date that does not print as it was typed does not exist.
   if (
     Number.isNaN(wall) ||
     new Date(wall).toISOString().slice(0, 19) !== `${year}-${month}-${day}T${hour}:${minute}:${second}`
@@ -152,7 +152,7 @@ export function parseInstant(value: string): string | undefined {
 
 const withoutZone = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** Why a text is not a time. */
+/** The error for a text that is not a time. */
 export function notAnInstant(value: string): Failure {
   return withoutZone.test(value)
     ? failure('invalid_type', 'must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00', value)

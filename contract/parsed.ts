@@ -1,4 +1,4 @@
-/** Schemas made of plain functions, and wrappers for fields. */
+/** Schemas built from plain functions, and wrappers for fields. */
 import { z } from 'zod';
 import { failure } from './text.ts';
 import type { Failure } from './text.ts';
@@ -26,14 +26,14 @@ export function parsed<Output, Input = Output>(
     context.issues.push(result);
     return z.NEVER;
   });
-  // The types of a transform's input are Zod's `any`: here the caller's view of it is named.
+  // Zod types a transform's input as `any`: this names the type that a caller sends.
   return type.meta(schema) as z.ZodType<Output, Input>;
 }
 
 /** No-code tools send `""` for an unmapped field. */
 const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
 
-/** `""` is a field that was not given: null in a new record, and unchanged in one that is merged into. */
+/** `""` counts as an absent field: null in a new record, and unchanged when merging into an existing one. */
 export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
   return z
     .preprocess<unknown, z.ZodOptional<z.ZodNullable<T>>, z.input<T> | null | undefined>(
@@ -43,7 +43,7 @@ export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
     .optional();
 }
 
-/** The same for a field that is never null. */
+/** The same, for a field that is never null. */
 export function optionalUnlessEmpty<T extends z.ZodType>(schema: T) {
   return z.preprocess<unknown, z.ZodOptional<T>, z.input<T> | undefined>(given, schema.optional()).optional();
 }

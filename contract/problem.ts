@@ -8,15 +8,16 @@ export const problemError = z
   .object({
     in: z
       .enum(['body', 'query', 'path', 'header'])
-      .meta({ description: 'Where the value came in.', examples: ['body'] }),
-    field: z
-      .string()
-      .meta({ description: 'The field, parameter or header, with dots.', examples: ['address.country'] }),
+      .meta({ description: 'The part of the request that has the value.', examples: ['body'] }),
+    field: z.string().meta({
+      description: 'The field, parameter or header; dots separate nested names.',
+      examples: ['address.country'],
+    }),
     pointer: z
       .string()
       .nullable()
       .meta({
-        description: 'JSON Pointer (RFC 6901) into the body; `null` elsewhere.',
+        description: 'JSON Pointer (RFC 6901) into the body; `null` for other parts of the request.',
         examples: ['/address/country'],
       }),
     code: z.string().meta({
@@ -30,7 +31,7 @@ export const problemError = z
     suggestion: z
       .string()
       .optional()
-      .meta({ description: 'The nearest valid name or value, where there is one.', examples: ['GB'] }),
+      .meta({ description: 'The nearest valid name or value, if there is one.', examples: ['GB'] }),
   })
   .meta({ id: 'ProblemError', description: 'One thing that is wrong with a request.' });
 
@@ -47,7 +48,7 @@ export const problem = z
       .max(599)
       .meta({ description: 'The HTTP status.', examples: [422] }),
     detail: z.string().meta({
-      description: 'What happened here, and what to do.',
+      description: 'What went wrong in this request, and what to do.',
       examples: ['address.country must be an ISO 3166-1 alpha-2 code such as DE.'],
     }),
     code: z.string().meta({ description: 'The kind of problem, for programs.', examples: ['validation_failed'] }),
@@ -59,7 +60,7 @@ export const problem = z
       .array(problemError)
       .max(maximumErrors)
       .meta({
-        description: 'Everything that is wrong, each with its place; `[]` where there is nothing to point at.',
+        description: 'Everything that is wrong, each with its location; `[]` if there is nothing to point to.',
         examples: [
           [
             {

@@ -19,7 +19,7 @@ export const maximumLines = 500;
 /** The texts of a proposal, shared with the import. */
 export const proposalTexts = {
   number: text(50, {
-    description: 'The number of the proposal, as people use it; unique within the organization.',
+    description: 'Human-readable number of the proposal; unique within the organization.',
     example: 'P-1042',
   }),
   title: text(200, { description: 'Title.', example: 'Spring assortment' }),
@@ -109,7 +109,7 @@ const customerSummary = z
 export const eventTimes = ['sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt'] as const;
 const happened = (what: string, example?: string) =>
   fields.timestamp(`When the proposal was first ${what}; \`null\` if it never was.`, example).nullable();
-/** The example of a proposal was accepted: what happens to others did not happen to it. */
+/** The example proposal was accepted, so the times of the other outcomes are null. */
 const notYet = <T extends z.ZodType>(field: z.ZodNullable<T>) => field.meta({ examples: [null] });
 
 const head = {

@@ -11,7 +11,7 @@ export function problems<const S extends Status>(...statuses: S[]): Record<S, ty
   return Object.fromEntries(statuses.map((status) => [status, problem])) as Record<S, typeof problem>;
 }
 
-/** What every operation can respond with, because it happens before the operation is reached. */
+/** Every operation can respond with these, because they happen before the operation is reached. */
 export const commonProblems = problems(400, 401, 403, 408, 429, 431, 500, 503);
 
 /** 304: the caller already has the current record. */

@@ -1,11 +1,11 @@
-/** Strings as people and tools send them: normalised, bounded, and rejected with a code if they cannot be stored. */
+/** Strings as people and tools send them: normalised, limited in length, and rejected with a code if they cannot be stored. */
 import { z } from 'zod';
 import type { FieldCode } from './problems/field-codes.ts';
 
 const controlCharacters = /\p{Cc}/u;
 const controlCharactersButTabAndNewline = /(?![\t\n])\p{Cc}/u;
 
-/** What a check of this contract reports; the server sends `params` as the code and suggestion of an error. */
+/** The issue that a check in this contract reports; the server sends `params` as the error's code and suggestion. */
 export function failure(code: FieldCode, message: string, input: unknown, suggestion?: string) {
   return { code: 'custom' as const, message, input, params: { code, suggestion } };
 }
@@ -25,7 +25,7 @@ const marksInARow = /\p{M}{31}/u;
 
 const tooLong = (max: number, value: string) => failure('too_long', `must have at most ${max} characters`, value);
 
-/** What normalising would take too long over: its cost grows with the square of a run of combining marks. */
+/** Rejects text that would take too long to normalise: the cost grows with the square of a run of combining marks. */
 function beyondNormalising(value: string, max: number): Failure | undefined {
   if (value.length > max * unitsBeforeNormalisation && value.trim().length > max * unitsBeforeNormalisation) {
     return tooLong(max, value);
@@ -49,7 +49,7 @@ function beyondStoring(value: string, max: number, multiline: boolean): Failure 
 
 const withNewlines = (value: string) => value.replaceAll('\r\n', '\n');
 
-/** The value as it is stored, or why it cannot be: at most `max` code points, NFC-normalised and trimmed. */
+/** The value as it is stored (at most `max` code points, NFC-normalised and trimmed), or the error if it cannot be. */
 export function cleanText(value: string, max: number, multiline = false): string | Failure {
   const hopeless = beyondNormalising(value, max);
   if (hopeless) return hopeless;
@@ -72,7 +72,7 @@ export function text(max: number, { description, example, min = 1, multiline = f
     .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
-/** A rule as a check of Zod's. Each of them runs only if nothing was wrong before it. */
+/** A rule as a Zod check. Each check runs only if all checks before it passed. */
 const reporting =
   (rule: (value: string) => Failure | undefined) =>
   ({ value, issues }: { value: string; issues: unknown[] }) => {
@@ -85,7 +85,7 @@ function tooShort(value: string, min: number): Failure | undefined {
   return failure('too_short', min === 1 ? 'must not be empty' : `must have at least ${min} characters`, value);
 }
 
-/** A text with one further rule, which sees only what is fine as a text. */
+/** A text with one further rule, which runs only on valid text. */
 export function textThat(
   rule: (value: string) => Failure | undefined,
   max: number,

@@ -1,4 +1,4 @@
-/** Version 1 of the API: every operation that it promises. */
+/** Version 1 of the API: all of its operations. */
 import { initContract } from '@ts-rest/core';
 import { customers } from './customers.ts';
 import { items } from './items.ts';

@@ -1,4 +1,4 @@
-/** What of an OpenAPI document this contract uses, and no more. */
+/** Types for the parts of an OpenAPI document that this contract uses. */
 
 export type Schema = {
   $ref?: string;
@@ -97,7 +97,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>): Schema
   return target;
 }
 
-/** The components that something refers to: a schema written out in a request is none, nor is a code that no operation has. */
+/** Only the components that are referred to: not schemas written inline, nor codes that no operation has. */
 export function referred<T>(kind: string, components: Record<string, T>, ...places: object[]): Record<string, T> {
   const text = JSON.stringify(places);
   return Object.fromEntries(
@@ -105,7 +105,7 @@ export function referred<T>(kind: string, components: Record<string, T>, ...plac
   );
 }
 
-/** The same of schemas, which refer to each other: what only an unused one refers to is unused, too. */
+/** The same for schemas, which refer to each other: a schema used only by an unused one is unused, too. */
 export function referredSchemas(schemas: Record<string, Schema>, paths: object): Record<string, Schema> {
   const used = referred('schemas', schemas, paths, schemas);
   return Object.keys(used).length === Object.keys(schemas).length ? used : referredSchemas(used, paths);

@@ -46,7 +46,7 @@ export function emitOpenApi(contract: AppRouter): Document {
   };
 }
 
-/** Where a route names its headers one by one, ts-rest wants each as an object of one. */
+/** Where a route lists its headers, ts-rest expects each as an object with one key. */
 function underItsName(published: Schema, schema: z.ZodType, { headers }: AppRoute): Schema {
   const [name] = Object.entries(Object(headers)).find(([, header]) => header === schema) ?? [];
   if (name === undefined) return published;

@@ -2,7 +2,7 @@
 import { resolve } from './document.ts';
 import type { Schema } from './document.ts';
 
-/** An example of the schema: its own, or one made of its parts. A field that only the server sets is no part of a request. */
+/** An example of the schema: its own, or one composed of its parts. Requests leave out fields that only the server sets. */
 export function exampleOf(schema: Schema, schemas: Record<string, Schema>): unknown {
   const { examples, anyOf, items, properties, required = [] } = resolve(schema, schemas);
   if (examples) return examples[0];

@@ -1,4 +1,4 @@
-/** The headers of answers: what each says, and which answers carry it. */
+/** The response headers: what each means, and which responses have it. */
 import { rateLimit } from '../limits.ts';
 import { exampleCursor, exampleId, exampleRequestId, exampleUrl } from '../examples.ts';
 import type { Header, Reference } from './document.ts';
@@ -20,12 +20,12 @@ export const responseHeaders = {
   },
   RateLimit: {
     description:
-      'What is left (IETF draft): `r` requests; the oldest counted request leaves the window in `t` seconds.',
+      'What is left of the rate limit (IETF draft): `r` requests; the oldest counted request leaves the window in `t` seconds.',
     schema: string,
     example: `"default";r=${limit - 1};t=${windowSeconds}`,
   },
-  'X-RateLimit-Limit': { description: 'Requests that the window admits.', schema: integer, example: limit },
-  'X-RateLimit-Remaining': { description: 'Requests still free in the window.', schema: integer, example: limit - 1 },
+  'X-RateLimit-Limit': { description: 'Requests allowed per window.', schema: integer, example: limit },
+  'X-RateLimit-Remaining': { description: 'Requests left in the current window.', schema: integer, example: limit - 1 },
   'X-RateLimit-Reset': {
     description: 'Seconds, rounded up, until the oldest counted request leaves the window.',
     schema: integer,
@@ -37,18 +37,18 @@ export const responseHeaders = {
     example: '"4Ul0-WXqGAb1uwXr8bkrEQ"',
   },
   Location: {
-    description: 'Address of the new record.',
+    description: 'URL of the new record.',
     schema: { type: 'string', format: 'uri' },
     example: `${exampleUrl}/v1/customers/${exampleId('cus')}`,
   },
   Link: {
-    description: 'Address of the next page (RFC 8288), the same as `pagination.nextUrl`; absent on the last page.',
+    description: 'URL of the next page (RFC 8288), the same as `pagination.nextUrl`; absent on the last page.',
     schema: string,
     example: `<${exampleUrl}/v1/customers?cursor=${exampleCursor}>; rel="next"`,
   },
   'Idempotency-Replayed': {
     description:
-      '`true` where this is the stored answer of an earlier request with the same `Idempotency-Key`; otherwise absent.',
+      '`true` if this is the stored response to an earlier request with the same `Idempotency-Key`; otherwise absent.',
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
   },
@@ -65,10 +65,10 @@ const rateHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ] as const;
-/** Sent before it is known whose request it is, so that there is no window to report. */
+/** Sent before the key is known, so there is no rate limit window to report. */
 const anonymousStatuses = new Set([401, 408, 431]);
 
-/** References to the headers of an answer: those that every answer has, and the further ones. */
+/** References to the headers of a response: those that every response has, and the given ones. */
 export function headersOf(status: number, further: readonly HeaderName[]): Record<string, Reference> {
   const names: HeaderName[] = ['X-Request-Id', ...(anonymousStatuses.has(status) ? [] : rateHeaders), ...further];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

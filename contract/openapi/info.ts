@@ -1,4 +1,4 @@
-/** What the OpenAPI document says before its first operation: to a reader who knows nothing yet. */
+/** The introduction of the OpenAPI document, for readers who are new to the API. */
 import { pageSize } from '../list.ts';
 import { exampleUrl } from '../examples.ts';
 import { rateLimit } from '../limits.ts';
@@ -28,7 +28,7 @@ operation. To test a connection, call \`GET /v1/me\`: it says which organization
 - Money and other decimals are strings, such as \`"1250.00"\`, so that nothing is rounded on the way. A JSON number is
   accepted too.
 - Every field is always present: without a value it is \`null\`, \`[]\` or \`{}\`.
-- \`externalId\` and \`metadata\` are yours: the id of the record in your system, and up to 50 texts of your own.
+- \`externalId\` and \`metadata\` are yours: the id of the record in your system, and up to 50 strings of your own.
 - Unknown parameters and fields are rejected by name, never ignored.
 
 ## Pagination
@@ -65,7 +65,7 @@ export const tags = [
   { name: 'Account', description: 'The organization and the key that are calling.' },
   { name: 'Customers', description: 'The people and companies that the organization sells to.' },
   { name: 'Proposals', description: 'What the organization offers to its customers, line by line. Read-only.' },
-  { name: 'Items', description: 'The catalog of products and services that proposals are made of.' },
+  { name: 'Items', description: 'The catalog of products and services that proposals are built from.' },
 ];
 
 export const securitySchemes = {

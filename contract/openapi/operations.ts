@@ -1,4 +1,4 @@
-/** What ts-rest makes of an operation → the operation as a stranger can use it. */
+/** ts-rest's operation → the published operation, complete with headers, examples and problems. */
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { resolve } from './document.ts';
@@ -79,7 +79,7 @@ function describeResponse(
 ): Response {
   if (status === 304) {
     return {
-      description: 'The record still has the ETag that `If-None-Match` names; there is no body.',
+      description: 'The record has not changed: its ETag matches `If-None-Match`. There is no body.',
       headers: headersOf(status, ['ETag']),
     };
   }
@@ -105,7 +105,7 @@ function describeSuccess(status: number, schema: Schema, asked: Asked, route: Ap
   if (status === 201) further.push('Location');
   if (asked.headers.has('idempotency-key')) further.push('Idempotency-Replayed');
   const outcomes: Record<string, string> = {
-    'POST 200': 'The record that already had this `externalId`, as `onConflict` asks.',
+    'POST 200': 'The record that already had this `externalId`, as `onConflict` requests.',
     'POST 201': 'The new record.',
     'PATCH 200': 'The record as it is now.',
   };
@@ -116,7 +116,7 @@ function describeSuccess(status: number, schema: Schema, asked: Asked, route: Ap
   };
 }
 
-/** Every list shares one `pagination`, whose example is of customers: its address becomes that of the list at hand. */
+/** All lists share one `pagination`, whose example URL is of customers: it is changed to the URL of this list. */
 function inPlace(example: unknown, path: string): unknown {
   return JSON.parse(JSON.stringify(example).replaceAll('/v1/customers?', `${path}?`));
 }

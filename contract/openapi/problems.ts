@@ -7,7 +7,7 @@ import { problemBody } from '../problems/row.ts';
 import type { PublishedRow } from '../problems/row.ts';
 import type { Example, MediaType, Reference, Schema } from './document.ts';
 
-/** What a request to an operation can hold. */
+/** What a request to an operation can contain. */
 export type Asked = {
   method: string;
   parameters: ReadonlySet<string>;
@@ -63,7 +63,7 @@ export function problemExamples(): Record<string, Example> {
 }
 
 function exampleBody(code: ProblemCode): Problem {
-  // The example of a row is of the facts that the same row takes; the compiler cannot follow that through an index.
+  // A row's example has the facts that the row takes, but the compiler cannot see that through an index.
   const row = problemCatalogue[code] as unknown as PublishedRow<number, unknown>;
   return problemBody(row, { code, facts: row.example, requestId: exampleRequestId, publicUrl: exampleUrl });
 }

@@ -1,13 +1,13 @@
-/** Zod schemas → the schemas of an OpenAPI 3.1 document: named, without what only a validator needs. */
+/** Zod schemas → named schemas of an OpenAPI 3.1 document, without the parts that only a validator needs. */
 import { z } from 'zod';
 import { mapSchema, refer } from './document.ts';
 import type { Schema } from './document.ts';
 
-/** Which side of a schema is meant: what a caller sends, or what the server answers. */
+/** Whether the schema is for what a caller sends (`input`) or for what the server returns (`output`). */
 type Direction = 'input' | 'output';
 
 type SchemaCollection = {
-  /** The schemas with an `id`, by that id, that were met so far. */
+  /** The schemas with an `id` found so far, by that id. */
   readonly named: Record<string, Schema>;
   publish(schema: z.ZodType, direction: Direction): Schema;
 };
@@ -40,7 +40,7 @@ function convert(schema: z.ZodType, direction: Direction): { root: Schema; defin
     $defs,
     ...root
   } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any', override: restoreMeta });
-  // Zod's type allows `true` and `false` wherever a schema stands; it emits them for additionalProperties only.
+  // Zod's type allows `true` and `false` in place of any schema; it emits them for additionalProperties only.
   const raw = ($defs ?? {}) as Record<string, Schema>;
   const tidy = (part: Schema): Schema =>
     mapSchema(part, (inner) => tidyOne(inner, direction, (name) => tidy(raw[name] ?? {})));
@@ -49,7 +49,7 @@ function convert(schema: z.ZodType, direction: Direction): { root: Schema; defin
   return { root: tidy(root as Schema), definitions };
 }
 
-/** Zod leaves examples and defaults out on the input side of whatever transforms; in this contract they are the caller's. */
+/** Zod drops examples and defaults on the input side of a transform; in this contract they describe the input. */
 function restoreMeta({
   zodSchema,
   jsonSchema,
@@ -78,8 +78,8 @@ function tidyOne(schema: Schema, direction: Direction, define: (name: string) =>
 }
 
 /**
- * `anyOf [X, null]` as one schema that may be null, which no-code tools and generators read. In an answer, a named
- * schema stays a reference; in a request it is written out, because there `anyOf` has no place.
+ * `anyOf [X, null]` as one schema that may be null, which no-code tools and generators read. In a response, a named
+ * schema stays a reference; in a request it is written inline, because requests avoid `anyOf`.
  */
 function orNull(schema: Schema, direction: Direction, define: (name: string) => Schema): Schema {
   const { anyOf, ...around } = schema;
@@ -98,7 +98,7 @@ function orNull(schema: Schema, direction: Direction, define: (name: string) => 
   };
 }
 
-/** The format says it all; with a pattern beside it, generators try to match the pattern against a date of their own type. */
+/** The format is enough: given a pattern too, generators try to match it against their own date type. */
 function withoutPattern(schema: Schema): Schema {
   const { pattern: _, ...formatted } = schema;
   return formatted;

@@ -1,4 +1,4 @@
-/** The document in OpenAPI 3.0.3, for importers that do not read 3.1 yet: the same contract in the older words. */
+/** The same document in OpenAPI 3.0.3, for importers that do not read 3.1 yet. */
 import { mapSchema, mapValues, referredSchemas, resolve } from './document.ts';
 import type { Document, Schema } from './document.ts';
 
@@ -6,7 +6,7 @@ export function toOpenApi30(document: Document): Document {
   const { components } = document;
   const convert = (schema: Schema): Schema =>
     mapSchema(schema, (part) => older(part, (named) => convert(resolve(named, components.schemas))));
-  // Only schemas are changed, whatever stands around them.
+  // Only schemas are changed; everything around them stays the same.
   const paths = withSchemas(document.paths, convert) as Document['paths'];
   const schemas = mapValues(components.schemas, convert);
   return {
@@ -36,7 +36,7 @@ function withSchemas(node: unknown, convert: (schema: Schema) => Schema): unknow
   if (typeof node !== 'object' || node === null) return node;
   return Object.fromEntries(
     Object.entries(node).map(([key, value]) => {
-      // Whatever stands under `schema` in an operation is one.
+      // Any value under `schema` in an operation is a schema.
       if (key === 'schema') return [key, convert(value as Schema)];
       return [key, opaque.has(key) ? value : withSchemas(value, convert)];
     }),
@@ -45,7 +45,7 @@ function withSchemas(node: unknown, convert: (schema: Schema) => Schema): unknow
 
 /** `define` gives the converted schema that a reference means. */
 function older(schema: Schema, define: (reference: Schema) => Schema): Schema {
-  // 3.0 has no word for the names of properties: descriptions name the rule.
+  // 3.0 cannot express rules for property names: the descriptions state them.
   const { type, examples = [], anyOf, propertyNames: _, ...kept } = schema;
   // The one use of `anyOf` is a reference that may be null. In 3.0 only a schema with a type can be nullable.
   const [reference] = anyOf ?? [];

@@ -1,6 +1,6 @@
 /**
- * Every kind of problem, from 400 to 503, by its code. What the server sends, the examples of the OpenAPI document and the
- * documentation are made from the same row.
+ * Every kind of problem, from 400 to 503, by its code. The responses, the examples in the OpenAPI document and the
+ * documentation all come from the same row.
  */
 import { accessProblems } from './access.ts';
 import { recordProblems } from './records.ts';
@@ -9,7 +9,7 @@ import { serviceProblems } from './service.ts';
 
 export const problemCatalogue = { ...requestProblems, ...accessProblems, ...recordProblems, ...serviceProblems };
 
-/** What kind of problem it is: the part of a response that a program decides by. */
+/** The kind of problem: the part of a response that a program should decide by. */
 export type ProblemCode = keyof typeof problemCatalogue;
 
 // Object.keys forgets that it returns the table's own names.

@@ -1,7 +1,7 @@
-/** Sentences made of the errors of a request. */
+/** Sentences built from the errors of a request. */
 import type { ProblemError } from '../problem.ts';
 
-/** How many errors the sentence of a problem names; the rest is in `errors`. */
+/** How many errors `detail` names; the rest are in `errors`. */
 const named = 3;
 
 /** `limit must be a whole number from 1 to 100.` for each of the first errors, and how many there are besides. */
