@@ -1,4 +1,4 @@
-/** The guides, in the order in which a newcomer reads them; each is a file in `guides/`. */
+/** The guides, in reading order for a newcomer; each is a file in `guides/`. */
 
 export const siteTitle = 'Customer, Proposal and Item API';
 
@@ -6,30 +6,38 @@ export type Guide = { slug: string; title: string; summary: string };
 
 export const guides = [
   { slug: '', title: 'Overview', summary: 'Read and write customers, proposals and catalog items over HTTP, as JSON.' },
-  { slug: 'first-call', title: 'First call', summary: 'From a key to the first record read and written.' },
-  { slug: 'pagination-and-sync', title: 'Pagination and sync', summary: 'Read whole lists, and keep a copy in step.' },
+  { slug: 'first-call', title: 'First call', summary: 'Get a key, read your first record and create one.' },
+  {
+    slug: 'pagination-and-sync',
+    title: 'Pagination and sync',
+    summary: 'Read whole lists, and keep a copy up to date.',
+  },
   {
     slug: 'retries-and-idempotency',
     title: 'Retries and idempotency',
-    summary: 'Repeat a request without doing its work twice.',
+    summary: 'Retry any request without creating anything twice.',
   },
-  { slug: 'errors', title: 'Errors', summary: 'Every code: its status, what it means, what to do.' },
-  { slug: 'rate-limit', title: 'Rate limit', summary: 'How many requests a key may make, and how to stay within.' },
-  { slug: 'money', title: 'Money', summary: 'Decimal strings, currencies, and sums that come out right.' },
+  { slug: 'errors', title: 'Errors', summary: 'Every error code: its status, its meaning and what to do.' },
+  {
+    slug: 'rate-limit',
+    title: 'Rate limit',
+    summary: 'How many requests a key can make, and how to stay within the limit.',
+  },
+  { slug: 'money', title: 'Money', summary: 'Decimal strings, currencies, and exact sums.' },
   {
     slug: 'versioning',
     title: 'Versioning',
-    summary: 'What will not change under you, and how you hear of what does.',
+    summary: 'What stays stable, what can change, and how changes are announced.',
   },
   {
     slug: 'automation',
     title: 'Zapier, Make and n8n',
-    summary: 'Connection test, trigger, search and create, step by step.',
+    summary: 'Set up a connection test, trigger, search and create action.',
   },
   {
     slug: 'agents',
     title: 'AI agents',
     summary: 'Connect Claude, ChatGPT, Cursor or n8n over the Model Context Protocol.',
   },
-  { slug: 'import', title: 'Moving from another tool', summary: 'Bring customers, items and proposals along.' },
+  { slug: 'import', title: 'Moving from another tool', summary: 'Import customers, items and proposals.' },
 ] as const satisfies Guide[];
