@@ -6,34 +6,34 @@ const hasCredentials = (url: string) => URL.canParse(url) && /@/.test(url.split(
 const schema = z.object({
   PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).default(3000),
   HOST: z.string().min(1).default('127.0.0.1'),
-  /** Where the service is reached from outside; the listening address where it is not given. */
+  /** The service's URL as callers see it. Default: the listening address. */
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .refine((url) => !hasCredentials(url), 'must have no user:password@, because it is shown to every caller')
     .optional(),
-  /** A PostgreSQL of 15 to 18; without it an embedded one is run in DATA_DIR. */
+  /** PostgreSQL 15 to 18; without it, an embedded one runs in DATA_DIR. */
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
     .optional(),
   DATA_DIR: z.string().min(1).optional(),
-  /** Redis 7 or Valkey: the rate limit over all processes. */
+  /** Redis 7 or Valkey, for a rate limit shared by all processes. */
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
     .optional(),
-  /** Prometheus metrics are served here, at /metrics; nowhere without it. */
+  /** The port for Prometheus metrics, at /metrics; without it, they are not served. */
   METRICS_PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).optional(),
-  /** Signs the sessions of the settings pages; without it a random one that is kept in the database. */
+  /** Signs the sessions of the settings pages. Default: a random secret stored in the database. */
   AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
-  /** Sends invitations and password links; without it the settings show them only. */
+  /** Sends invitations and password links; without it, the settings only display them. */
   SMTP_URL: z
     .string()
     .regex(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
     .optional(),
-  /** Who that mail is from, such as `Acme <api@acme.example>`. */
+  /** The sender of that mail, such as `Acme <api@acme.example>`. */
   MAIL_FROM: z.string().min(3).optional(),
-  /** An OpenID provider that members can sign in with; all three or none. */
+  /** An OpenID provider that members can sign in with; set all three or none. */
   OIDC_ISSUER: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
@@ -42,11 +42,11 @@ const schema = z.object({
 
 export type Config = Readonly<z.output<typeof schema>>;
 
-/** A sentence that is shown to the person at the terminal, as it is and without a stack. */
+/** An error whose message is printed at the terminal without a stack trace. */
 export class UsageError extends Error {}
 
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable is one that was not set: `PORT= npm start`.
+  // An empty variable counts as not set: `PORT= npm start`.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const result = schema.safeParse(given);
   if (result.success) return Object.freeze(result.data);

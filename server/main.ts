@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: finds the command, runs it, and turns what went wrong into one line and an exit status. */
+/** The command line: finds the command, runs it, and reports a failure as one line and an exit status. */
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import type { Command } from './commands/command.ts';
@@ -8,7 +8,7 @@ import { Rejection } from './problems/rejection.ts';
 
 type Load = () => Promise<Command>;
 
-// Loaded when asked for: `--help` does not wait for an ORM.
+// Loaded on demand, so that `--help` does not wait for the ORM.
 const commands: Record<string, Load> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand,
@@ -29,7 +29,7 @@ async function overview(): Promise<string> {
   return `Usage: npx proposal-api <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nRun npx proposal-api <command> --help for the options of a command, or --version for the version.\n`;
 }
 
-/** Of the package that this file is part of, built or not. */
+/** The version of the package that this file belongs to, built or not. */
 function readVersion(): string {
   const { version }: { version: string } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8'));
   return version;

@@ -1,4 +1,4 @@
-/** Session tokens at rest: the database holds their SHA-256, so that a copy of it signs nobody in. */
+/** The database stores only the SHA-256 of session tokens, so a copy of it cannot be used to sign in. */
 import { hash } from 'node:crypto';
 import { kyselyAdapter } from '@better-auth/kysely-adapter';
 import type { BetterAuthOptions } from 'better-auth';
@@ -36,7 +36,7 @@ export function hashedTokenAdapter(db: Kysely<unknown>): (options: BetterAuthOpt
 
 function hashing(adapter: Omit<Adapter, 'transaction'>): Pick<Adapter, (typeof methods)[number]> {
   const wrapped = methods.map((name) => {
-    // Each of them takes one object with a model; what they return passes through unchanged but for its token.
+    // Each of them takes one object with a model; their results are returned unchanged except for the token.
     const method = adapter[name] as Method;
     return [name, (call: Call) => (call.model === 'session' ? callHashed(method, call) : method(call))];
   });

@@ -1,30 +1,30 @@
-/** How the sign-in library is set up: it keeps passwords, sessions and links; which member they belong to is ours. */
+/** Configures the sign-in library. It keeps passwords, sessions and links; we decide which member they belong to. */
 import type { BetterAuthOptions } from 'better-auth';
 import type pg from 'pg';
 import { hashedTokenAdapter } from './hashed-tokens.ts';
 import { hashPassword, passwordLength, verifyPassword } from './passwords.ts';
 import { signInTables } from './sign-in-tables.ts';
 
-/** A session ends after two hours without a request, and twelve hours after the sign-in whatever happens. */
+/** A session ends after two hours without a request, and twelve hours after the sign-in at the latest. */
 export const sessionSeconds = { idle: 2 * 3600, whole: 12 * 3600 };
 const renewSeconds = 300;
 
-/** Says where a request comes from, for the list of sessions; nobody outside can send it. */
+/** The IP address of a request, for the list of sessions; a client cannot set it. */
 export const ipHeader = 'x-settings-ip';
 
 export type LibraryParts = {
   pool: pg.Pool;
   /** Signs cookies: at least 32 characters. */
   secret: string;
-  /** The service is reached over https, so its cookies are for https only. */
+  /** Whether people reach the service over https, so that its cookies are for https only. */
   secure: boolean;
-  /** Receives what went wrong inside the library; never a password or a token. */
+  /** Receives the library's errors, which never contain a password or a token. */
   onError: (error: unknown) => void;
 };
 
 export const cookieName = (secure: boolean) => `${secure ? '__Host-' : ''}settings.session_token`;
 
-/** Without tokens of the provider: nobody here calls it again. */
+/** Without the provider's tokens, because the provider is not called again. */
 const withoutTokens = async (account: Record<string, unknown>) => ({
   data: { ...account, accessToken: null, refreshToken: null, idToken: null, scope: null },
 });

@@ -10,7 +10,7 @@ export function createMailer({ url, from }: { url: string; from: string }): Mail
   const transport = createTransport({ url, ...timeouts }, { from });
   return {
     async send(mail) {
-      // A list of addresses would reach more people than one.
+      // A single address only: a list would send the mail to others, too.
       await transport.sendMail({ ...mail, to: { name: '', address: mail.to } });
     },
     close: () => transport.close(),

@@ -1,4 +1,4 @@
-/** The members of an organization. An actor of `null` is whoever has a shell on the machine. */
+/** The members of an organization. An actor of `null` means the command line. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { email as emailSchema } from '../../contract/fields.ts';
@@ -17,7 +17,7 @@ import { deleteSignIn, memberWithEmail } from './sign-in-tables.ts';
 
 export type NewMember = Pick<Member, 'email' | 'name' | 'role'>;
 
-/** Rejected where the e-mail address belongs to a member of any organization. */
+/** Rejected if the e-mail address already belongs to a member of any organization. */
 export async function addMember(
   database: Database,
   organization: Pick<Organization, 'id'>,
@@ -46,7 +46,7 @@ export async function addMember(
   }
 }
 
-/** Those who have not been removed, by name. */
+/** The members who have not been removed, by name. */
 export function listMembers(em: ScopedEntityManager): Promise<Member[]> {
   return em.find(Member, { removedAt: null }, { orderBy: { name: 'asc', id: 'asc' } });
 }
@@ -91,7 +91,7 @@ async function changeMember(
   const attempt = { action, memberId: actor?.id ?? null, detail: publicId('member', subject.id) };
   return auditingRejections(em, attempt, () =>
     em.transactional(async (inner) => {
-      // Two admins who remove each other at once: one of them waits here.
+      // If two admins remove each other at the same time, one of them waits here.
       await lockOrganization(inner, subject.organizationId);
       if (actor) await requireAdmin(inner, actor, 'manage members');
       const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };

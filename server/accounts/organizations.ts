@@ -1,4 +1,4 @@
-/** Organizations: who runs the service creates them, and sets their plan. */
+/** Organizations. The operator of the service creates them and sets their plan. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
@@ -27,7 +27,7 @@ export function listOrganizations({ orm }: Pick<Database, 'orm'>): Promise<Organ
   return orm.em.fork().find(Organization, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
 }
 
-/** A changed plan applies to every process within a second. */
+/** The new plan takes effect in every process within a second. */
 export async function setPlan(database: Database, { id }: Pick<Organization, 'id'>, plan: Plan): Promise<Organization> {
   return forOrganization(database, id).transaction(async (em) => {
     const organization = await lockOrganization(em, id);

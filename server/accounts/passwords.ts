@@ -1,9 +1,9 @@
-/** What a password must be, and how it is stored. */
+/** The rules for passwords, and how they are stored. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 export const passwordLength = { least: 12, most: 128 };
 
-/** What is wrong with a password, as a sentence; undefined where it can be used. */
+/** A sentence that says what is wrong with a password; undefined if it can be used. */
 export async function passwordProblem(password: string): Promise<string | undefined> {
   if (password.length < passwordLength.least) return `Use at least ${passwordLength.least} characters.`;
   if (password.length > passwordLength.most) return `Use at most ${passwordLength.most} characters.`;
@@ -14,7 +14,7 @@ export async function passwordProblem(password: string): Promise<string | undefi
 
 let common: Promise<ReadonlySet<string>> | undefined;
 
-/** Loaded when the first password is chosen: 50,000 words that nobody needs before that. */
+/** 50,000 words, loaded only when the first password is chosen. */
 async function readCommonPasswords(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   return new Set(Object.values(dictionary).flatMap((words) => [...words].map(String)));
@@ -41,7 +41,7 @@ const substitutes: Record<string, string> = {
   '7': 't',
 };
 
-/** `abcabc` → `abc`; a text that repeats nothing is its own unit. */
+/** `abcabc` → `abc`; a text without repetition is returned as it is. */
 function repeatedUnit(text: string): string {
   const period = (text + text).indexOf(text, 1);
   return period > 0 ? text.slice(0, period) : text;
@@ -67,7 +67,7 @@ export async function verifyPassword({ hash, password }: { hash: string; passwor
   return key.length === expected.length && timingSafeEqual(key, expected);
 }
 
-// Two at a time: hashing occupies Node's thread pool, which everything else that reads files or looks up names shares.
+// Two at a time: hashing occupies Node's thread pool, which file access and DNS lookups share.
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 let turn = 0;
 

@@ -1,4 +1,4 @@
-/** Signing in within the limits, and on the audit log. */
+/** Applies the limits to sign-ins and records them in the audit log. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { writeEvent } from '../records/audit-log.ts';
@@ -37,7 +37,7 @@ export async function logSignIn(database: Database, email: string, ipAddress: st
   await writeEvent(em, { kind: 'sign_in', action: 'signed_in', memberId: member.id, ipAddress });
 }
 
-/** An address that belongs to nobody has no organization whose log could hold it; the request log has it. */
+/** An unknown e-mail address has no organization, so only the request log records it. */
 async function logFailure(database: Database, email: string, ipAddress: string): Promise<void> {
   const member = await memberWithEmail(database.pool, email);
   if (!member || !(await admitToLog(database.pool, member.id))) return;

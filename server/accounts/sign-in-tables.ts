@@ -1,10 +1,10 @@
-/** What signing in stores, in a schema of its own: the library's tables, the attempts, and the secret. */
+/** The tables for signing in, in their own schema: the library's tables, the attempts, and the secret. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Member } from '../entities/organization.ts';
 
-/** The library's own view of the shared pool: its tables are in their schema, and its times are Dates. */
+/** The shared pool as the library uses it: with its own schema, and with times as Dates. */
 export function signInTables(pool: pg.Pool): Kysely<unknown> {
   const connect = async () => {
     const client = await pool.connect();
@@ -13,7 +13,7 @@ export function signInTables(pool: pg.Pool): Kysely<unknown> {
       release: () => client.release(),
     };
   };
-  // Kysely also asks for cursors, which only its stream() uses; the pool is not its to end.
+  // Kysely's type also requires cursors, which only its stream() uses; the pool must not be ended by Kysely.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as never });
   return new Kysely<unknown>({ dialect }).withSchema('sign_in');
 }
@@ -23,7 +23,7 @@ export async function readSecret(pool: pg.Pool): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-/** The member with this e-mail address, in any organization: it is not known before a person has signed in. */
+/** The member with this e-mail address, in any organization: the organization is unknown before the sign-in. */
 export async function memberWithEmail(
   pool: pg.Pool,
   email: string,
@@ -42,19 +42,19 @@ const attempt = `insert into sign_in.attempts as a (key, count, ends_at) values 
     ends_at = case when a.ends_at <= now() then excluded.ends_at else a.ends_at end
   returning count, ceil(extract(epoch from ends_at - now()))::int as "secondsLeft"`;
 
-/** Counts one more within the window that the first attempt opened, for every process at once. */
+/** Counts one more attempt, across all processes, within the window that the first attempt opened. */
 export async function countAttempt(pool: pg.Pool, key: string, windowSeconds: number): Promise<Attempts> {
   const { rows } = await pool.query<Attempts>(attempt, [key, windowSeconds]);
   return rows[0] ?? { count: 1, secondsLeft: windowSeconds };
 }
 
-/** Takes back attempts that turned out to be right. */
+/** Uncounts attempts that succeeded. */
 export async function forgiveAttempts(pool: pg.Pool, { whole, one }: { whole: string; one: string }): Promise<void> {
   await pool.query('delete from sign_in.attempts where key = $1', [whole]);
   await pool.query('update sign_in.attempts set count = greatest(count - 1, 0) where key = $1', [one]);
 }
 
-/** Password links that a member was given before; they end when one is used or a newer one is issued. */
+/** A member's earlier password links; they end when one is used or a newer one is issued. */
 export async function endPasswordLinks(pool: pg.Pool, userId: string): Promise<void> {
   await pool.query('delete from sign_in."verification" where value = $1', [userId]);
 }
@@ -142,7 +142,7 @@ export async function removeEnded(pool: pg.Pool): Promise<void> {
 
 const removeEveryMs = 60_000;
 
-/** Returns what stops it. */
+/** Returns a function that stops it. */
 export function removeEndedRegularly(pool: pg.Pool, onError: (error: unknown) => void): () => void {
   const timer = setInterval(() => void removeEnded(pool).catch(onError), removeEveryMs).unref();
   return () => clearInterval(timer);

@@ -1,4 +1,4 @@
-/** Signing in with email and password: sessions, password links, and the member that each belongs to. */
+/** Signing in with e-mail address and password: sessions, password links, and the member that each belongs to. */
 import { randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import type { Database } from '../database/orm.ts';
@@ -29,23 +29,23 @@ type Person = Pick<Member, 'name' | 'email'>;
 type WithCookies<T> = T & { cookies: string[] };
 
 export type SignIns = {
-  /** True where the password is that of a member; the same work is done where there is no such member. */
+  /** Whether the password is the member's. Does the same work if there is no such member. */
   signIn(email: string, password: string, device: Device): Promise<WithCookies<{ accepted: boolean }>>;
-  /** Who has the session of this Cookie header; undefined where there is none, or it has ended. */
+  /** The member whose session is in this Cookie header; undefined if there is none or it has ended. */
   visitor(cookie: string | undefined): Promise<WithCookies<{ visitor: Visitor | undefined }>>;
   signOut(cookie: string | undefined): Promise<{ cookies: string[] }>;
-  /** Ends every other session and every password link; not accepted where the current password is wrong. */
+  /** Ends every other session and every password link; rejected if the current password is wrong. */
   changeOwnPassword(
     cookie: string | undefined,
     passwords: { current: string; next: string },
     device: Device,
   ): Promise<WithCookies<{ accepted: boolean }>>;
   choosePassword(person: Person, password: string): Promise<void>;
-  /** A token for /settings/password, good for one new password; those issued before it stop working. */
+  /** A token for /settings/password that sets one new password; tokens issued before it stop working. */
   passwordLink(person: Person, hours?: number): Promise<string>;
-  /** The email address that a link is for; undefined where it was used, is too old or was never issued. */
+  /** The e-mail address that a link is for; undefined if it was used, has expired or was never issued. */
   linkedEmail(token: string): Promise<string | undefined>;
-  /** Sets the password by a link, ends every link and every session; undefined where the link no longer works. */
+  /** Sets the password by a link, and ends every link and session; undefined if the link no longer works. */
   redeemLink(token: string, password: string): Promise<{ email: string } | undefined>;
 };
 
@@ -55,7 +55,7 @@ export function createSignIns({ database, secret, secure, onError = () => {} }: 
   const { pool } = database;
   const auth = betterAuth(libraryOptions({ pool, secret, secure, onError }));
 
-  /** The library keeps the cause to itself; if the database is unreachable, a statement of our own says so. */
+  /** The library hides the cause, so a statement of our own finds out whether the database is unreachable. */
   async function explain(cause?: unknown): Promise<never> {
     await readSecret(pool);
     throw new Error('The sign-in library failed.', { cause });

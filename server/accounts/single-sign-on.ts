@@ -1,4 +1,4 @@
-/** Signing in through an OpenID provider, for members that exist: matched by the email address that the provider verified. */
+/** Signing in through an OpenID provider: existing members are matched by the e-mail address that it has verified. */
 import { betterAuth } from 'better-auth';
 import { genericOAuth } from 'better-auth/plugins/generic-oauth';
 import type { Database } from '../database/orm.ts';
@@ -14,9 +14,9 @@ export const callbackPath = '/settings/oidc/callback';
 const providerId = 'oidc';
 
 export type SingleSignOn = {
-  /** Where the browser goes to sign in; afterwards it comes back to `next`. */
+  /** The URL at which the browser signs in; afterwards it returns to `next`. */
   start(next: string): Promise<{ url: string; cookies: string[] }>;
-  /** Finishes with what the provider sent: the query of the callback. Undefined where it signs nobody in. */
+  /** Finishes with what the provider sent: the query of the callback. Undefined if nobody is signed in. */
   finish(
     query: string,
     cookie: string | undefined,
@@ -26,7 +26,7 @@ export type SingleSignOn = {
 type Parts = Omit<LibraryParts, 'pool'> & { database: Database; provider: Provider; baseUrl: () => string };
 
 export function createSingleSignOn({ database, provider, baseUrl, ...parts }: Parts): SingleSignOn {
-  // Made when it is first needed, and anew when the provider could not be reached: the library reads its metadata once.
+  // Created when first needed, and again if the provider could not be reached: the library reads its metadata once.
   let made: ReturnType<typeof makeLibrary> | undefined;
 
   async function library() {

@@ -1,4 +1,4 @@
-/** ETags: strong, over the body as it is sent; and the two conditions on them, as RFC 9110 (13.1) has them. */
+/** Strong ETags over the body as sent, and the two conditional headers of RFC 9110 (13.1). */
 import { hash } from 'node:crypto';
 import { Problem } from '../problems/problem.ts';
 
@@ -8,7 +8,7 @@ export function etagOf(text: string): string {
 
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
 
-/** If-None-Match compares weakly: what a cache made weak on the way is still the same record. */
+/** If-None-Match compares weakly: an ETag that a cache has weakened still means the same record. */
 export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === etag);

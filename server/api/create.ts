@@ -1,4 +1,4 @@
-/** A create: inserted, or resolved by externalId where the unique index rejects it; under an Idempotency-Key only once. */
+/** Creates: insert, or resolve by externalId if the unique index rejects the record; once per Idempotency-Key. */
 import type { EntityName } from '@mikro-orm/core';
 import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
@@ -28,21 +28,21 @@ export type Creation<T extends Stored, Row extends Stored, Body> = {
   body: Unique;
   onConflict: 'error' | 'return' | 'update' | undefined;
   idempotencyKey: string | undefined;
-  /** Why the body cannot become a new record, though it may change one that exists. */
+  /** Why the body cannot become a new record, although it may update an existing one. */
   missing?: ProblemError | undefined;
   /** The values of a new record. */
   values: () => object;
-  /** Merges the body into the record that has the externalId already: `onConflict=update`. */
+  /** Merges the body into the record that already has the externalId: `onConflict=update`. */
   merge?: { table: Table<T, Row>; change: (row: Row) => Partial<Row> | undefined };
   present: (row: Row) => Body;
 };
 
 type Replies<Body> = Reply<201, Body> | Reply<200, Body>;
 
-/** A record that gave its externalId away between two statements is looked for this often. */
+/** How often to look for a record whose externalId was removed between two statements. */
 const attempts = 3;
 
-/** Decided by the unique index alone: insert first, and look for the other record only where the index rejected it. */
+/** The unique index decides: insert first, and look for the other record only if the index rejects the insert. */
 export async function create<T extends Stored, Row extends Stored, Body extends { id: string }>(
   caller: Caller,
   creation: Creation<T, Row, Body>,
@@ -65,7 +65,7 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
       if (onConflict === 'error' || field === 'sku') throw await taken(caller, creation, field);
       const existing = await useExisting(caller, creation, claim);
       if (existing) return existing;
-      // The other record gave its externalId away in between: it is free again.
+      // The other record no longer has the externalId: it is free again.
       if (attempt === attempts) throw error;
     }
   }
@@ -77,7 +77,7 @@ async function insertNew<T extends Stored, Row extends Stored, Body extends { id
   claim: Claim | undefined,
 ): Promise<Replies<Body>> {
   const fresh = completed(caller, entity, values());
-  // With its times, a new record is all that a stored one is.
+  // With its times, a new record is complete.
   const shown = (times: Times) => created(present({ ...fresh, ...times } as object as Row), path);
   if (!claim) return shown(await insert(caller, entity, fresh));
   const draft = shown({ createdAt: '', updatedAt: '' });
@@ -87,7 +87,7 @@ async function insertNew<T extends Stored, Row extends Stored, Body extends { id
   return 'stored' in outcome ? replayed(outcome.stored, claim) : shown(outcome.times);
 }
 
-/** The record that has the externalId, unchanged or with the body merged into it; undefined where it has it no longer. */
+/** The record with the externalId, unchanged or with the body merged into it; undefined if there is none any more. */
 async function useExisting<T extends Stored, Row extends Stored, Body extends { id: string }>(
   caller: Caller,
   { selection, body: { externalId }, onConflict, merge, present }: Creation<T, Row, Body>,
@@ -135,7 +135,7 @@ type Kinded<T extends Stored> = Pick<Creation<T, Stored, unknown>, 'kind' | 'bod
   selection: Selection<T, { id: string }>;
 };
 
-/** Does a write; where a unique index rejects it, throws 409 with the id of the record that was there first. */
+/** Performs a write; if a unique index rejects it, throws a 409 with the id of the record that has the value. */
 export async function orTaken<T extends Stored, Result>(
   caller: Caller,
   kinded: Kinded<T>,

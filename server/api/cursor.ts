@@ -1,4 +1,4 @@
-/** Cursors: where a page ended, in which order and under which filters. They belong to one organization and one list. */
+/** Cursors: where a page ended, its sort and its filters. A cursor is valid for one organization and one list. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -7,13 +7,13 @@ import { Problem } from '../problems/problem.ts';
 export type CursorContent = {
   /** Values of the ordering property and the id of the last record. */
   after: readonly [string, string];
-  /** What the query said besides, as the contract's schema parsed it, without defaults. */
+  /** The rest of the query, as the contract's schema parsed it, without defaults. */
   query: Record<string, unknown>;
   /** The bound of a sync, read before its first page. */
   through: string | null;
 };
 
-/** What a cursor is only good for, and what signs it. */
+/** What a cursor is limited to, and the secret that signs it. */
 export type CursorScope = { organizationId: string; list: string; secret: string };
 
 const macBytes = 12;
@@ -30,7 +30,7 @@ function mac(payload: Buffer, { organizationId, list, secret }: CursorScope): Bu
   return signed.digest().subarray(0, macBytes);
 }
 
-/** As short as it can be: what is default or absent takes no room. */
+/** As short as possible: defaults and absent values are left out. */
 export function writeCursor({ after, query, through }: CursorContent, scope: CursorScope): string {
   const isPlain = through === null && Object.keys(query).length === 0;
   const rest = through === null ? [query] : [query, through];
@@ -40,11 +40,11 @@ export function writeCursor({ after, query, through }: CursorContent, scope: Cur
 
 export const invalidCursor = () => new Problem('invalid_cursor');
 
-/** Problem: invalid_cursor where it was not written here, or for another list or organization. */
+/** Problem: invalid_cursor if this service did not issue it for this list and organization. */
 export function readCursor(text: string, scope: CursorScope): CursorContent {
   const bytes = Buffer.from(text, 'base64url');
   const [given, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
-  // The round trip rejects what the decoder would forgive: padding, other alphabets, stray characters.
+  // The round trip rejects what the decoder would accept: padding, other alphabets, stray characters.
   const isWhole = given.length === macBytes && bytes.toString('base64url') === text;
   if (!isWhole || !timingSafeEqual(given, mac(payload, scope))) throw invalidCursor();
   const result = parts.safeParse(JSON.parse(payload.toString()));
@@ -53,7 +53,7 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
   return { after: [value, id], query, through };
 }
 
-/** Filters and sort may be repeated beside a cursor, or left out; another value is a mistake of the caller. */
+/** Filters and sort may be repeated with a cursor or left out; a different value is the caller's mistake. */
 export function requireSame(name: string, given: unknown, carried: unknown): void {
   if (given === undefined || isDeepStrictEqual(given, carried)) return;
   throw new Problem('cursor_mismatch', { parameter: name });

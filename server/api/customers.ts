@@ -67,7 +67,7 @@ export const customers: Handlers<V1['customers']> = {
 
 const notFound = () => new Problem('not_found', { record: 'customer' });
 
-/** What a PATCH changes, or a create that found its record there; read-only fields only come with the former. */
+/** What a PATCH changes, or a create that found an existing record; only a PATCH can contain read-only fields. */
 function changed(
   row: CustomerRow,
   { id, createdAt, updatedAt, ...body }: CustomerUpdate,
@@ -93,12 +93,12 @@ const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody
   present,
 };
 
-/** Seven digits and more tell a number apart, whatever comes before them; fewer must be the whole number. */
+/** Seven or more digits identify a number, whatever comes before them; fewer must be the whole number. */
 function hasPhone(typed: string) {
   const digits = phoneDigits(typed);
   if (digits.length < 7) return exactly<Customer>('phoneKey', reverse(digits));
   const endings = [digits, ...nationalDigits(typed)].map(reverse);
-  // ':' is the character after '9': the range holds what starts with these digits.
+  // ':' is the character after '9', so the range contains what starts with these digits.
   const ranges = [...new Set(endings)].map((ending) => between<Customer>('phoneKey', ending, `${ending}:`));
   return ranges.length === 1 ? ranges : either(...ranges);
 }

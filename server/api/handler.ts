@@ -1,11 +1,11 @@
-/** A handler: a plain function of a request and its caller, which sees no Express. */
+/** A handler: a plain function of a request and its caller, independent of Express. */
 import type { AppRoute, ServerInferRequest, ServerInferResponseBody } from '@ts-rest/core';
 import type { Caller } from '../keys/caller.ts';
 import type { Reply } from './reply.ts';
 
 type SuccessStatus = 200 | 201;
 
-/** A success that the operation promises, with a body that the contract's schema describes. */
+/** A success status of the operation, with the body that the contract's schema describes. */
 export type ReplyOf<Route extends AppRoute> = {
   [Status in keyof Route['responses'] & SuccessStatus]: Reply<Status, ServerInferResponseBody<Route, Status>>;
 }[keyof Route['responses'] & SuccessStatus];
@@ -17,7 +17,7 @@ export type RequestOf<Route extends AppRoute> = ServerInferRequest<Route> & {
 
 export type Handler<Route extends AppRoute> = (request: RequestOf<Route>, caller: Caller) => Promise<ReplyOf<Route>>;
 
-/** One handler for each operation of a resource; the compiler rejects a missing or a further one. */
+/** One handler for each operation of a resource; the compiler rejects a missing or an extra one. */
 export type Handlers<Resource> = {
   [Name in keyof Resource]: Resource[Name] extends AppRoute ? Handler<Resource[Name]> : never;
 };

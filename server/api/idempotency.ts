@@ -13,7 +13,7 @@ export const claimOf = (operation: string, key: string, request: unknown): Claim
 
 export const stillRunning = () => new Problem('idempotency_in_progress');
 
-/** The stored response, word for word. Problem: idempotency_key_reused where it answered another request. */
+/** The stored response, byte for byte. Problem: idempotency_key_reused if it belongs to a different request. */
 export function replayed<Body>(stored: StoredResponse, { fingerprint }: Claim): Reply<201, Body> | Reply<200, Body> {
   if (stored.fingerprint !== fingerprint) {
     throw new Problem('idempotency_key_reused');
@@ -29,7 +29,7 @@ export const withoutTimes = (text: string): string => text.replace(/,"createdAt"
 
 const withTimes = (text: string, at: string): string => `${text.slice(0, -1)},"createdAt":"${at}","updatedAt":"${at}"}`;
 
-/** JSON with the keys of every object in order: how a caller wrote a body does not matter, what it says does. */
+/** JSON with sorted keys: formatting and key order of a body do not matter, only its content. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);

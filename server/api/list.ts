@@ -1,4 +1,4 @@
-/** A list, from the parsed query to the page: what every resource shares. */
+/** Lists, from the parsed query to the page: shared by every resource. */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { defaultsOf } from '../../contract/defaults.ts';
@@ -21,7 +21,7 @@ type Common = {
   metadata: Record<string, string>;
 };
 
-/** What each filter of a query finds: one that the contract promises and nobody implements does not compile. */
+/** The condition of each filter; a filter in the contract without a condition here does not compile. */
 export type Filters<Query, T extends object> = {
   [Name in Exclude<keyof Query, Paging>]-?: (value: NonNullable<Query[Name]>) => Condition<T> | Condition<T>[];
 };
@@ -33,7 +33,7 @@ type TextProperty<Row> = { [Name in keyof Row & string]: Row[Name] extends strin
 export type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
   /** The path under the base URL: `customers`. */
   path: string;
-  /** The contract's query: it also parses what a cursor carries, and has the defaults. */
+  /** The contract's query schema. It also parses the query in a cursor, and has the defaults. */
   query: Schema;
   selection: Selection<T, Row>;
   /** `sort` without its sign → the property that is compared, which every row has. */
@@ -100,7 +100,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   });
 }
 
-/** A read that took too long says which parameter to narrow: most often the one that searches. */
+/** If a read takes too long, names the parameter to narrow: usually the search. */
 function tooSlow(asked: Record<string, unknown>, cause: unknown): Problem {
   const narrow = ['q', 'tag', 'metadata', 'category', 'status'].find((name) => asked[name] !== undefined);
   return new Problem('unavailable', { reason: 'slow', narrow }, { cause });
@@ -115,7 +115,7 @@ function withoutDefaults(given: Record<string, unknown>, defaults: Defaults): Re
   return Object.fromEntries(said);
 }
 
-/** Goes on where a page ended, with the query of that page: the contract parses it like any other. */
+/** Continues where a page ended, with that page's query, which the contract parses like any other. */
 function continued(
   { after, query, through }: ReturnType<typeof readCursor>,
   given: Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** The connection test: who is calling, on which plan, with how much of the limit left. */
+/** The connection test: who is calling, on which plan, and how much of the rate limit is left. */
 import { rateLimit } from '../../contract/limits.ts';
 import type { V1 } from '../../contract/v1.ts';
 import { publicId } from '../records/public-id.ts';

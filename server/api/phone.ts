@@ -1,7 +1,7 @@
 /** Phone numbers as people write them: with a country code, with the 0 of their country, or with neither. */
 import { phoneDigits } from '../entities/fold.ts';
 
-/** What a stored number may end with, if it is the typed one: without the prefixes that are left out or added abroad. */
+/** What a matching stored number may end with: the typed digits without national or international prefixes. */
 export function nationalDigits(typed: string): string[] {
   const digits = phoneDigits(typed);
   const core = digits.replace(/^00?/, '');

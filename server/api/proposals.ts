@@ -1,4 +1,4 @@
-/** The proposals of the calling organization; v1 reads them. */
+/** The proposals of the calling organization; read-only in v1. */
 import { proposalListQuery } from '../../contract/proposals.ts';
 import type { ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
 import type { V1 } from '../../contract/v1.ts';

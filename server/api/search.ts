@@ -1,4 +1,4 @@
-/** `q`: its words, all of which must be found, or a phone number as people write it. */
+/** `q`: words, all of which must be found, or a phone number as people write it. */
 import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
 import { either, endsWith, every, holds, nothing } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
@@ -12,7 +12,7 @@ const wordsOf = (q: string): string[][] =>
     .map((word) => searchForms(word).filter((form) => form !== ''))
     .filter((forms) => forms.length > 0);
 
-/** Nothing is found by a `q` without a word in it. */
+/** A `q` without any word finds nothing. */
 export function inText<T extends Searched>(q: string): Condition<T>[] {
   const words = wordsOf(q);
   return words.length > 0 ? words.map((forms) => anyForm(forms)) : [nothing()];
@@ -37,5 +37,5 @@ export function inTextOrPhone<T extends Searched>(q: string): Condition<T>[] {
   return [either<T>(every(...words), ...numbers.map((digits) => endsWith<T>('search', phoneMark, digits)))];
 }
 
-/** Seven digits or more, and only what people put between them. */
+/** Seven digits or more, and the usual punctuation between them. */
 const looksLikePhone = /^\s*[+(]?(?:[\s()./-]*\d){7,20}[\s()./-]*$/;

@@ -1,4 +1,4 @@
-/** Version 1: the handlers of every operation that the contract promises. */
+/** Version 1: a handler for every operation of the contract. */
 import type { V1 } from '../../contract/v1.ts';
 import { customers } from './customers.ts';
 import type { Handlers } from './handler.ts';

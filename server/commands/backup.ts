@@ -35,7 +35,7 @@ The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.
   },
 };
 
-/** Under a name of its own until it is whole: a backup that was cut off never takes the place of a good one. */
+/** Written under a temporary name until it is complete, so that an interrupted backup never replaces a good one. */
 async function writeFile<T>(file: string, write: (output: Writable) => Promise<T>): Promise<T> {
   const partial = `${file}.${process.pid}.partial`;
   try {

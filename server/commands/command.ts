@@ -1,4 +1,4 @@
-/** What a command is, and how it reads its words. */
+/** Commands, and how they parse their arguments. */
 import { parseArgs } from 'node:util';
 import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
@@ -8,7 +8,7 @@ import { Organization } from '../entities/organization.ts';
 export type Command = {
   /** One line for the list of commands. */
   summary: string;
-  /** The whole page of `--help`. */
+  /** The output of `--help`. */
   help: string;
   /** Does the work and returns the exit status; a UsageError becomes one line on standard error and status 1. */
   run(words: string[]): Promise<number>;
@@ -16,7 +16,7 @@ export type Command = {
 
 type Options = Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>;
 
-/** `--name value` options and the words between them; an unknown option is refused by name. */
+/** `--name value` options and the words between them; an unknown option is rejected by name. */
 export function readWords<const T extends Options>(
   words: string[],
   options: T,
@@ -40,7 +40,7 @@ export function required(value: string | undefined, option: string): string {
   return value.trim();
 }
 
-/** Runs with the migrated database and closes it, whatever happened. */
+/** Runs with the migrated database, and always closes it. */
 export async function withDatabase<T>(work: (database: Opened) => Promise<T>): Promise<T> {
   const database = await openConfiguredDatabase(readConfig());
   try {
@@ -56,12 +56,12 @@ export async function organizationBySlug({ orm }: Pick<Opened, 'orm'>, slug: str
   return organization;
 }
 
-/** Records for a program: one JSON document on standard output. */
+/** Prints records for programs: one JSON document on standard output. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Records for a person: columns as wide as they need. */
+/** Prints records for people, as aligned columns. */
 export function printTable(rows: readonly Record<string, string>[]): void {
   const [first] = rows;
   if (!first) return;

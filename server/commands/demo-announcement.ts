@@ -1,4 +1,4 @@
-/** The demo's key and passwords: for the eyes at a terminal, and otherwise in a file that only this user can read. */
+/** Shows the demo's key and passwords at a terminal, or else writes them to a file that only this user can read. */
 import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setPassword } from '../accounts/sign-in.ts';
 import type { Opened } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
 
-/** Container platforms and process managers keep what a program prints: a secret does not belong there. */
+/** Container platforms and process managers store what a program prints, so it must not contain secrets. */
 export async function announceDemo(database: Opened, url: string, say: (line: string) => void): Promise<void> {
   let file: string | undefined;
   const intoFile = (line: string) => {

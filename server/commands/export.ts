@@ -95,7 +95,7 @@ function openOutput(file: string | undefined) {
   const failed = new Promise<never>((_, reject) => {
     target.once('error', reject);
   });
-  // Rejects whatever waits for it; alone it is nobody's error.
+  // The awaiting code gets the rejection; without one it is not an unhandled error.
   failed.catch(() => undefined);
   return {
     async write(text: string): Promise<void> {

@@ -114,7 +114,7 @@ async function readMapping(file: string): Promise<Record<string, string>> {
   try {
     return z.record(z.string(), z.string()).parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (cause) {
-    throw new UsageError(`--map-file ${file} must hold a JSON object of column to field`, { cause });
+    throw new UsageError(`--map-file ${file} must contain a JSON object of columns to fields`, { cause });
   }
 }
 

@@ -133,7 +133,7 @@ async function memberByEmail(database: Opened, email: string): Promise<{ member:
   return { member: await em.findOneOrFail(Member, { id: known.id }), em };
 }
 
-/** The link to a page where a password is chosen; null where the password was given. */
+/** The link to choose a password; null if the password was given. */
 async function giveAccess(database: Opened, member: Member, typed: string | undefined): Promise<string | null> {
   if (typed !== undefined) {
     await setPassword(database, member, typed);

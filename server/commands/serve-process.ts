@@ -1,4 +1,4 @@
-/** One serving process: alone, or a worker beside others. */
+/** One serving process: the only one, or one of several workers. */
 import cluster from 'node:cluster';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
@@ -13,7 +13,7 @@ import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
 import type { StopSignal } from './stop-signal.ts';
 
-/** While draining, how long a proxy may still use a connection that it holds open. */
+/** While draining, how long a proxy may still use an open connection. */
 const graceMs = 3_000;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const clock = () => performance.now();
@@ -73,7 +73,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
 
 type Greeting = { database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };
 
-/** What a person at the terminal wants to know; fills an empty database with the demo. */
+/** Prints the startup message for a terminal; fills an empty database with the demo. */
 export async function greet({ database, url, demo, metricsUrl }: Greeting): Promise<void> {
   if (database.url) say(`Database: ${database.url}`);
   if (database.embedded || demo) await announceDemo(database, url, say);

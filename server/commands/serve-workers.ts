@@ -12,7 +12,7 @@ import { greet } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
 
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
-/** A worker that lived for this long died of something new. */
+/** A worker that ran for this long failed for a new reason. */
 const healthyMs = 10_000;
 
 export async function serveWithWorkers(
@@ -22,7 +22,7 @@ export async function serveWithWorkers(
   { demo }: { demo: boolean },
 ): Promise<void> {
   const say = (line: string) => void process.stdout.write(`${line}\n`);
-  // Migrated once, before there is a worker; an embedded database stays while this process does.
+  // Migrated once, before any worker starts; an embedded database runs as long as this process.
   const database = await openConfiguredDatabase(config, say);
   try {
     if (stop.isReceived()) return;
@@ -61,7 +61,7 @@ function startWorkers(count: number, isStopping: () => boolean) {
   };
   for (let index = 0; index < count; index += 1) start();
   return {
-    /** A UsageError where a worker ends before one listens: it has said why. */
+    /** Throws a UsageError if a worker ends before any listens; the worker has printed the reason. */
     async firstUrl(host: string): Promise<string> {
       const failed = once(cluster, 'exit').then(() => {
         throw new UsageError('a worker could not start; its message is above');

@@ -1,4 +1,4 @@
-/** SIGINT and SIGTERM: the first asks to stop, the second ends the process at once. */
+/** SIGINT and SIGTERM: the first stops gracefully, the second ends the process at once. */
 import cluster from 'node:cluster';
 import { constants } from 'node:os';
 
@@ -23,7 +23,7 @@ export function onStopSignal(): StopSignal {
     resolve();
   };
   process.on('SIGTERM', () => stop('SIGTERM'));
-  // Ctrl-C reaches every process of a terminal; workers wait for the word of their primary.
+  // Ctrl-C reaches every process of a terminal; workers wait for their primary to stop them.
   process.on('SIGINT', () => cluster.isPrimary && stop('SIGINT'));
   return { received: promise, isReceived: () => count > 0, started: () => void (isStarting = false) };
 }

@@ -1,7 +1,7 @@
 /**
- * A backup that needs no other program: every row as it was at one moment, in COPY's text format, compressed.
+ * Backups that need no other program: every row of one snapshot, in COPY's text format, compressed.
  *
- * Its lines are a header in JSON; for each table, its name and columns in JSON, its rows, and `\.`; at last `\end`.
+ * The lines are a JSON header; then, for each table, its name and columns in JSON, its rows, and `\.`; finally `\end`.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Readable as ReadableStream } from 'node:stream';
@@ -50,7 +50,7 @@ export async function writeBackup(address: Address, output: Writable): Promise<n
  */
 export async function readBackup(address: Address, input: Readable): Promise<{ createdAt: string; tables: number }> {
   const unzipped = createGunzip();
-  // A fault in the input ends the reading of what comes out of it.
+  // An error in the input ends the reading of the decompressed lines.
   input.on('error', (error) => unzipped.destroy(error));
   // It may come before the first line is read, which then rejects with it.
   unzipped.on('error', () => undefined);
@@ -65,10 +65,10 @@ export async function readBackup(address: Address, input: Readable): Promise<{ c
     let tables = 0;
     for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
       const { table, columns }: Table = JSON.parse(line);
-      // Only what this schema has: nothing of a file becomes a statement.
+      // Only names in this schema are used: no text of the file becomes part of a statement.
       const expected = known.find((candidate) => candidate.table === table);
       if (expected?.columns !== columns)
-        throw new UsageError(`the backup has a table that this version has not: ${table}`);
+        throw new UsageError(`the backup has a table that this version does not have: ${table}`);
       const text = `copy ${expected.table} (${expected.columns}) from stdin`;
       await pipeline(ReadableStream.from(rowsOf(lines)), client.query(copyFrom(text)));
       tables += 1;
@@ -91,7 +91,7 @@ async function withClient<T>(address: Address, work: (client: pg.PoolClient, poo
   }
 }
 
-/** Every table but the migrations' own, those that others refer to first; columns as they are stored. */
+/** Every table except the migrations' own, referenced tables first; columns in stored order. */
 async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table & { refersTo: string[] }>(`
     select format('%I.%I', n.nspname, c.relname) as "table",
@@ -115,7 +115,7 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
 }
 
 function readHeader(line: string): Header {
-  // `as`: what does not fit is rejected right below.
+  // `as`: anything else is rejected just below.
   const header = (line.startsWith('{') ? JSON.parse(line) : {}) as Partial<Header>;
   if (header.format !== 'proposal-api backup' || header.version !== 1 || !header.createdAt || !header.migrations) {
     throw new UsageError('this file is not a backup of this program');
@@ -146,7 +146,7 @@ async function* rowsOf(lines: AsyncIterator<string>): AsyncGenerator<string> {
   for (let line = await nextLine(lines); line !== endOfTable; line = await nextLine(lines)) yield `${line}\n`;
 }
 
-/** Only `\n` ends a line: a row may hold what else Unicode counts as one. */
+/** Only `\n` ends a line: a row may contain Unicode's other line separators. */
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let rest = Buffer.alloc(0);
   try {

@@ -1,10 +1,10 @@
-/** Removes what has served its time, a little at a time and beside the requests. */
+/** Removes expired rows in small batches, in the background. */
 import type pg from 'pg';
 
 const everyMs = 5 * 60_000;
 const most = 2_000;
 
-// In small pieces: no lock is held for long, and two processes at once skip each other's rows.
+// Small batches hold no lock for long, and concurrent processes skip each other's rows.
 const text = `delete from idempotency_keys where ctid = any(array(
   select ctid from idempotency_keys where created_at <= now() - interval '24 hours' limit ${most} for update skip locked))`;
 
@@ -17,7 +17,7 @@ export async function removeExpired(pool: pg.Pool): Promise<number> {
   }
 }
 
-/** Returns what stops it. */
+/** Returns a function that stops it. */
 export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): () => void {
   const timer = setInterval(() => void removeExpired(pool).catch(onError), everyMs).unref();
   return () => clearInterval(timer);

@@ -18,7 +18,7 @@ export async function migrate(
 ): Promise<string[]> {
   const applied = new Set(await appliedMigrations(pool));
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
-  // Connections of its own, without time limits: a migration, and waiting for another process's, take what they take.
+  // Its own connections, without time limits: a migration, or the wait for another process's, can take long.
   const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false });
   const client = await unlimited.pool.connect();
   try {
@@ -30,7 +30,7 @@ export async function migrate(
     const done = await unlimited.orm.migrator.up(to === undefined ? {} : { to });
     return done.map(({ name }) => name);
   } finally {
-    // The lock ends with its session, whatever happened to it.
+    // The lock always ends with its session.
     client.release(true);
     await unlimited.orm.close();
   }
@@ -38,7 +38,7 @@ export async function migrate(
 
 const undefinedTable = '42P01';
 
-/** In the order in which they were run; none where the database is new. */
+/** In the order in which they were run; none if the database is new. */
 export async function appliedMigrations(pool: Database['pool']): Promise<string[]> {
   try {
     const { rows } = await pool.query<{ name: string }>('select name from migrations order by id');

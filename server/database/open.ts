@@ -1,4 +1,4 @@
-/** The database that the configuration names: the one at DATABASE_URL, or the embedded one in DATA_DIR. */
+/** Opens the configured database: the one at DATABASE_URL, or the embedded one in DATA_DIR. */
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import { UsageError } from '../config.ts';
@@ -9,19 +9,19 @@ import { openEmbeddedPostgres } from './postgres.ts';
 
 export type Opened = Database & {
   embedded: boolean;
-  /** Where an embedded one has its files. */
+  /** The folder of an embedded database. */
   folder: string | undefined;
   address: Address;
-  /** The migrations that were run when it was opened. */
+  /** The names of the migrations that ran when it was opened. */
   migrated: string[];
-  /** For people and psql; undefined where DATABASE_URL may hold a password. */
+  /** For people and psql; undefined if DATABASE_URL may contain a password. */
   url: string | undefined;
   close(): Promise<void>;
 };
 
 const defaultDataDir = fileURLToPath(new URL('../../.data', import.meta.url));
 
-/** Opened and migrated: what every command starts with. `isMigrated: false` leaves the schema as it is. */
+/** Opens and migrates the database. `isMigrated: false` leaves the schema as it is. */
 export async function openConfiguredDatabase(
   config: Config,
   onProgress?: (line: string) => void,

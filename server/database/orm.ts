@@ -1,4 +1,4 @@
-/** The one MikroORM of a process: its entities, its guard, and the pool that the reader shares with it. */
+/** The MikroORM instance of a process: its entities, its write check, and its connection pools. */
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { EventSubscriber, FlushEventArgs } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
@@ -14,7 +14,7 @@ import { FailedRequest, UsageCount } from '../entities/usage.ts';
 import { migrations } from './migrations/list.ts';
 import { limitSilence, reclaimEnded } from './pool.ts';
 
-/** A URL (`postgresql://…`), or the parts of the embedded database's address. */
+/** A URL (`postgresql://…`), or the connection options of the embedded database. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
 
 export type Database = {
@@ -30,7 +30,7 @@ export type Database = {
 };
 
 /**
- * What the organization filter does not see: it limits what is read, this limits what is written. Every change of a
+ * The organization filter limits what is read; this subscriber limits what is written. Every change of a
  * record that belongs to an organization must carry the organization that its entity manager is bound to.
  */
 const guard: EventSubscriber = {
@@ -41,7 +41,7 @@ const guard: EventSubscriber = {
       const { organizationId }: { organizationId?: unknown } = change.entity;
       const before: unknown = change.originalEntity?.organizationId;
       if (bound === undefined || organizationId !== bound || (before !== undefined && before !== bound)) {
-        throw new Error(`A ${change.meta.className} of another organization was about to be written.`);
+        throw new Error(`A change to a ${change.meta.className} of another organization was blocked.`);
       }
     }
   },
@@ -59,7 +59,7 @@ const connectionOptions = {
 };
 
 /**
- * Connects, and fails at once where nothing listens. `isLimited: false` is for work that takes as long as it takes,
+ * Connects, and fails immediately if nothing listens. `isLimited: false` is for work without a time limit,
  * such as migrations.
  */
 export async function openDatabase(
@@ -68,7 +68,7 @@ export async function openDatabase(
 ): Promise<Database & { address: Address }> {
   let pool: pg.Pool | undefined;
   const orm = await MikroORM.init({
-    // A URL goes to pg whole, which also knows its sslmode and its socket folder.
+    // pg gets the whole URL, because it also parses sslmode and a socket folder.
     ...('url' in address
       ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' }
       : { ...address, dbName: address.database }),
@@ -117,7 +117,7 @@ export async function openDatabase(
       statement_timeout: limited,
       allowExitOnIdle: true,
     });
-    // An idle connection that ends is replaced when it is needed.
+    // An idle connection that ends is replaced when the next one is needed.
     created.on('error', () => undefined);
     reclaimEnded(created);
     if (isLimited) limitSilence(created, silenceLimitMs);
@@ -132,7 +132,7 @@ export async function openDatabase(
     await closeOrm(force);
   };
   await orm.connect();
-  if (!pool) throw new Error('The database driver made no pool.');
+  if (!pool) throw new Error('The database driver has no pool.');
   await pool.query('select 1');
   return { orm, pool, reads, writes, control, address };
 }

@@ -1,9 +1,9 @@
-/** What keeps a pool whole: pg-pool counts a connection as in use until it is released, even after it has ended. */
+/** Keeps a pool from leaking: pg-pool counts a connection as in use until it is released, even after it has ended. */
 import type pg from 'pg';
 
 /**
  * Takes a connection back when it ends while in use. Kysely, under MikroORM, does not release a connection on which
- * begin, commit or rollback fails (kysely-org/kysely#1990): each one would take a place in the pool for good.
+ * begin, commit or rollback fails (kysely-org/kysely#1990): each one would permanently occupy a slot in the pool.
  */
 export function reclaimEnded(pool: pg.Pool): void {
   const inUse = new WeakSet<pg.PoolClient>();
@@ -20,8 +20,8 @@ export function reclaimEnded(pool: pg.Pool): void {
 }
 
 /**
- * Ends a connection on which nothing was sent or received for this long: the server is frozen, or the network lost the
- * connection without a word. pg's own `query_timeout` would leave the connection in the pool, still waiting.
+ * Ends a connection on which nothing was sent or received for this long: the server is frozen, or the network broke the
+ * connection silently. pg's own `query_timeout` would leave the connection in the pool, still waiting.
  */
 export function limitSilence(pool: pg.Pool, limitMs: number): void {
   pool.on('connect', ({ connection }) => {
@@ -35,7 +35,7 @@ export function limitSilence(pool: pg.Pool, limitMs: number): void {
   });
 }
 
-/** Gives one connection another limit, for work whose statements take longer than a request may. */
+/** Sets another limit for one connection, for statements that may take longer than a request. */
 export function changeSilenceLimit({ connection }: pg.PoolClient, limitMs: number): void {
   const { stream } = connection;
   if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);

@@ -1,4 +1,4 @@
-/** As whom the embedded PostgreSQL runs: it refuses to run as root. */
+/** The account that the embedded PostgreSQL runs as: it cannot run as root. */
 import { execFile } from 'node:child_process';
 import type { Stats } from 'node:fs';
 import * as fs from 'node:fs/promises';
@@ -14,12 +14,12 @@ const dedicated = ['proposal-api', 'postgres'];
 
 const run = promisify(execFile);
 
-/** What to pass to spawn(): only root can, and must, become someone else. */
+/** Options for spawn(): only root can, and must, switch to another account. */
 export function runningAs(account: Account): Partial<Account> {
   return IS_ROOT ? account : {};
 }
 
-/** Its own account where root's machine has one. */
+/** The `postgres` account or the like, if the machine has one. */
 export async function chooseAccount(): Promise<Account> {
   if (!IS_ROOT) return SELF;
   for (const name of dedicated) {
@@ -27,7 +27,7 @@ export async function chooseAccount(): Promise<Account> {
     try {
       return { uid: await id('-u'), gid: await id('-g') };
     } catch {
-      // There is no such account.
+      // The account does not exist.
     }
   }
   return NOBODY;
@@ -48,7 +48,7 @@ export async function lstatIfAny(path: string): Promise<Stats | undefined> {
   return await fs.lstat(path).catch(ignoring('ENOENT'));
 }
 
-/** For catch(): lets everything else rise. */
+/** For catch(): rethrows everything else. */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
     if (!(error instanceof Error && 'code' in error && error.code === code)) throw error;

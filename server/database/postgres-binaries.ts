@@ -26,7 +26,7 @@ function packagedBinaries(): string {
   }
 }
 
-/** npm packages hold no symbolic links, and install scripts may be off. Answers false where they cannot be made. */
+/** npm packages contain no symbolic links, and install scripts may be off. Returns false if they cannot be created. */
 async function restoreLinks(native: string): Promise<boolean> {
   const list = await fs.readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(ignoring('ENOENT'));
   // `as`: the file is part of a package whose version is pinned.
@@ -38,7 +38,7 @@ async function restoreLinks(native: string): Promise<boolean> {
   return (await Promise.allSettled(restored)).every(({ status }) => status === 'fulfilled');
 }
 
-/** Beside the cluster, where no other account can make a folder of that name first. */
+/** Next to the cluster, where no other account can create a folder of that name first. */
 async function copyOfBinaries(native: string, beside: string): Promise<string> {
   // `as`: every package has a version.
   const { version } = JSON.parse(await fs.readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string };
@@ -51,19 +51,19 @@ async function copyOfBinaries(native: string, beside: string): Promise<string> {
   await restoreLinks(fresh);
   await run('chmod', ['-R', 'a+rX,go-w', fresh]);
   if (found) await fs.rm(copy, { recursive: true, force: true });
-  // Where another process was quicker, its copy stays.
+  // If another process has created its copy in the meantime, that copy is used.
   await fs.rename(fresh, copy).catch(() => fs.rm(fresh, { recursive: true, force: true }));
   requireOurs(await fs.lstat(copy), copy);
   return copy;
 }
 
-/** What is run must have been put there by this user, and be writable by nobody else. */
+/** An executable must belong to this user and be writable by nobody else. */
 export function requireOurs(found: Stats, path: string): void {
   if (found.isDirectory() && found.uid === SELF.uid && (found.mode & 0o022) === 0) return;
   throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to a server of yours.`);
 }
 
-/** A copy that was interrupted, or cleaned up in part, is made anew. */
+/** A copy that was interrupted or partly deleted is created again. */
 async function isWhole(copy: string, native: string): Promise<boolean> {
   const present = new Set(await fs.readdir(copy, { recursive: true }));
   return (await fs.readdir(native, { recursive: true })).every((path) => present.has(path));

@@ -1,4 +1,4 @@
-/** Where the embedded PostgreSQL has its files. */
+/** The files of the embedded PostgreSQL. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { Account } from './postgres-account.ts';
 
 export type Place = { cluster: string; account: Account; logFile: string; lockFile: string };
 
-/** For root whose data folder other accounts cannot reach. */
+/** For root, if other accounts cannot reach its data folder. */
 const OUTSIDE_FOLDER = '/var/lib/proposal-api';
 const LOCK_TIMEOUT_MS = 60_000;
 const SQLITE_BUSY = 5;
@@ -45,7 +45,7 @@ export async function preparePlace(dataDir: string, report: (line: string) => vo
   });
 }
 
-/** SQLite locks the file through the kernel, which lets go when the holder is killed. */
+/** SQLite locks the file through the kernel, which releases the lock when the holder is killed. */
 export async function holdingLock<T>(lockFile: string, work: () => Promise<T>): Promise<T> {
   const lock = new DatabaseSync(lockFile, { timeout: 0 });
   const deadline = Date.now() + LOCK_TIMEOUT_MS;
@@ -60,7 +60,7 @@ export async function holdingLock<T>(lockFile: string, work: () => Promise<T>): 
   }
 }
 
-/** A folder that only that account can enter: the database asks for no password. */
+/** A folder that only that account can enter, because the database requires no password. */
 export async function privateFolder(name: string, account: Account): Promise<string> {
   const path = name.startsWith('/') ? name : join(await temporaryFolder(account), name);
   await fs.mkdir(path, { mode: 0o700 }).catch(ignoring('EEXIST'));
@@ -78,7 +78,7 @@ export async function giveTo(account: Account, path: string): Promise<void> {
 async function writableFolder(path: string): Promise<string> {
   try {
     await makeFolder(path);
-    // Tried, not asked for: what may be written is decided when it is written.
+    // Tested by writing: permissions that are looked up first may not be the ones that apply.
     await fs.rmdir(await fs.mkdtemp(join(path, '.probe-')));
     for (const name of ['postgres.lock', 'postgres.log']) {
       await (await fs.open(join(path, name), 'r+').catch(ignoring('ENOENT')))?.close();
@@ -109,15 +109,15 @@ function isLocked(lock: DatabaseSync): boolean {
   }
 }
 
-/** A link that leads nowhere is lost data (a volume not mounted, say), not a reason to begin with an empty database. */
+/** A broken link means missing data (such as an unmounted volume): no reason to start with an empty database. */
 async function clusterBehind(link: string): Promise<string> {
   if (!(await lstatIfAny(link))) return link;
   return await fs.realpath(link).catch((cause: unknown) => {
-    throw new Error(`${link} points to a folder that is gone: bring it back, or delete the link.`, { cause });
+    throw new Error(`${link} points to a folder that does not exist: restore it, or delete the link.`, { cause });
   });
 }
 
-/** Whoever owns the cluster runs it, so that root and its owner can take turns. */
+/** The owner of the cluster's files runs it, so that both root and the owner can start it. */
 async function accountFor(cluster: string, chosen: Account): Promise<Account> {
   if (!IS_ROOT) return SELF;
   const owner = (await lstatIfAny(cluster)) ?? chosen;
@@ -126,7 +126,7 @@ async function accountFor(cluster: string, chosen: Account): Promise<Account> {
   return chosen;
 }
 
-/** By its path: SQLite's lock on a file would end with any other handle of it in this process. */
+/** By path: closing any other handle of the file in this process would release SQLite's lock. */
 async function keepPrivate(file: string, account: Account): Promise<void> {
   const found = await lstatIfAny(file);
   if (!found?.isFile() || (!IS_ROOT && found.uid !== SELF.uid)) return;

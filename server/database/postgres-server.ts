@@ -1,4 +1,4 @@
-/** The server process of an embedded cluster: made, found, started and stopped. */
+/** The server process of an embedded cluster: creating, finding, starting and stopping it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
@@ -25,7 +25,7 @@ const SETTINGS = {
   shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The service reports failed statements itself; here they would grow the log without bound.
+  // The service logs failed statements itself; logging them here too would grow this log without limit.
   log_min_messages: 'log',
   log_checkpoints: 'off',
 };
@@ -38,7 +38,7 @@ const INITDB = [
   '--builtin-locale=C.UTF-8',
   '--no-instructions',
 ];
-/** Nothing of our own environment: PGDATA and its like would count. */
+/** Not our own environment: PGDATA and similar variables would take effect. */
 const SURROUNDINGS = { cwd: '/', env: { LC_ALL: 'C' } };
 
 const run = promisify(execFile);
@@ -92,7 +92,7 @@ export async function createCluster({ place: { cluster, account }, report, setti
   }
 }
 
-/** Undefined where remains of a killed server are still in the way. */
+/** Undefined if remains of a killed server still prevent the start. */
 export async function startServer(opening: Opening, socket: string): Promise<Server | undefined> {
   const { cluster, account, logFile } = opening.place;
   const binaries = await findBinaries(account, dirname(cluster));
@@ -119,7 +119,7 @@ export async function startServer(opening: Opening, socket: string): Promise<Ser
   throw new Error(`PostgreSQL does not start in ${cluster}: ${failure}${said}`);
 }
 
-/** Waits for the server to accept connections, or to end, or to go on in the background with a long recovery. */
+/** Waits until the server accepts connections, ends, or continues a long recovery in the background. */
 async function isRunning(child: ChildProcess, cluster: string): Promise<boolean> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
@@ -132,7 +132,7 @@ async function isRunning(child: ChildProcess, cluster: string): Promise<boolean>
 }
 
 /**
- * PostgreSQL takes any living process with the pid in its lock file for its predecessor, except its own parent: us.
+ * PostgreSQL mistakes any running process with the pid in its lock file for its predecessor, except its parent: us.
  * The rest of the file stays, since it leads to processes of a killed server that are still writing.
  */
 async function disownStalePid({ cluster, account }: Place, socketFolder: string): Promise<void> {
@@ -168,7 +168,7 @@ export function oneLine(error: unknown): string {
     .replaceAll(/\s*\n\s*/g, '; ');
 }
 
-/** For catch(): lets everything else rise. */
+/** For catch(): rethrows everything else. */
 export function unlessCode(codes: ReadonlySet<string>): (error: unknown) => undefined {
   return (error) => {
     if (error instanceof Error && 'code' in error && codes.has(String(error.code))) return;

@@ -1,6 +1,6 @@
 /**
  * The PostgreSQL that comes with the service. Every process that uses it keeps one connection with a shared lock;
- * whoever leaves and then gets that lock alone is the last, and stops the server while newcomers wait for the lock.
+ * a process that closes and then gets the lock exclusively is the last one: it stops the server while others wait.
  */
 import * as fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,13 +22,13 @@ import {
 import type { Opening } from './postgres-server.ts';
 
 export type EmbeddedPostgres = {
-  /** How pg and MikroORM reach it: the host is the folder of a Unix socket. */
+  /** Connection options for pg and MikroORM: the host is the folder of a Unix socket. */
   connection: { host: string; port: number; user: string; database: string };
   /** The same for people and psql. */
   url: string;
-  /** Whether this call made the cluster. */
+  /** Whether this call created the cluster. */
   created: boolean;
-  /** Leaves the database, and stops it where nobody else uses it. Close your own connections first. */
+  /** Releases the database, and stops it if nobody else uses it. Close your own connections first. */
   close(): Promise<void>;
 };
 
@@ -42,11 +42,11 @@ type Presence = { client: Client; ended: Promise<void>; socketFolder: string; cr
 
 const DATABASE = 'app';
 const PRESENCE_LOCK = 7_767_310;
-/** Between attempts to start the server again, for as long as it takes; the last pause repeats. */
+/** The pauses between attempts to restart the server; the last one repeats until it runs. */
 const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
-/** What a server that is starting, stopping or crashing answers, or its socket, or the wait for a lock in it. */
+/** Error codes of a server that is starting, stopping or crashing, of its socket, or of a wait for a lock. */
 const PASSING = new Set(['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
-/** How pg, rather than the server, puts the same: without a code. */
+/** pg's own messages for the same errors, which have no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 const DATABASE_EXISTS = new Set(['42P04', '23505']);
 
@@ -57,7 +57,7 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
   const { socketFolder, created } = presence;
   return {
     connection: { host: socketFolder, port: PORT, user: USER, database: DATABASE },
-    // The host before the path is for URL parsers that want one; the parameter wins.
+    // The host before the path is for URL parsers that require one; the parameter takes precedence.
     url: `postgresql://${USER}@localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(socketFolder)}`,
     created,
     close: stayIn(opening, presence),
@@ -87,7 +87,7 @@ async function enterAgain(
   opening.report('The database stopped unexpectedly. Starting it again…');
   let lastReport = '';
   for (let attempt = 0; ; attempt += 1) {
-    // Without ref(): the wait for a database that does not start is no reason to keep the process.
+    // unref(): waiting for a database that does not start must not keep the process running.
     await delay(RESTART_DELAYS_MS[attempt] ?? RESTART_DELAYS_MS.at(-1), undefined, { ref: false });
     if (isClosed()) return undefined;
     try {
@@ -117,15 +117,15 @@ async function enter(opening: Opening, formerSocket?: string): Promise<Presence>
     if (connected) return { ...connected, socketFolder: server.socketFolder, created };
     await delay(10);
   }
-  throw new Error(`PostgreSQL in ${cluster} does not answer. The end of ${logFile}:\n${await endOfLog(logFile)}`);
+  throw new Error(`PostgreSQL in ${cluster} does not respond. The end of ${logFile}:\n${await endOfLog(logFile)}`);
 }
 
-/** Undefined where the server is starting or stopping. */
+/** Undefined if the server is starting or stopping. */
 async function connectPresence(host: string): Promise<Pick<Presence, 'client' | 'ended'> | undefined> {
   if (host === '') return undefined;
   const client = new Client({ host, port: PORT, user: USER, database: 'postgres', lock_timeout: START_TIMEOUT_MS });
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
-  client.on('error', () => undefined); // 'end' comes next, and is what matters
+  client.on('error', () => undefined); // 'end' follows, and is handled
   try {
     await client.connect();
     await client.query(`SELECT pg_advisory_lock_shared(${PRESENCE_LOCK})`);

@@ -11,7 +11,7 @@ export const types = {
   },
 };
 
-/** Every connection keeps the plans of its named statements: beyond this many texts, the rest run unnamed. */
+/** Every connection keeps the plans of its named statements, so beyond this many texts the rest run unnamed. */
 const mostNames = 400;
 const names = new Map<string, string>();
 

@@ -1,4 +1,4 @@
-/** One connection for an organization's long work: transactions of its own, and COPY. */
+/** A dedicated connection for an organization's long-running work, with its own transactions and COPY. */
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
@@ -21,7 +21,7 @@ export type Session = {
 /** Longer than the pool's limit for requests: a chunk of an import maintains many indexes at once. */
 const statementTimeoutMs = 10 * 60_000;
 
-/** Opens a connection for `work` alone and closes it afterward, with whatever the work left on it. */
+/** Opens a connection for `work` alone and closes it afterward, together with its session state. */
 export async function withSession<T>(
   pool: pg.Pool,
   organizationId: string,
@@ -59,7 +59,7 @@ function sessionOn(client: pg.ClientBase, organizationId: string): Session {
         await command('commit');
         return result;
       } catch (error) {
-        // Where the connection is what failed, the first error says more than this one.
+        // If the connection itself failed, the first error says more than this one.
         await command('rollback').catch(ignoreFailure);
         throw error;
       }
@@ -70,7 +70,7 @@ function sessionOn(client: pg.ClientBase, organizationId: string): Session {
 const ignoreFailure = () => undefined;
 const blockLength = 64 * 1024;
 
-/** Lines joined to blocks: a write for each line would cost more than the line. */
+/** Joins lines into blocks: a write for each line would cost more than the line itself. */
 function* blocksOf(lines: Iterable<string>): Generator<Buffer> {
   let block = '';
   for (const line of lines) {

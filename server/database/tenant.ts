@@ -1,4 +1,4 @@
-/** One organization's view of the database: the only way in for everything that belongs to an organization. */
+/** One organization's view of the database: the only access to data that belongs to an organization. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { organizationFilter } from '../entities/owned.ts';
 import type { Database } from './orm.ts';
@@ -6,7 +6,7 @@ import { scopedQuery } from './prepared.ts';
 import type { ScopedQuery } from './prepared.ts';
 
 declare const bound: unique symbol;
-/** An entity manager that reads and writes one organization's records only; just `forOrganization` creates one. */
+/** An entity manager that reads and writes one organization's records only; only `forOrganization` creates one. */
 export type ScopedEntityManager = EntityManager & { readonly [bound]: 'organization' };
 
 /** Where a statement runs: for one organization, on the pool or in a transaction. For `records/`, not for handlers. */
@@ -27,7 +27,7 @@ export type Tenant = Scope & {
   transact<T>(work: (scope: Scope) => Promise<T>): Promise<T>;
 };
 
-/** What runs each statement, or each transaction of them; it may have it wait. */
+/** Runs each statement or transaction, possibly after a wait. */
 export type Admission = <T>(work: () => Promise<T>) => Promise<T>;
 const atOnce: Admission = (work) => work();
 
@@ -39,7 +39,7 @@ export function forOrganization(
   const em = (): ScopedEntityManager => {
     const fork = orm.em.fork();
     fork.setFilterParams(organizationFilter, { id: organizationId });
-    // The one place where the brand is given, right after what it stands for.
+    // The only place that adds the brand, just after the filter that it stands for.
     return fork as ScopedEntityManager;
   };
   return {
@@ -61,7 +61,7 @@ export function forOrganization(
       await client.query('commit');
       return result;
     } catch (error) {
-      // A connection that cannot even roll back is not given to anybody else.
+      // A connection that cannot even roll back must not be reused.
       await client.query('rollback').catch((cause: Error) => (broken = cause));
       throw error;
     } finally {

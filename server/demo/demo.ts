@@ -31,7 +31,7 @@ type Made = { organization: string } & Record<ImportKind, number>;
 
 /**
  * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key is one
- * whose process was killed before it printed the key: it is removed, and created anew.
+ * whose process was killed before it printed the key: it is removed and created again.
  */
 export async function ensureDemo(database: Database, url: string, say: Say, setPassword: SetPassword): Promise<void> {
   const id = uuidv7();
@@ -58,7 +58,7 @@ async function isWanted(database: Database): Promise<boolean> {
   return true;
 }
 
-/** What belongs to the organization goes before what it belongs to. */
+/** Deletes the organization's records before the organization itself. */
 async function remove(database: Database, id: string): Promise<void> {
   await forOrganization(database, id).transaction(async (em) => {
     await em.nativeDelete(ProposalLine, {});
@@ -72,7 +72,7 @@ async function remove(database: Database, id: string): Promise<void> {
   });
 }
 
-/** Imports the demo's files, as a user would, with their dates moved so that the last of them is recent. */
+/** Imports the demo's files, as a user would, with their dates shifted so that the last of them is recent. */
 async function fill(database: Database, id: string): Promise<Made> {
   const createdAt = moveDates(foundedAt, Date.now());
   const organization = await forOrganization(database, id).transaction(async (em) => {
@@ -104,13 +104,13 @@ async function fill(database: Database, id: string): Promise<Made> {
 
 type Announcing = { url: string; say: Say; setPassword: SetPassword };
 
-/** Issues the key and prints it in one transaction: a key that nobody has seen is not stored. */
+/** Issues the key and prints it in one transaction, so that a key that was not printed is not stored. */
 async function announce(database: Database, id: string, made: Made, { url, say, setPassword }: Announcing) {
   await forOrganization(database, id).transaction(async (em) => {
     const admin = await em.findOneOrFail(Member, { role: 'admin' });
     const { raw } = await issueKey(em, admin, 'Demo');
     const signIns = people.map((person) => ({ ...person, password: randomBytes(12).toString('base64url') }));
-    // A password without its member opens nothing, and the next start sets another.
+    // A password without its member is useless, and the next start sets another.
     for (const { password, ...person } of signIns) await setPassword(person, password);
     for (const line of announcement(made, raw, url, signIns)) say(line);
   });

@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalId, optionalText, owned, timestamp } from './owned.ts';
 
-/** By kind, and for each the actions that it holds; a rejection has the action that was attempted. */
+/** The actions of each kind of event; a rejection has the action that was attempted. */
 export const auditActions = {
   key_created: 'create a key',
   key_renamed: 'rename a key',
@@ -34,11 +34,11 @@ export const AuditEvent = defineEntity({
     /** Who did it; null for the command line and for a sign-in that failed. */
     memberId: optionalId(),
     keyId: optionalId(),
-    /** The member that it was done to. */
+    /** The member that the action affected. */
     subjectId: optionalId(),
-    /** What it was about: the key's name, the new role, the new plan. */
+    /** What the action was about: the key's name, the new role, the new plan. */
     detail: optionalText(),
-    /** What it was before, where something was renamed or changed. */
+    /** The old value, if something was renamed or changed. */
     previous: optionalText(),
     /** Why it was rejected. */
     reason: optionalText(),

@@ -20,7 +20,7 @@ type Searched = {
 };
 
 const nameKey = ({ name }: Searched) => foldForOrder(name);
-/** What a search finds the customer's proposals by. */
+/** The text by which a search finds the customer's proposals. */
 const nameSearch = ({ name }: Searched) => searchForms(name).join('\n');
 const emailKey = ({ email }: Searched) => email?.toLowerCase() ?? null;
 const tagKeys = ({ tags }: Searched) => tags.map((tag) => tag.toLowerCase());

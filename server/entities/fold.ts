@@ -26,7 +26,7 @@ export function fold(value: string): string {
 
 const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' };
 
-/** With ä, ö and ü spelled out; the same as fold() where there is none. */
+/** With ä, ö and ü spelled out as ae, oe and ue; the same as fold() if there is none. */
 function foldSpelled(value: string): string {
   const composed = value.normalize('NFC').toLowerCase();
   return fold(/[äöü]/.test(composed) ? composed.replaceAll(/[äöü]/g, (letter) => umlauts[letter] ?? letter) : value);
@@ -35,7 +35,7 @@ function foldSpelled(value: string): string {
 /** Punctuation does not count in a search, around words or inside them; `%`, `_`, `@`, `#`, `&` and `*` do. */
 const withoutPunctuation = (text: string): string => text.replaceAll(/(?![%_@#&*])\p{P}/gu, '');
 
-/** A text, or a word of a search, as searches compare it: each way in which it may be spelled. */
+/** A text, or a word of a search, in every spelling that searches compare. */
 export function searchForms(value: string): string[] {
   return [...new Set([withoutPunctuation(fold(value)), withoutPunctuation(foldSpelled(value))])];
 }
@@ -56,7 +56,7 @@ export function foldForOrder(value: string): string {
 /** A separator that no stored text contains: only the digits of phone numbers come after it. */
 export const phoneMark = '\u0001';
 
-/** What `q` looks in: each form of the texts, a line each, then the digits of the phone. */
+/** The text that `q` searches: each form of the texts on its own line, then the digits of the phone number. */
 export function searchText(texts: (string | null | undefined)[], digits = ''): string {
   const lines = texts.filter((text) => typeof text === 'string').flatMap(searchForms);
   return `${lines.join('\n')}${phoneMark}${digits}`;

@@ -1,4 +1,4 @@
-/** The answer to a request that was made with an Idempotency-Key, as stored in the request's own transaction. */
+/** The response to a request with an Idempotency-Key, stored in the request's own transaction. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalText, owned, timestamp } from './owned.ts';
@@ -16,7 +16,7 @@ export const IdempotencyKey = defineEntity({
     fingerprint: p.text(),
     status: p.integer(),
     location: optionalText(),
-    /** The JSON of the answer, byte for byte: a jsonb column would order its keys anew. */
+    /** The JSON of the response, byte for byte: a jsonb column would reorder its keys. */
     body: p.text(),
     createdAt: timestamp().defaultRaw('now()'),
     expired: p.boolean().formula("created_at <= now() - interval '24 hours'").persist(false),

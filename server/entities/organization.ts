@@ -56,7 +56,7 @@ export const ApiKey = defineEntity({
   properties: {
     ...owned,
     name: p.text(),
-    /** `ak_live_1a2b`: enough to recognise a key, nothing to guess it from. */
+    /** `ak_live_1a2b`: enough to recognise a key, but not to guess it. */
     prefix: p.text(),
     lastFour: p.text(),
     /** SHA-256 of the raw key, in hex. */
@@ -66,9 +66,9 @@ export const ApiKey = defineEntity({
     lastUsedAt: optionalTimestamp(),
     revokedAt: optionalTimestamp(),
     revokedBy: optionalId(),
-    /** When a replaced key stops working; null for one that works until it is revoked. */
+    /** When a replaced key stops working; null for a key that works until it is revoked. */
     endsAt: optionalTimestamp(),
-    /** The id of its successor. */
+    /** The id of the key that replaces it. */
     replacedBy: optionalId(),
     /** The form that created it, if any: a form that is sent twice creates one key. */
     csrfTokenId: optionalText(),

@@ -1,4 +1,4 @@
-/** What every record of an organization has: its id, its organization, its times, and THE organization filter. */
+/** What every record of an organization has: its id, its organization, its times, and the organization filter. */
 import { p } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/core';
 import { Timestamp } from './timestamp.ts';
@@ -6,10 +6,10 @@ import { uuidv7 } from './uuid.ts';
 
 export const organizationFilter = 'organization';
 
-/** The organization that this entity manager is bound to; it throws where there is none. */
+/** The organization that this entity manager is bound to; throws if there is none. */
 export function organizationOf(em: EntityManager): string {
   const id: unknown = em.getFilterParams(organizationFilter)?.id;
-  if (typeof id !== 'string') throw new Error('This entity manager is bound to no organization.');
+  if (typeof id !== 'string') throw new Error('This entity manager is not bound to an organization.');
   return id;
 }
 
@@ -21,7 +21,7 @@ export const filters = {
   },
 };
 
-/** A text that may be absent; a new record that does not mention it has null, as a stored one. */
+/** An optional text: null in a new record that does not set it, as in a stored one. */
 export const optionalText = () =>
   p
     .text()
@@ -51,7 +51,7 @@ export const optionalRate = () =>
     .onCreate(() => null);
 export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({}));
 
-/** The primary key of every record of an organization: the wall stands in each statement, and tables can be distributed by it. */
+/** The primary key of every record includes its organization, by which statements filter and tables can be distributed. */
 export const owned = {
   organizationId: p
     .uuid()
@@ -65,7 +65,7 @@ export const owned = {
 
 type Changed = { updatedAt: string; transactionStart?: string };
 
-/** Both times are the database's: those of the writing transaction's start. */
+/** Both times come from the database: the start of the writing transaction. */
 export const times = {
   createdAt: timestamp().defaultRaw('now()'),
   // Never earlier than what is stored: a transaction that waited for the row began before the one it waited for.

@@ -20,7 +20,7 @@ type ProposalStatus = (typeof proposalStatuses)[number];
 export type StoredPerson = { name: string; email: string | null };
 
 type Searched = { number: string; title: string; customerKey?: string | null };
-/** The customer's folded name comes last, where a new one can take its place. */
+/** The customer's folded name comes last, so that a new name can easily replace it. */
 const search = ({ number, title, customerKey }: Searched) => searchText([number, title], customerKey ?? '');
 const person = () =>
   p
@@ -75,7 +75,7 @@ export const ProposalLine = defineEntity({
   filters,
   properties: {
     ...owned,
-    // A plain id: the composite foreign key, which also holds the organization, stands in the migration.
+    // A plain id: the composite foreign key, which also contains the organization, is in the migration.
     proposalId: p.uuid(),
     position: p.integer(),
     itemId: optionalId(),

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 
 /** The id being built. */
 const bytes = Buffer.alloc(16);
-/** Random bytes for many ids at once: a call for each would cost more than all the rest of an id. */
+/** Random bytes for many ids at once: a call for each id would cost more than the rest of its creation. */
 const drawn = Buffer.alloc(1024);
 let used = drawn.length;
 let lastMs = 0;
@@ -11,7 +11,7 @@ let counter = 0;
 
 /**
  * A new UUIDv7 (RFC 9562): milliseconds, then a 12-bit counter that keeps the ids of one process in the order in which
- * they were made, then 62 random bits.
+ * they were created, then 62 random bits.
  */
 export function uuidv7(nowMs = Date.now()): string {
   if (used === drawn.length) {

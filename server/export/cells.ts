@@ -1,11 +1,11 @@
 /** Values → the cells of a CSV file. */
 import { stringify } from 'csv-stringify/sync';
 
-/** What a spreadsheet would run as a formula, and what an import would take for such a cell made harmless. */
+/** Text that a spreadsheet would run as a formula, and text that an import would mistake for an escaped formula. */
 const dangerous = /^'*[=+\-@\t\r]/;
 const plainNumber = /^-?\d+(?:\.\d+)?$/;
 
-/** An apostrophe in front makes a formula a text; the import takes it off again. */
+/** A leading apostrophe makes a formula plain text; the import removes it again. */
 function harmless(text: string): string {
   return dangerous.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }

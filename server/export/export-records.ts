@@ -1,4 +1,4 @@
-/** An organization's customers, items or proposals as a file: a stream of one snapshot, whatever its size. */
+/** Exports an organization's customers, items or proposals: a stream of one snapshot, of any size. */
 import type { Database } from '../database/orm.ts';
 import { withSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
@@ -21,7 +21,7 @@ export type ExportOptions = {
   organizationId: string;
   kind: ExportKind;
   format: ExportFormat;
-  /** Only records that changed at this time or later, RFC 3339 in UTC. */
+  /** Only records that changed at or after this time, RFC 3339 in UTC. */
   updatedSince?: string | undefined;
   /** Called with each piece of the file; the next one is read when this one is taken. */
   write: (text: string) => Promise<void>;
@@ -35,7 +35,7 @@ export async function exportRecords(options: ExportOptions): Promise<number> {
   const { database, organizationId, kind } = options;
   const metadata = database.orm.getMetadata();
   return withSession(database.pool, organizationId, (session) =>
-    // One snapshot for all pages: what changes meanwhile is in none of them.
+    // One snapshot for all pages: concurrent changes are in none of them.
     session.transaction(
       async () => {
         if (kind === 'customers')
@@ -76,7 +76,7 @@ async function writeFile<Read extends Stored, Shown extends Stored = Read>(
   return written;
 }
 
-/** In the order of their creation; each page is found by the key of the last record before it. */
+/** In order of creation; each page starts after the key of the last record before it. */
 async function* pagesOf<Read extends Stored>(
   session: Session,
   table: RecordTable<Read>,
@@ -95,7 +95,7 @@ async function* pagesOf<Read extends Stored>(
   }
 }
 
-/** The metadata keys that any record of the file has: a column each. */
+/** All metadata keys in the records of the file, one column each. */
 async function metadataKeys(
   session: Session,
   { name }: { name: string },

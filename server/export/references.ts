@@ -1,4 +1,4 @@
-/** What an exported proposal says of other records: its lines, and the externalIds of its customer and items. */
+/** What an exported proposal takes from other records: its lines, and the externalIds of its customer and items. */
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Session } from '../database/session.ts';
 import { ProposalLine } from '../entities/proposal.ts';

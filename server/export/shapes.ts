@@ -1,4 +1,4 @@
-/** Stored records → what a file says of them: fields under the names that an import reads. */
+/** Stored records → exported records, with the field names that an import reads. */
 import { addressParts } from '../entities/customer.ts';
 import type { Customer } from '../entities/customer.ts';
 import type { Item } from '../entities/item.ts';
@@ -46,7 +46,7 @@ export const itemShape: Shape<Item> = {
   },
 };
 
-/** A proposal with what its file says of other records. */
+/** A proposal together with what the file needs from other records. */
 export type ExportedProposal = Proposal & {
   customerExternalId: string | null;
   lines: (ProposalLine & { itemExternalId: string | null })[];
@@ -59,7 +59,7 @@ const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Pro
   total: printTotal(total, currency),
 });
 
-/** A record is named by its externalId; by its id only where it has none, because an id is of one organization. */
+/** Refers to a record by its externalId, or by its id if it has none: an id is valid in one organization only. */
 const nameOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) => ({
   [`${kind}ExternalId`]: externalId,
   [`${kind}Id`]: externalId === null && id !== null ? publicId(kind, id) : undefined,

@@ -1,4 +1,4 @@
-/** What the contract's schemas report → the errors of a problem: where, which field, which code, and what to do. */
+/** The contract's schema issues → the errors of a problem: location, field, code and advice. */
 import type { RequestValidationError } from '@ts-rest/express';
 import { z } from 'zod';
 import { maximumErrors } from '../../contract/limits.ts';
@@ -52,7 +52,7 @@ export function describeInvalidBody(
   return describeAll(findingsOf({ issues }), 'body', sent);
 }
 
-/** One thing that a schema found: an issue, or one of the unknown names that an issue lists. */
+/** One finding of a schema: an issue, or one of the unknown names that an issue lists. */
 type Finding = { issue: Issue; key?: string };
 
 function findingsOf(error: unknown): Finding[] {
@@ -70,7 +70,7 @@ function inOrder(findings: Finding[], query: unknown): Finding[] {
   return findings.toSorted((left, right) => positionOf(left) - positionOf(right));
 }
 
-/** Only what is sent is described: names and suggestions cost more than finding out that something is wrong. */
+/** Describes only the errors that are sent: names and suggestions cost more than the validation. */
 const describeAll = (findings: readonly Finding[], place: Place, sent: Sent): ProblemError[] =>
   findings.slice(0, maximumErrors).map((finding) => describe(finding, place, sent));
 
@@ -153,7 +153,7 @@ function namesAt(schema: unknown, path: string[]): string[] {
   const shape = shapeOf(schema);
   if (!shape) return [];
   const [name, ...rest] = path;
-  // The place of an element in a list: the list answers with the names of its elements.
+  // An index into a list: continue with the names of the list's elements.
   if (name !== undefined && /^\d+$/.test(name)) return namesAt(schema, rest);
   return name === undefined ? Object.keys(shape) : namesAt(shape[name], rest);
 }

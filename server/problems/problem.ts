@@ -1,4 +1,4 @@
-/** The one way in which anything fails: a Problem. */
+/** Problem: the one error type for every failed request. */
 import { problemCatalogue } from '../../contract/problems/catalogue.ts';
 import type { ProblemCode } from '../../contract/problems/catalogue.ts';
 import { problemBody } from '../../contract/problems/row.ts';
@@ -6,7 +6,7 @@ import type { Row } from '../../contract/problems/row.ts';
 import type { FieldCode } from '../../contract/problems/field-codes.ts';
 import type { Problem as ProblemBody, ProblemError } from '../../contract/problem.ts';
 
-/** What the sentence of a problem is made of. */
+/** The facts in the sentence of a problem. */
 type Facts<Code extends ProblemCode> = Parameters<(typeof problemCatalogue)[Code]['detail']>[0];
 /** `cause` goes to the log, never to the caller. */
 type Arguments<Code extends ProblemCode> =

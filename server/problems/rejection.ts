@@ -1,4 +1,4 @@
-/** Why a person's request in the settings or on the command line was rejected: the API's own problems are in the contract. */
+/** Why a request in the settings or a command was rejected; the API's own problems are in the contract. */
 
 const kinds = {
   unreadable: { status: 400, title: 'This request could not be read' },

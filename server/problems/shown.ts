@@ -1,7 +1,7 @@
-/** What a caller sent, as it may be shown back: cut, printable, and never a key. */
+/** A caller's input, safe to show in a response: shortened, printable, and never a key. */
 
 const longest = 100;
-/** Enough for what is shown, even where each character is percent-encoded twice. */
+/** Enough for what is shown, even if each character is percent-encoded twice. */
 const considered = longest * 5;
 /** A key, and the secret of one. */
 const keys = /ak_live_[0-9a-z]*|[0-9a-f]{40,}/gi;
@@ -11,7 +11,7 @@ const unprintable = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
 export function shown(text: string): string {
   const start = text.slice(0, considered);
   const decoded = decodeWhole(start);
-  // Only a hidden key is reason enough to show something other than what was sent.
+  // Shows something other than the input only to hide a key.
   const plain = decoded.search(keys) < 0 ? start : decoded.replaceAll(keys, 'ak_live_…');
   const printable = plain.replaceAll(unprintable, '\uFFFD');
   return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;

@@ -1,7 +1,7 @@
 /** Any error → the Problem that responds to it. */
 import { Problem } from './problem.ts';
 
-/** A response that did not come in time. */
+/** The response took longer than its deadline. */
 export class DeadlineError extends Error {}
 
 /** SQLSTATE classes of a server that is away, starting, stopping, overloaded or read-only; not of a wrong statement. */
@@ -13,7 +13,7 @@ const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED']);
 const lostConnection =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** Whether an error says that the database cannot be reached, rather than that something is wrong with our own work. */
+/** Whether an error means that the database cannot be reached, rather than a bug of ours. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DeadlineError) return true;
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
@@ -26,7 +26,7 @@ function comesFromConnection(error: Error): boolean {
   if (lostConnection.test(error.message)) return true;
   const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
   if (typeof code !== 'string') return false;
-  // PostgreSQL's own errors have a severity; a file that is not there, or a pipe that broke, has another system call.
+  // PostgreSQL's own errors have a severity; a missing file or a broken pipe has another system call.
   if (typeof severity === 'string') return awayStates.test(code);
   return lostCodes.has(code) || (typeof syscall === 'string' && connectionCalls.has(syscall));
 }
@@ -38,10 +38,10 @@ const bodyErrors: Readonly<Record<string, () => Problem>> = {
   'request.size.invalid': () => new Problem('malformed_request', { fault: 'wrong_length' }),
 };
 
-/** What nobody foresaw is `internal_error`, and carries its cause to the log. */
+/** An unexpected error becomes `internal_error`, with the cause for the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // The router could not decode the path: no record has such an id.
+  // The router could not decode the path, so no record can have such an id.
   if (error instanceof URIError) return new Problem('not_found', { record: 'record' });
   const type: unknown = error instanceof Error && 'type' in error ? error.type : undefined;
   const known = typeof type === 'string' ? bodyErrors[type] : undefined;
