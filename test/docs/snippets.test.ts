@@ -26,7 +26,10 @@ describe('the snippets', () => {
 
   test('are of kinds that are looked at here', async () => {
     const all = (await readGuides(world)).flatMap(snippetsOf);
-    expect(new Set(all.map(({ language }) => language))).toEqual(new Set(['bash', 'js', 'ts', 'json', 'http', 'text']));
+    const run = ['bash', 'js', 'ts', 'json', 'http', 'text'];
+    // What these name is checked in operating.test.ts.
+    const deployed = ['nginx', 'dockerfile', 'yaml', 'ini'];
+    expect(new Set(all.map(({ language }) => language))).toEqual(new Set([...run, ...deployed]));
     expect(all.filter(({ language }) => language === 'bash').length).toBeGreaterThan(15);
     expect(all.filter(({ language }) => language === 'ts').length).toBeGreaterThan(7);
   });

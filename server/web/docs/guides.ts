@@ -40,4 +40,9 @@ export const guides = [
     summary: 'Connect Claude, ChatGPT, Cursor or n8n over the Model Context Protocol.',
   },
   { slug: 'import', title: 'Moving from another tool', summary: 'Import customers, items and proposals.' },
+  {
+    slug: 'operating',
+    title: 'Operating',
+    summary: 'Run the service in production: proxy, health, metrics, workers, upgrades and backups.',
+  },
 ] as const satisfies Guide[];

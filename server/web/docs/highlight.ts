@@ -11,7 +11,17 @@ type Highlighter = {
 // Not imported: its types include those of a browser, which conflict with Node's.
 const require = createRequire(import.meta.url);
 const highlighter: Highlighter = require('highlight.js/lib/core');
-const languages = { bash: 'bash', http: 'http', js: 'javascript', json: 'json', ts: 'typescript' };
+const languages = {
+  bash: 'bash',
+  dockerfile: 'dockerfile',
+  http: 'http',
+  ini: 'ini',
+  js: 'javascript',
+  json: 'json',
+  nginx: 'nginx',
+  ts: 'typescript',
+  yaml: 'yaml',
+};
 for (const [name, file] of Object.entries(languages)) {
   highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${file}`));
 }

@@ -1,0 +1,87 @@
+/** The deployment files of the operating guide: every file, command, option, variable and path in them exists. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { backupCommand } from '../../server/commands/backup.ts';
+import { restoreCommand } from '../../server/commands/restore.ts';
+import { serveCommand } from '../../server/commands/serve.ts';
+import { useWorld } from '../world.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
+const guide = read('server/web/docs/guides/operating.md');
+const world = useWorld();
+
+/** The fenced block with this language and file name. */
+function block(info: string): string {
+  const [, text] = new RegExp(`^\`\`\`${info}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(guide) ?? [];
+  if (text === undefined) throw new Error(`The guide has no block "${info}".`);
+  return text;
+}
+
+const all = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, found = '']) => found);
+
+const dockerfile = block('dockerfile Dockerfile');
+const compose = block('yaml compose.yaml');
+const unit = block('ini proposal-api.service');
+
+test('the Dockerfile copies files that exist, and builds with a script that exists', () => {
+  const sources = all(dockerfile, /^COPY (?!--from)(.+) \S+$/gm).flatMap((line) => line.split(' '));
+  expect(sources).toEqual(expect.arrayContaining(['package-lock.json', 'contract', 'server', 'client']));
+  expect(sources.filter((source) => !existsSync(`${root}/${source}`))).toEqual([]);
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
+  const used = all(dockerfile, /npm run (\S+)/g);
+  expect(used).toEqual(['build']);
+  for (const script of used) expect(Object.keys(scripts)).toContain(script);
+});
+
+test('the Dockerfile does not run as root, and its health check calls a path that responds', async () => {
+  expect(all(dockerfile, /^USER (\S+)$/gm)).toEqual(['node']);
+  const paths = all(dockerfile, /http:\/\/127\.0\.0\.1:3000(\/\w+)/g);
+  expect(paths).toEqual(['/healthz']);
+  for (const path of paths) expect((await fetch(world.url + path)).status).toBe(200);
+});
+
+test('each file runs the built command line, with options that serve has', () => {
+  for (const text of [dockerfile, compose, unit]) {
+    const line = /^.*dist\/server\/main\.js.*$/m.exec(text)?.[0].replaceAll(/[",[\]]+/g, '') ?? '';
+    const [, file = '', command, options = ''] = /dist\/(\S+)\.js (\S+)(.*)$/.exec(line) ?? [];
+    expect(existsSync(`${root}/${file}.ts`), line).toBe(true);
+    expect(command).toBe('serve');
+    for (const option of all(options, /(--\w+)/g)) expect(serveCommand.help).toContain(`${option} N`);
+  }
+});
+
+test('every environment variable is one that serve knows', () => {
+  const [, api = ''] = /^ {2}api:\n([\s\S]*?)^ {2}\w/m.exec(compose) ?? [];
+  const names = [
+    ...all(api, /^ {6}([A-Z_]+):/gm),
+    ...all(dockerfile, /[ ]([A-Z_]+)=/g),
+    ...all(unit.match(/^Environment=.*$/m)?.[0].slice('Environment='.length) ?? '', /([A-Z_]+)=/g),
+    ...all(guide.replaceAll(/```[\s\S]*?```/g, ''), /^\| (`[A-Z_]+`.*?) \|/gm).flatMap((cell) => all(cell, /`(\w+)`/g)),
+  ];
+  expect(names.length).toBeGreaterThan(15);
+  const known = serveCommand.help.slice(serveCommand.help.indexOf('Environment:'));
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(known))).toEqual([]);
+});
+
+test('backup and restore are used as their help describes', () => {
+  const uses = all(guide, /npx proposal-api ((?:backup|restore) \S+)$/gm);
+  expect(uses).toEqual(['backup proposals.backup', 'restore proposals.backup']);
+  expect(backupCommand.help).toContain('npx proposal-api backup FILE');
+  expect(restoreCommand.help).toContain('npx proposal-api restore FILE');
+});
+
+test('every metric of the table is one that the service has', () => {
+  const source = read('server/http/metrics.ts');
+  const names = all(guide, /^\| `([a-z]+_[a-z_]+)`/gm);
+  expect(names.length).toBeGreaterThan(6);
+  expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
+});
+
+test('the connections add up to the sizes of the pools', () => {
+  const source = read('server/database/orm.ts');
+  const size = (pattern: RegExp) => Number(pattern.exec(source)?.[1]);
+  const total = 3 * size(/poolSize = (\d+)/) + size(/controlConnections = (\d+)/);
+  expect(guide).toContain(`up to ${total}:`);
+});
