@@ -1,4 +1,4 @@
-/** The whole HTTP surface, in the order in which a request walks through it. */
+/** The whole HTTP surface, in the order in which a request passes through it. */
 import type { AppRouter } from '@ts-rest/core';
 import { createExpressEndpoints } from '@ts-rest/express';
 import type { RequestValidationError } from '@ts-rest/express';
@@ -42,19 +42,19 @@ export type Parts = SettingsOptions & {
   database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
-  /** Limits keys that do not exist, by network. */
+  /** Limits unknown keys, per network. */
   unknownKeys: UnknownKeys;
   limiter: RateLimiter;
-  /** Limits what runs at once in the database. */
+  /** Limits how many statements run in the database at once. */
   statements: StatementLimiter;
   log: Log;
-  /** Signs what the settings pages hand out; see SettingsParts. */
+  /** Signs the sessions and forms of the settings pages; see SettingsParts. */
   secret: string;
   /** Whether people reach the service over https. */
   secure: boolean;
-  /** How many proxies of our own stand in front, each of which adds to X-Forwarded-For. */
+  /** How many trusted proxies are in front, each of which adds to X-Forwarded-For. */
   trustedProxies: number;
-  /** Address of the service as callers see it, without a slash at its end; known once it listens. */
+  /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
 };
 
@@ -77,7 +77,7 @@ export function createApp(parts: Parts): Express {
     }),
   );
 
-  // The API comes first: whatever is before it costs each of its requests.
+  // The API comes first, because anything before it would cost time in each of its requests.
   const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
   app.use(answerOptions(allowed));
   app.use(['/v1', '/mcp'], admitCaller(parts));
@@ -119,7 +119,7 @@ function identify({ log, usage }: Parts): RequestHandler {
   return (request, response, next) => {
     const requestId = freshId('request');
     const startedAt = performance.now();
-    // Inside a router of its own, such as the settings', it is shorter.
+    // Inside a mounted router, such as the settings', `url` is shorter.
     const { path } = request;
     response.locals.requestId = requestId;
     response.setHeader('X-Request-Id', requestId);
@@ -149,7 +149,7 @@ function identify({ log, usage }: Parts): RequestHandler {
   };
 }
 
-/** What the usage of a key remembers of a request: which fields were wrong, but none of their values. */
+/** What a key's usage records about a request: which fields were wrong, but not their values. */
 function usageOf(request: Request, { statusCode, locals }: Response, { key, organization }: Caller): UsageEvent {
   const problem: unknown = locals.problem;
   const failed = problem instanceof Problem ? problem : undefined;
@@ -177,10 +177,10 @@ function readiness({ database }: Parts): RequestHandler {
   };
 }
 
-/** What is left to a network that sent too many keys that do not exist. */
+/** The rate limit state of a network that has sent too many unknown keys. */
 const exhausted = { remaining: 0, resetSeconds: rateLimit.windowSeconds };
 
-/** Key (401), then rate (429), then plan (403): whoever passes is known to every later step. */
+/** Checks the key (401), then the rate limit (429), then the plan (403); later steps know the caller. */
 function admitCaller({ keys, unknownKeys, limiter, ...parts }: Parts): RequestHandler {
   return async (request, response, next) => {
     const { headers, url, ip: ipAddress = '' } = request;
@@ -197,7 +197,7 @@ function admitCaller({ keys, unknownKeys, limiter, ...parts }: Parts): RequestHa
   };
 }
 
-/** The contract does not accept the request: the problem names what is valid. */
+/** The request does not match the contract: the problem says what is valid. */
 function refuseInvalid(
   error: RequestValidationError,
   request: Request,
@@ -209,7 +209,7 @@ function refuseInvalid(
 
 /**
  * OPTIONS needs no key. Not a route of the router's own, which would decode the path of every request before the key is
- * looked at, and answer for a path that it cannot decode.
+ * checked, and would respond to a path that it cannot decode.
  */
 function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
   const forms = [...allowed].map(([path, methods]) => ({ methods, form: pathForm(path) }));
@@ -231,9 +231,9 @@ function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
     const problem = toProblem(error);
     response.locals.problem = problem;
     if (problem.status >= 500) response.locals.failure = problem.cause;
-    // The deadline answered in its place.
+    // The deadline has already sent a response.
     if (response.writableEnded) return;
-    // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
+    // The response has begun: close the connection, so that nobody takes the response for complete.
     if (response.headersSent) return next(error);
     sendProblem(response, problem, baseUrl());
   };

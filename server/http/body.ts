@@ -1,4 +1,4 @@
-/** The body of a write: its media type, its size, its JSON; each refused with its own problem before it is looked at. */
+/** The body of a write. Media type, size and JSON are checked in turn, each rejected with its own problem. */
 import express from 'express';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { maximumBodyBytes } from '../../contract/limits.ts';
@@ -13,9 +13,9 @@ const mediaTypes: Record<string, string[]> = {
   PATCH: ['application/json', 'application/merge-patch+json'],
 };
 
-/** Checks what is announced, reads the bytes, parses them: afterwards `req.body` is the JSON of a POST or PATCH. */
+/** Checks the headers, then reads and parses the bytes: afterwards `req.body` is the JSON of a POST or PATCH. */
 export const readBody: RequestHandler[] = [requireJson, readBytes, parseBody].map((step): RequestHandler => {
-  // Each a step of the router's own, which catches what a step throws; a callback's throw would end the process.
+  // Each is a middleware, because the router catches what middleware throws; a throwing callback would end the process.
   return (request, response, next) => (request.method in mediaTypes ? step(request, response, next) : next());
 });
 

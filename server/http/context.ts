@@ -1,4 +1,4 @@
-/** What is known of a request on its way: in `response.locals`, which every step of it has at hand. */
+/** The state of a request, in `response.locals`, which every middleware can access. */
 import type { Response } from 'express';
 import type { Caller } from '../keys/caller.ts';
 
@@ -9,9 +9,9 @@ declare global {
       requestId: string;
       /** operationId of the contract, once the route is known. */
       operation?: string;
-      /** Who calls the API, once the key is known. */
+      /** The caller of the API, once the key is authenticated. */
       caller?: Caller;
-      /** Who is signed in to the settings. */
+      /** The member who is signed in to the settings. */
       memberId?: string;
       /** What went wrong on our side. */
       failure?: unknown;

@@ -1,11 +1,11 @@
-/** A database that hangs keeps a request waiting, not its caller. */
+/** Deadlines for responses, so that callers do not wait for a database that hangs. */
 import type { Request, RequestHandler, Response } from 'express';
 
 const sweptEveryMs = 500;
 
 /**
  * Calls `onLate` for each response that has not begun in time. One timer for all of them: the responses are kept in the
- * order in which they are due. A body that is still on its way has the time limit of the server, which is a 408.
+ * order in which they are due. A body that is still arriving is subject to the server's own time limit, a 408.
  */
 export function limitTime(limitMs: number, onLate: (request: Request, response: Response) => void): RequestHandler {
   const open = new Map<Response, { request: Request; dueAtMs: number }>();

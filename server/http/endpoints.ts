@@ -1,4 +1,4 @@
-/** Contract ↔ handlers: what a handler replies becomes one write to the connection. */
+/** Connects the contract and the handlers; each reply becomes one write to the connection. */
 import { Stream } from 'node:stream';
 import type { AppRouter } from '@ts-rest/core';
 import { isAppRoute } from '@ts-rest/core';
@@ -15,7 +15,7 @@ type Input = { params: unknown; query: unknown; body: unknown; headers: unknown;
 type AnyReply = Reply<200 | 201, unknown>;
 type Endpoints = Parameters<typeof createExpressEndpoints<AppRouter>>[1];
 
-/** The handlers as ts-rest wants them. */
+/** The handlers in the form that ts-rest expects. */
 export function adapt(
   contract: V1,
   handlers: { [Resource in keyof V1]: Handlers<V1[Resource]> },
@@ -28,7 +28,7 @@ export function adapt(
       return { status: isSame ? 304 : reply.status, body: new Sending(reply, isSame, baseUrl()) };
     };
   };
-  // Names to functions, level by level: that they match was checked by the type of `handlers`.
+  // Names to functions, level by level; the type of `handlers` has checked that they match.
   const walk = (routes: object, kept: object): object =>
     Object.fromEntries(
       Object.entries(routes).map(([name, route]) => {

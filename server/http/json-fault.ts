@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, or an object has a key twice: what JSON.parse does not say. One walk over the text. */
+/** Finds where a text stops being JSON or an object repeats a key, which JSON.parse does not report, in one pass. */
 import { shown } from '../problems/shown.ts';
 
 /** `line` and `column` count from 1. */
@@ -19,13 +19,13 @@ export function findFault(text: string): JsonFault {
   return key === undefined ? { fault: 'syntax', ...place } : { fault: 'duplicate_key', key: shown(key), ...place };
 }
 
-/** What may come next; `First` may also be the end of an empty array or object. */
+/** What may follow; `First` may also be the end of an empty array or object. */
 type Expected = 'value' | 'valueFirst' | 'key' | 'keyFirst' | 'separator';
 
 class Walk {
-  /** Where the walk is, and where it stopped. */
+  /** The current position, and finally where the scan stopped. */
   at = 0;
-  /** The key that an object has twice, once it is found. */
+  /** The repeated key, once one is found. */
   key: string | undefined;
   readonly #text: string;
   /** The keys of each open object; undefined for an open array. */

@@ -14,7 +14,7 @@ export function parseJson(text: string): unknown {
   } catch {
     throw new Problem('malformed_json', findFault(text));
   }
-  // JSON.parse keeps the last of two members with one key: then fewer are left than were written.
+  // JSON.parse keeps the last of two members with the same key, so fewer remain than were written.
   if (countKeys(value) !== members) throw new Problem('malformed_json', findFault(text));
   return value;
 }
@@ -36,7 +36,7 @@ const code = (letter: string) => letter.charCodeAt(0);
 const [quote, backslash, colon] = [code('"'), code('\\'), code(':')];
 const [openObject, openArray, closeObject, closeArray] = [code('{'), code('['), code('}'), code(']')];
 
-/** How many members the objects of a text have in all; undefined if it nests too deeply. Nothing is built for it. */
+/** How many members the objects of a text have in all; undefined if it nests too deeply. Builds no objects. */
 function countMembers(text: string): number | undefined {
   let depth = 0;
   let members = 0;

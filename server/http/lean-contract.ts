@@ -1,4 +1,4 @@
-/** The contract as it is mounted: its schemas run where there is something to check, and nowhere else. */
+/** The contract as mounted: its schemas run only if there is something to check. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const hasNames = (schema: unknown) => schema instanceof z.ZodObject && Object.ke
 
 type IsEmpty = (names: string[] | undefined, value: object) => boolean;
 
-/** A schema that knows its own result for an empty input. */
+/** A schema with a cached result for empty input. */
 function lean(schema: unknown, isEmpty: IsEmpty): unknown {
   if (!(schema instanceof z.ZodObject)) return schema;
   const names = Object.keys(schema.shape);
@@ -36,6 +36,6 @@ function lean(schema: unknown, isEmpty: IsEmpty): unknown {
     const isNothing = typeof value === 'object' && value !== null && isEmpty(names, value);
     return isNothing ? empty : standard.validate(value);
   };
-  // Still the schema itself for whoever looks at its shape.
+  // Code that inspects the shape still sees the original schema.
   return Object.create(schema, { '~standard': { value: { ...standard, validate } } });
 }

@@ -1,11 +1,11 @@
-/** The two ends of a server's life: it listens, and it drains. */
+/** Starting to listen, and draining. */
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { UsageError } from '../config.ts';
 import type { TrackedResponses } from './unparsed.ts';
 
-/** A UsageError where the port cannot be used. */
+/** Throws a UsageError if the port cannot be used. */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) => {
@@ -30,7 +30,7 @@ export function addressOf(server: Server, host: string): string {
 
 /**
  * Stops listening, finishes the requests in flight, and ends. A proxy may be about to use a connection that is idle:
- * for `grace` ms it may still send a request, whose response says `Connection: close`. After `drain` ms all is cut.
+ * for `grace` ms it may still send a request, whose response says `Connection: close`. After `drain` ms, all are closed.
  */
 export function drain(
   server: Server,

@@ -18,7 +18,7 @@ function hidesKey(text: string): boolean {
   return true;
 }
 
-/** Nothing that looks like a key leaves the process in a line, wherever it was typed: pino redacts by name only. */
+/** Redacts anything that looks like a key, in any field: pino redacts by name only. */
 function redact(line: string): string {
   const shown = line.includes('%')
     ? line.replaceAll(/[^"/?&=]*%[^"/?&=]*/g, (text) => (hidesKey(text) ? redacted : text))
@@ -26,7 +26,7 @@ function redact(line: string): string {
   return shown.replaceAll(key, redacted);
 }
 
-/** Lines are written together, so that a request does not wait for one; nothing is lost when the process ends. */
+/** Lines are written in batches, so that requests do not wait; the rest is written when the process ends. */
 const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 20 });
 const logger = pino(
   {
@@ -50,7 +50,7 @@ export function describeError(error: unknown): Record<string, unknown> {
 
 const isSqlError = (error: Error): boolean => /^[0-9A-Z]{5}$/.test(String(Reflect.get(error, 'code')));
 
-/** The database's messages, and the statements that the ORM puts before them, hold what the caller sent. */
+/** The database's messages, and the statements that the ORM puts before them, contain what the caller sent. */
 function describeSqlError(error: Error): Record<string, unknown> {
   const of = (name: string): unknown => Reflect.get(error, name);
   const at = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));

@@ -1,4 +1,4 @@
-/** POST /mcp: the tools of agents, called with the same keys, limits and handlers as the API. */
+/** POST /mcp: tools for agents, with the same keys, limits and handlers as the API. */
 import { Readable } from 'node:stream';
 import { RequestValidationError } from '@ts-rest/express';
 import type { AppRoute } from '@ts-rest/core';
@@ -26,7 +26,7 @@ export function mcpEndpoint(baseUrl: () => string): RequestHandler {
   };
 }
 
-/** The body is left out: it is read and parsed already, and the SDK takes that. */
+/** Without the body: it is already parsed, and passed to the SDK separately. */
 function webRequest({ method, headers }: HttpRequest): Request {
   const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name === 'content-length' || name === 'authorization'
@@ -38,7 +38,7 @@ function webRequest({ method, headers }: HttpRequest): Request {
 
 type AnyHandler = (request: unknown, caller: Caller) => Promise<{ body: unknown }>;
 
-/** Performs operations as a request to them would be: the contract's schemas first, then the handler. */
+/** Performs operations as for a request: the contract's schemas first, then the handler. */
 function operationCaller(caller: Caller, baseUrl: string): CallOperation {
   return async (route, input) => {
     const handler = handlerOf(route);

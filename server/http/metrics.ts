@@ -1,4 +1,4 @@
-/** What Prometheus reads: made from the log's own lines and from the pool, so that a request pays next to nothing. */
+/** Prometheus metrics, derived from log lines and the pool, so that requests pay next to nothing for them. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -7,7 +7,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import { addressOf, listen } from './listen.ts';
 import type { Log } from './log.ts';
 
-/** Takes every line of the log, and what is read when Prometheus asks. */
+/** Receives every log line, and the values that are read at each scrape. */
 export type Metrics = { register: Registry; observe: Log; measure(measured: Measured): void };
 
 type Measured = {
@@ -56,7 +56,7 @@ export function createMetrics(limiter?: LimiterStatus): Metrics {
   return { register, observe, measure: (measured) => addGauges(register, measured, limiter) };
 }
 
-/** Of a described error, or of the cause behind it. */
+/** The code of a described error, or of its cause. */
 function databaseCode(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause && depth < 5; cause = Reflect.get(Object(cause), 'cause'), depth += 1) {
     const code: unknown = Reflect.get(Object(cause), 'sqlState') ?? Reflect.get(Object(cause), 'code');
@@ -116,6 +116,6 @@ export async function serveMetrics({ host, port, register }: { host: string; por
 export function offerToPrimary(register: Registry): void {
   if (!cluster.isWorker) return;
   AggregatorRegistry.setRegistries(register);
-  // It is the constructor that listens for the primary's questions.
+  // The constructor listens for the primary's requests.
   void new AggregatorRegistry();
 }

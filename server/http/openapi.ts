@@ -5,7 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 import { toYaml } from '../../contract/openapi/yaml.ts';
 
-/** They change with a release at most. */
+/** They change only with a release. */
 const maximumAgeSeconds = 300;
 
 export function openApiRoutes(baseUrl: () => string): Router {
@@ -25,7 +25,7 @@ export function openApiRoutes(baseUrl: () => string): Router {
   return router;
 }
 
-/** The document is written once: the URL of the service is known before the first request, and stays. */
+/** The document is serialized once: the service's URL is known before the first request, and does not change. */
 function publish(type: string, write: () => string): RequestHandler {
   let published: { text: string; etag: string } | undefined;
   return (request: Request, response: Response) => {

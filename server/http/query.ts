@@ -29,7 +29,7 @@ export function parseQuery(text: string | null): Record<string, unknown> {
     if (key === undefined) add(values, name, value);
     else add(metadata, key, value);
   }
-  // `metadata=x` beside `metadata[k]=v` stays a plain value, which the contract rejects.
+  // `metadata=x` next to `metadata[k]=v` stays a plain value, which the contract rejects.
   if (metadata.size > 0 && !values.has('metadata')) values.set('metadata', Object.fromEntries(metadata));
   return Object.fromEntries(values);
 }

@@ -1,4 +1,4 @@
-/** The contract's paths and their methods: for OPTIONS and 405, and to help those who meant another one. */
+/** The contract's paths and their methods, for OPTIONS, 405, and suggestions for mistyped paths. */
 import type { AppRouter } from '@ts-rest/core';
 import { operationsOf } from '../../contract/operations.ts';
 
@@ -12,12 +12,12 @@ export function allowedMethods(router: AppRouter): Map<string, string> {
   return new Map([...methods].map(([path, all]) => [path, [...all, 'OPTIONS'].join(', ')]));
 }
 
-/** A contract's path as what matches it: a parameter is anything but a slash, and one slash may follow. */
+/** The regular expression for a contract path: a parameter is anything but a slash, and one slash may follow. */
 export function pathForm(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 }
 
-/** What to do instead of a method that v1 does not have. */
+/** Advice for methods that v1 does not have. */
 const advice: readonly [method: RegExp, path: RegExp, sentence: string][] = [
   [/^(?:POST|PUT|PATCH|DELETE)$/, /^\/v1\/proposals/, 'Proposals are read-only in v1.'],
   [

@@ -1,4 +1,4 @@
-/** A listening server, from its parts to its last answered request. */
+/** A listening server: assembled, started and drained. */
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { maximumHeaderBytes } from '../../contract/limits.ts';
@@ -25,9 +25,9 @@ export type ServeOptions = SettingsOptions & {
   host: string;
   port: number;
   publicUrl?: string | undefined;
-  /** Signs sessions and forms of the settings pages; without it the one that the database keeps. */
+  /** Signs sessions and forms of the settings pages. Default: the secret stored in the database. */
   authSecret?: string | undefined;
-  /** How many proxies of our own stand in front of this server. */
+  /** How many trusted proxies are in front of this server. */
   trustedProxies?: number;
   /** Monotonic, in milliseconds. */
   clock?: () => number;
@@ -38,12 +38,12 @@ export type ServeOptions = SettingsOptions & {
 };
 
 export type Serving = {
-  /** Address as callers see it: PUBLIC_URL, or where it listens. */
+  /** The URL as callers see it: PUBLIC_URL, or the listening address. */
   url: string;
   keys: KeyDirectory;
   /**
    * Stops listening. Requests in flight are finished, and for the grace period idle connections may still send one,
-   * which is answered with `Connection: close`.
+   * whose response has `Connection: close`.
    */
   close(): Promise<void>;
 };
@@ -54,7 +54,7 @@ const defaultTimeouts = {
   headers: 15_000,
   /** A connection without a request. */
   keepAlive: 65_000,
-  /** While draining: a connection without a request, and everything. */
+  /** While draining: for a connection without a request, and for everything. */
   grace: 0,
   drain: 20_000,
   /** How often the first two are checked. */
@@ -85,7 +85,7 @@ export async function serve({
     requireHostHeader: false,
     connectionsCheckingInterval: timeouts.check,
   });
-  // Before the app exists, so that a port in use is the only thing that can be wrong; nothing is accepted in between.
+  // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
   await listen(server, host, port);
   const url = publicUrl?.replace(/\/+$/, '') ?? addressOf(server, host);
   const app = createApp({
@@ -131,6 +131,6 @@ const both =
 
 function attach(server: Server, app: RequestListener): void {
   server.on('request', app);
-  // Node would answer an unknown Expect header by itself, and not in JSON.
+  // Node would respond to an unknown Expect header itself, and not in JSON.
   server.on('checkExpectation', app);
 }

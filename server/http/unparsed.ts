@@ -1,4 +1,4 @@
-/** What never became a request, or is no request for a service: rejected in the same shape, straight onto the connection. */
+/** Rejects what Node could not parse as a request, and CONNECT, with a problem written directly to the connection. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -10,11 +10,11 @@ type Exchange = { request: IncomingMessage; response: ServerResponse };
 
 export type TrackedResponses = {
   inFlight(): ServerResponse[];
-  /** The responses that this connection is still owed, in order. */
+  /** The responses pending on this connection, in order. */
   of(socket: Duplex): Exchange[];
 };
 
-/** Knows the responses in flight, and tells connections to close once the server no longer listens. */
+/** Tracks the responses in flight, and adds `Connection: close` to them once the server no longer listens. */
 export function trackResponses(server: Server): TrackedResponses {
   const exchanges = new Set<Exchange>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

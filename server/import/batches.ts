@@ -1,4 +1,4 @@
-/** Rows of a file → chunks that one transaction holds. */
+/** Rows of a file → chunks, each imported in one transaction. */
 import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
 import type { Keyed, Kind, Rejection } from './kind.ts';
@@ -11,10 +11,10 @@ export type Entry<Row> = { line: number; raw: readonly string[] } & (
   | { value: unknown }
 );
 
-/** Large enough for the cost of a transaction to vanish, small enough for other writers to wait less than a second. */
+/** Large enough to make the cost of a transaction negligible, small enough that other writers wait less than a second. */
 export const limits = { rows: 1000, weight: 4000 };
 
-/** A second row of the same record starts a new chunk: it changes what the first one has made. */
+/** A second row of the same record starts a new chunk: it changes what the first one wrote. */
 export async function* inChunks<Row extends Keyed, Stored extends object>(
   kind: Kind<Row, Stored>,
   entries: AsyncIterable<Entry<Row>> | Iterable<Entry<Row>>,
@@ -39,7 +39,7 @@ export async function* inChunks<Row extends Keyed, Stored extends object>(
   if (chunk.length > 0) yield chunk;
 }
 
-// A line separates the two: no id and no externalId holds one.
+// Separated by a newline, which neither an id nor an externalId can contain.
 export const keysOf = ({ id, externalId }: Keyed): string[] => [
   ...(id ? [`id\n${id}`] : []),
   ...(externalId ? [externalId] : []),

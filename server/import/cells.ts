@@ -23,7 +23,7 @@ const decimals: ReadonlySet<string> = new Set([
 ]);
 const europeanDecimal = /^-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+$/;
 
-/** What puts a cell of one column where its field belongs; an empty cell says nothing. */
+/** A function that puts a column's cell into its field; an empty cell sets nothing. */
 export function placerOf(
   field: string,
   delimiter: Delimiter,
@@ -38,7 +38,7 @@ export function placerOf(
     const text = convert && plain !== '' ? convert(plain) : plain;
     if (text === '') return;
     const target = parent === undefined ? row : objectAt(row, parent);
-    // Where two columns stand for one field, the first that has a value counts.
+    // If two columns map to one field, the first with a value counts.
     if (!Object.hasOwn(target, name)) target[name] = read(text);
   };
 }
@@ -63,7 +63,7 @@ function valueReader(field: string, delimiter: Delimiter, tagSeparator: string):
 const booleanOf = (cell: string) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell);
 const decimalOf = (cell: string) => (europeanDecimal.test(cell) ? cell.replaceAll('.', '').replace(',', '.') : cell);
 
-/** Separated tags, or a JSON array of them where one holds the separator. */
+/** Separated tags, or a JSON array if a tag contains the separator. */
 function tagsOf(cell: string, separator: string): string[] {
   const list = cell.startsWith('[') ? jsonTags(cell) : undefined;
   return (

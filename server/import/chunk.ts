@@ -9,11 +9,11 @@ import { writePlans } from './write.ts';
 
 export type Deferred = { deferred: Rejection[] };
 
-/** How often a chunk that clashed with other writers is planned again before its halves are tried by themselves. */
+/** How often a chunk that conflicts with other writers is planned again before it is split in half. */
 const attempts = 3;
 
 /**
- * Imports the rows, in order. Where the database rejects what one of them says, the halves are tried by themselves,
+ * Imports the rows, in order. If the database rejects one of them, each half is tried separately,
  * down to the row, so that the others are stored. `final` rows are not deferred any more.
  */
 export async function importChunk<Row extends Keyed, Stored extends { id: string }>(
@@ -76,7 +76,7 @@ function faultOf(error: unknown): { code: string; constraint: string } {
   return { code: typeof code === 'string' ? code : '', constraint: typeof constraint === 'string' ? constraint : '' };
 }
 
-/** Another writer was faster, or waited for this one: planned again, the chunk sees what the other has done. */
+/** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
 const isClash = (error: unknown) => ['23505', '40001', '40P01'].includes(faultOf(error).code);
 
 /** What is wrong with a row, where the database says that it is the row; an outage or a mistake of ours is neither. */
@@ -88,7 +88,7 @@ function rejectionOf(error: unknown): Rejection | undefined {
     return { field: 'externalId', code: 'external_id_taken', message: 'is taken by another record' };
   if (code === '22003')
     return { field: '', code: 'out_of_range', message: 'has an amount that is too large to be stored' };
-  // Class 23 holds integrity violations.
+  // Class 23 contains integrity violations.
   return code.startsWith('23')
     ? { field: '', code: 'conflict', message: `cannot be stored: it breaks ${constraint}` }
     : undefined;

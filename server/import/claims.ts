@@ -1,4 +1,4 @@
-/** Values of which there is one only, such as a sku: who gets it, when rows of a chunk and stored records want the same. */
+/** Decides who gets a unique value, such as a sku, when rows of a chunk and stored records claim the same one. */
 import { publicId } from '../records/public-id.ts';
 import type { Kind } from '../../contract/fields.ts';
 import type { Rejection, UniqueKey } from './kind.ts';
@@ -25,7 +25,7 @@ export async function settleClaims(
   const holders = await loadHolders(store, table, unique, claiming);
   const own = new Map(plans.map((plan) => [plan.id, plan]));
   const { field, code } = unique;
-  // A plan that is rejected keeps its stored value, which another may have counted on: repeat until nothing changes.
+  // A rejected plan keeps its stored value, which another plan may have claimed: repeat until nothing changes.
   for (let settled = false; !settled;) {
     settled = true;
     const keys = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** What the columns of a CSV file mean: which field a cell is for, and how it becomes its value. */
+/** Maps the columns of a CSV file to fields, and their cells to values. */
 import type { z } from 'zod';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { nearest } from '../../contract/nearest.ts';
@@ -16,20 +16,20 @@ const metadataPrefix = 'metadata.';
 export type Mapping = {
   /** Column of the file → field of the record; an empty field leaves the column out. */
   map?: Readonly<Record<string, string>> | undefined;
-  /** Keeps columns that are no field under metadata, by their own names. */
+  /** Keeps columns that are not fields under metadata, by their own names. */
   restToMetadata?: boolean | undefined;
 };
 
 export type ColumnPlan = {
   header: readonly string[];
-  /** What somebody should know about how the file is read. */
+  /** Notes for the user on how the file is read. */
   notes: string[];
   preset: string | undefined;
   /** The column that holds the record as JSON, in a report about rows of a JSON file. */
   documentAt: number | undefined;
-  /** How many rows were no records of their own. */
+  /** How many rows did not stand for a record of their own. */
   skipped(): number;
-  /** The record that the cells describe; undefined where the row is no record of its own. */
+  /** The record that the cells describe; undefined if the row does not stand for a record of its own. */
   read(cells: readonly string[]): Record<string, unknown> | undefined;
 };
 

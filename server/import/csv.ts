@@ -11,7 +11,7 @@ import type { RawRow, Source } from './source.ts';
 type SyntaxProblem = { message: string; recordsBefore: number };
 type Parsed = { record: string[]; info: { lines: number; records: number } };
 
-/** An unclosed quote would otherwise swallow the rest of the file before anybody is told. */
+/** Otherwise an unclosed quote would swallow the rest of the file before it is reported. */
 const longestRecordBytes = 1024 * 1024;
 
 export type CsvFile = { delimiter: Delimiter; header: string[] };
@@ -28,8 +28,8 @@ export async function readHeader(source: Source): Promise<CsvFile> {
 }
 
 /**
- * The records below the header; a record without a value in it is no row. Where the quotes of one do not match, nothing
- * after it can be told apart: it is rejected, and the reading ends there.
+ * The records below the header, without empty ones. If the quotes of one do not match, nothing
+ * after it can be parsed: it is rejected, and the reading ends there.
  */
 export async function* readCsv(source: Source, { delimiter }: CsvFile, plan: ColumnPlan): AsyncGenerator<RawRow> {
   const { records, firstError } = open(source, delimiter);
@@ -69,12 +69,12 @@ function open(
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: longestRecordBytes,
-    // Thrown, an error would take the good records with it that were read ahead of it.
+    // If thrown, an error would discard the valid records that were read ahead of it.
     skip_records_with_error: true,
   });
   let first: SyntaxProblem | undefined;
   parser.on('skip', ({ message, records }) => (first ??= { message, recordsBefore: Number(records) }));
-  // The callback only keeps the error from being thrown: the parser, destroyed by it, hands it to the loop.
+  // The callback only keeps the error from being thrown: it destroys the parser, which passes it to the loop.
   return { records: pipeline(textOf(source), parser, () => undefined), firstError: () => first };
 }
 

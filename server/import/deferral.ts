@@ -1,9 +1,9 @@
-/** Rows that wait for the end of the file: what they claim may be given up by then. */
+/** Rows deferred to the end of the file, because the values that they claim may be free by then. */
 import { inChunks, keysOfEntry, limits } from './batches.ts';
 import type { Entry } from './batches.ts';
 import type { Keyed, Kind } from './kind.ts';
 
-/** No more than one transaction holds, so that two rows that swap always meet in one. */
+/** At most one transaction's worth, so that two rows that swap values are always in the same one. */
 export class Deferral<Row extends Keyed, Stored extends object> {
   readonly #kind: Kind<Row, Stored>;
   readonly #entries: Entry<Row>[] = [];
@@ -18,7 +18,7 @@ export class Deferral<Row extends Keyed, Stored extends object> {
     return this.#entries.length >= limits.rows || this.#weight >= limits.weight;
   }
 
-  /** A row about a record that waits already must wait behind it. */
+  /** A row for a record that is already deferred must wait behind it. */
   mustWait(entry: Entry<Row>): boolean {
     return this.#keys.size > 0 && keysOfEntry(entry).some((key) => this.#keys.has(key));
   }

@@ -1,4 +1,4 @@
-/** What separates the columns of a CSV file: comma, semicolon or tab, told by its header. */
+/** The separator of a CSV file's columns: comma, semicolon or tab, detected from its header. */
 import { textOf } from './source.ts';
 import type { Source } from './source.ts';
 
@@ -7,7 +7,7 @@ export type Delimiter = (typeof delimiters)[number];
 
 export const delimiterNames: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
 
-/** The one that the first record holds most of, outside quotes. */
+/** The separator that occurs most often in the first record, outside quotes. */
 export async function delimiterOf(source: Source): Promise<Delimiter> {
   const counts: Record<Delimiter, number> = { ',': 0, ';': 0, '\t': 0 };
   for await (const chunk of textOf(source)) {
@@ -16,7 +16,7 @@ export async function delimiterOf(source: Source): Promise<Delimiter> {
   return delimiters.toSorted((left, right) => counts[right] - counts[left])[0] ?? ',';
 }
 
-/** True where the first record ends within the text. */
+/** Whether the first record ends within the text. */
 function count(text: string, counts: Record<Delimiter, number>): boolean {
   let quoted = false;
   let started = false;

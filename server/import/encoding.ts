@@ -1,12 +1,12 @@
-/** Which characters the bytes of a file stand for. */
+/** Detects the encoding of a file. */
 import { isAscii, isUtf8 } from 'node:buffer';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
 
-/** Bytes that Windows-1252 gives no character: a file with one of them is in yet another encoding. */
+/** Bytes that are undefined in Windows-1252: a file with one of them is in another encoding. */
 const unassigned: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
-/** Watches the bytes of a file go by, and says at its end how they are to be read. */
+/** Inspects the bytes of a file as they are read, and returns the encoding at the end. */
 export class EncodingDetector {
   #utf16 = false;
   #started = false;
@@ -39,7 +39,7 @@ export class EncodingDetector {
 
   #count(bytes: Buffer): void {
     if (isUtf8(bytes)) {
-      // Whole chunks with letters of other scripts are valid by intent, never by accident.
+      // Whole chunks with letters of other scripts are never valid UTF-8 by accident.
       if (!isAscii(bytes)) this.#multibyte = Infinity;
       return;
     }

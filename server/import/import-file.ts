@@ -1,4 +1,4 @@
-/** Imports a file of customers, items or proposals into an organization. Safe to run again: records are told apart by externalId. */
+/** Imports a file of customers, items or proposals. Safe to run again: records are matched by externalId. */
 import { UsageError } from '../config.ts';
 import type { Database } from '../database/orm.ts';
 import { withSession } from '../database/session.ts';
@@ -32,17 +32,17 @@ export type ImportOptions = {
   mapping?: Mapping | undefined;
   /** Validates and compares everything, and writes nothing. */
   dryRun?: boolean | undefined;
-  /** Where rejected rows are written, to be mended and imported by themselves. */
+  /** Where rejected rows are written, to be corrected and imported separately. */
   rejectsFile?: string | undefined;
   /** Stops the import between two chunks. */
   signal?: AbortSignal | undefined;
   /** Called after each chunk. */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Called with everything that is wrong with rejected rows; the report holds the first 1000. */
+  /** Called with all errors of rejected rows; the report contains the first 1000. */
   onErrors?: ((errors: RowError[]) => void) | undefined;
 };
 
-/** A UsageError where the file as a whole cannot be imported: nothing of it is stored then. */
+/** Throws a UsageError, and stores nothing, if the file as a whole cannot be imported. */
 export async function importFile(options: ImportOptions): Promise<Report> {
   const { database, organization, kind, dryRun = false } = options;
   const source = await inspectFile(options.file);
@@ -50,7 +50,7 @@ export async function importFile(options: ImportOptions): Promise<Report> {
     if (!dryRun) await takeTurn(session);
     const store = new Store(session, database.orm, organization, dryRun);
     await store.prepare();
-    // A union of kinds has no common row: each is imported by itself.
+    // A union of kinds has no common row type, so each is imported separately.
     if (kind === 'customers') return importKind(customers, source, store, options);
     return kind === 'items' ? importKind(items, source, store, options) : importKind(proposals, source, store, options);
   });
@@ -85,10 +85,10 @@ async function importKind<Row extends Keyed, Stored extends { id: string }>(
   return report;
 }
 
-/** How long an import waits for another one, such as one that was killed and whose last statement still runs. */
+/** How long an import waits for another one, such as a killed import whose last statement is still running. */
 const patience = '60s';
 
-/** Two imports at once into one organization would only undo each other's work. */
+/** Two concurrent imports into one organization would only undo each other's work. */
 async function takeTurn(session: Session): Promise<void> {
   await session.command(`set lock_timeout = '${patience}'`);
   try {

@@ -51,7 +51,7 @@ class Scanner {
     if (this.#startLine > 0) this.#take(chunk.subarray(start));
   }
 
-  /** What follows the last element: nothing, in a whole document. */
+  /** The text after the last element: empty in a complete document. */
   *end(): Generator<RawRow> {
     if (this.#startLine > 0) yield* this.#finish();
     if (this.#depth !== 0) {

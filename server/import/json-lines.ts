@@ -3,10 +3,10 @@ import { bytesOf } from './source.ts';
 import type { RawRow, Source } from './source.ts';
 
 const newline = 0x0a;
-/** Room for a proposal of 500 lines that are as long as they can be. */
+/** Enough for a proposal with 500 lines of maximum length. */
 export const longestRowBytes = 16 * 1024 * 1024;
 
-/** A JSON document a line; a blank line is no row. */
+/** One JSON document per line; blank lines are skipped. */
 export async function* readJsonLines(source: Source): AsyncGenerator<RawRow> {
   let line = 0;
   for await (const text of splitLines(source)) {
@@ -29,15 +29,15 @@ export function parseJson(json: string): { value: unknown } | { rejections: Reje
   try {
     return { value: JSON.parse(json) };
   } catch (error) {
-    // It counts lines within the text that it was given.
+    // The parser counts lines within the text that it is given.
     const reason = error instanceof Error ? error.message.replace(/ \(line \d+ column \d+\)$/, '') : String(error);
     return { rejections: [{ field: '', code: 'malformed_json', message: `must be a JSON document: ${reason}` }] };
   }
 }
 
 /**
- * The lines of a file, undefined for one that is too long to be held. Not node:readline, which also splits at U+2028, a
- * letter like any other in JSON, and holds a line of any length.
+ * The lines of a file, undefined for one that is too long for memory. Not node:readline, which also splits at U+2028, a
+ * regular character in JSON, and buffers a line of any length.
  */
 async function* splitLines(source: Source): AsyncGenerator<string | undefined> {
   let parts: Buffer[] = [];

@@ -14,10 +14,10 @@ export type Plan = {
   lines?: LineChanges;
 };
 
-/** Two rows of one chunk turned out to name the same record: the second must see what the first has changed. */
+/** Two rows of one chunk name the same record: the second must see what the first has changed. */
 export class SameRecord extends Error {}
 
-/** `lock` holds the stored records until the transaction ends, so that no change made meanwhile is lost. */
+/** `lock` locks the stored records until the transaction ends, so that no concurrent change is lost. */
 export async function planRows<Row extends Keyed, Stored extends { id: string }>(
   store: Store,
   kind: Kind<Row, Stored>,
@@ -54,7 +54,7 @@ function planRow<Row extends Keyed, Stored extends { id: string }>(
     id: stored.id,
     outcome: 'updated',
     record: table.changed(stored, { ...values, updatedAt: startedAt }),
-    // Derived values are not read: where one is claimed, it is derived again from what is stored.
+    // Derived values are not read: if one is claimed, it is computed again from the stored values.
     stored: unique ? table.changed(stored, {}) : {},
     ...(lines && { lines }),
   };

@@ -1,9 +1,9 @@
-/** How far an import is: a bar drawn over itself on a terminal, a line now and then elsewhere. */
+/** The progress of an import: a bar that redraws itself on a terminal, occasional lines elsewhere. */
 import type { Progress } from './import-file.ts';
 
 const width = 24;
 const clearLine = '\r\u001B[K';
-/** Where lines stay, such as in the log of a job, one in ten seconds is enough. */
+/** Where lines accumulate, such as in a job's log, one every ten seconds is enough. */
 const lineEveryMs = 10_000;
 
 export function drawProgress(progress: Progress, elapsedMs: number): string {

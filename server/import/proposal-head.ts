@@ -1,4 +1,4 @@
-/** What a proposal says apart from its lines: merged onto what is stored, and held to the rules of the record. */
+/** A proposal without its lines: merged onto the stored one, and checked against the rules of the record. */
 import type { ProposalImport } from './schemas.ts';
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
@@ -77,7 +77,7 @@ function eventTime(proposal: Status): string | undefined {
   return (name && proposal[name]) ?? undefined;
 }
 
-/** What is missing or too much; a customer that is among the `unknown` was at least given. */
+/** Missing or superfluous fields; a customer in `unknown` counts as given. */
 export function rejectHead(
   { status, sentAt, acceptedAt, customerId }: Head,
   unknown: readonly Rejection[],

@@ -1,4 +1,4 @@
-/** The lines of a proposal: resolved, costed, and replaced as a whole, though an unchanged line keeps its id. */
+/** The lines of a proposal: resolved, priced, and replaced as a whole, although an unchanged line keeps its id. */
 import { currencyDigits } from '../../contract/codes.ts';
 import { trimDecimal } from '../../contract/decimal.ts';
 import type { LineImport } from './schemas.ts';
@@ -9,7 +9,7 @@ import type { LineChanges, Rejection } from './kind.ts';
 import type { References } from './references.ts';
 import type { RecordTable } from '../records/record-table.ts';
 
-/** What a line is made of; its amounts follow from it. */
+/** The input of a line; its amounts are computed from it. */
 const inputs = [
   'itemId',
   'type',
@@ -28,7 +28,7 @@ const inputs = [
 export type LineInput = Pick<ProposalLine, (typeof inputs)[number]>;
 export type CostedLine = LineInput & LineTotals;
 
-/** Adds to `unknown` what names no item. */
+/** Adds references to missing items to `unknown`. */
 export function resolveLines(lines: readonly LineImport[], items: References, unknown: Rejection[]): LineInput[] {
   return lines.map(({ itemExternalId, itemId: publicItemId, ...line }, index) => {
     const itemId = items.resolve(`lineItems.${index}.item`, itemExternalId, publicItemId, unknown);
@@ -61,8 +61,8 @@ export function costLines(
 }
 
 /**
- * What makes `wanted` the proposal's lines; undefined where they are that already. A line that says the same keeps its
- * id: the one at the same position first, then one that has moved.
+ * The changes that turn the proposal's lines into `wanted`, undefined if there are none. A line with equal content keeps
+ * its id: the one at the same position first, then one that has moved.
  */
 export function changesOf(
   table: RecordTable,
@@ -103,7 +103,7 @@ function match(stored: readonly ProposalLine[], wanted: readonly CostedLine[]): 
 
 const numbers: ReadonlySet<string> = new Set(['quantity', 'unitPrice', 'discountAmount', 'taxRate']);
 
-/** Equal for lines that say the same. */
+/** Equal for lines with equal content. */
 function sameness(line: LineInput): string {
   const parts = inputs.map((name) => {
     const value = line[name];

@@ -50,7 +50,7 @@ export const proposals: Kind<ProposalImport, Proposal> = {
 
 type Loaded = { store: Store; linesOf: Map<string, ProposalLine[]>; customers: References; items: References };
 
-/** The lines of those proposals whose lines may change: replaced, or costed anew in another currency. */
+/** The lines of the proposals whose lines may change: replaced, or priced again in another currency. */
 async function loadLines(
   store: Store,
   rows: readonly ProposalImport[],
@@ -87,7 +87,7 @@ function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded)
   const { costed, rejections } = costLines(lines ?? [], head.currency);
   const totals = lines ? proposalTotals(costed, head.currency) : undefined;
   const wrong = [...unknown, ...rejectHead(head, unknown), ...rejections];
-  // Totals that rest on something wrong would only say so twice.
+  // Totals computed from wrong values would only repeat the error.
   if (wrong.length === 0) wrong.push(...rejectTotals(row, totals ?? base));
   return wrong.length > 0 ? wrong : wanted(head, lines && { before: before ?? [], costed, totals }, stored, loaded);
 }

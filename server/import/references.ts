@@ -1,4 +1,4 @@
-/** Records that rows name, by externalId or by the id that an export gives. */
+/** Records that rows refer to, by externalId or by the id in an export. */
 import type { Kind } from '../../contract/fields.ts';
 import { storedId } from '../records/public-id.ts';
 import type { Rejection } from './kind.ts';
@@ -22,7 +22,7 @@ export class References {
   static async load(store: Store, table: RecordTable, kind: Kind, names: readonly Named[]): Promise<References> {
     const externalIds = new Set(names.map(({ externalId }) => externalId).filter((name) => typeof name === 'string'));
     const ids = new Set(names.map(({ id }) => storedId(kind, id ?? '')).filter((id) => id !== undefined));
-    // A customer that is renamed meanwhile would leave its old name in what is about to be stored.
+    // Otherwise a customer renamed in the meantime would leave its old name in what is about to be stored.
     const locked = store.dry ? '' : ' for share';
     const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string, string][]> => {
       if (values.size === 0) return [];

@@ -1,4 +1,4 @@
-/** The report of rejected rows: a CSV file that can be mended and imported by itself. */
+/** The report of rejected rows: a CSV file that can be corrected and imported on its own. */
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
@@ -7,7 +7,7 @@ import type { Delimiter } from './delimiter.ts';
 import type { Rejection } from './kind.ts';
 import type { RawRow } from './source.ts';
 
-/** In front of the row as it was; an import of the report leaves them out. */
+/** Columns in front of the original row; an import of the report ignores them. */
 const reportColumns = ['line', 'field', 'code', 'message'];
 
 export function isReportHeader(header: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-/** What an import did, counted as it goes. */
+/** Counts what an import does. */
 import type { Outcome, Rejection } from './kind.ts';
 
 export type RowError = { line: number } & Rejection;
@@ -27,7 +27,7 @@ export const emptyReport = (notes: string[] = []): Report => ({
   notes,
 });
 
-/** Counts a row, and returns what is wrong with it. */
+/** Counts a row, and returns its errors. */
 export function count(report: Report, line: number, outcome: Outcome): RowError[] {
   report.read += 1;
   if (typeof outcome === 'string') {

@@ -1,4 +1,4 @@
-/** The rows of a file, in whatever format it is. */
+/** The rows of a file in any supported format. */
 import type { z } from 'zod';
 import { planColumns } from './columns.ts';
 import type { Mapping } from './columns.ts';
@@ -11,12 +11,12 @@ import { UsageError } from '../config.ts';
 
 export type OpenRows = {
   rows: AsyncIterable<RawRow>;
-  /** Undefined where the rows are JSON documents. */
+  /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
   delimiter: Delimiter;
   preset: string | undefined;
   notes: string[];
-  /** Rows of the file that are no records of their own. */
+  /** Rows of the file that are not records of their own. */
   skipped(): number;
 };
 

@@ -30,7 +30,7 @@ export async function importRows<Row extends Keyed, Stored extends { id: string 
   const { kind, signal, onChunk, rejects } = target;
   const report = emptyReport(open.notes);
   const deferral = new Deferral(kind);
-  // Files are often imported again: as long as most rows say what is stored, that is looked at first.
+  // Files are often imported again: as long as most rows equal the stored records, equality is checked first.
   let isComparing = kind.isFlat;
   const entries = readEntries(kind, open.rows, { keepRaw: rejects !== undefined, isComparing: () => isComparing });
   for await (const chunk of ahead(inChunks(kind, entries))) {
@@ -75,13 +75,13 @@ async function importEntries<Row extends Keyed, Stored extends { id: string }>(
   if (errors.length > 0) onErrors(errors);
 }
 
-/** A row that was not planned is wrong, or says what is stored. */
+/** A row without a plan is either wrong or unchanged. */
 const outcomeOf = <Row>(entry: Entry<Row>): Outcome => ('rejections' in entry ? entry.rejections : 'unchanged');
 
 const isDeferred = (outcome: Outcome | Deferred): outcome is Deferred =>
   typeof outcome === 'object' && !Array.isArray(outcome);
 
-/** Has the next value made while the last one is used. */
+/** Produces the next value while the previous one is in use. */
 async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = values.next();
   try {

@@ -14,7 +14,7 @@ import { eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.
 import { lineTexts, maximumLines, personFields, proposalTexts, status } from '../../contract/proposals.ts';
 import { failure, oneOf } from '../../contract/text.ts';
 
-/** As the API writes times: the common form, which needs no more than a look. */
+/** Times as the API writes them: the common form, which a quick check accepts. */
 const canonical = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 24 && isExisting(Date.parse(value), value);
 const isExisting = (ms: number, value: string) => !Number.isNaN(ms) && new Date(ms).toISOString() === value;
@@ -32,12 +32,12 @@ const instant = parsed<string>(
 );
 
 const metadata = metadataPatch.optional();
-/** What tells a row's record apart: its externalId, or the id that an export gives to a record without one. */
+/** What identifies a row's record: its externalId, or the id that an export gives to a record without one. */
 const keys = (kind: fields.Kind) => ({ id: fields.id(kind).optional(), externalId: emptyIsAbsent(fields.externalId) });
 
 const isAbsent = (value: unknown) => value === undefined || value === null || value === '';
 
-/** Reported together with what is wrong with single fields, so that one run tells all. */
+/** Reported together with the errors of single fields, so that one run shows everything. */
 function requireKey<T extends z.ZodType>(schema: T): T {
   return schema.refine(
     (row) => !isAbsent(Reflect.get(Object(row), 'externalId')) || !isAbsent(Reflect.get(Object(row), 'id')),
@@ -120,7 +120,7 @@ const lineItems = z.array(lineImport).check(({ value, issues }) => {
     issues.push(failure('too_many_items', `must have at most ${maximumLines} lines`, value));
 });
 
-/** Computed by the server; where a file gives them, they must be what its lines add up to. */
+/** Computed by the server; if a file contains them, they must equal the sums of its lines. */
 const total = decimalInput({
   min: `-${largestDiscount}`,
   max: largestDiscount,

@@ -1,4 +1,4 @@
-/** A file of rows on the disk, inspected before anything of it is imported, and read as a stream whatever its size. */
+/** A file of rows on disk, inspected before anything is imported, and read as a stream at any size. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -122,7 +122,7 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncG
   yield decoder.decode();
 }
 
-/** Keeps what comes in, such as standard input, in a file for as long as `work` takes: it is read more than once. */
+/** Stores a stream, such as standard input, in a temporary file during `work`, because it is read more than once. */
 export async function withSpooled<T>(input: AsyncIterable<Uint8Array>, work: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-import-'));
   try {

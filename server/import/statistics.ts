@@ -12,7 +12,7 @@ export function statisticsKeeper({ pool }: Pick<Database, 'pool'>, tables: reado
     const due = ended ? created > analyzedAt : created >= analyzedAt * 10;
     if (created < firstAt || !due) return;
     analyzedAt = created;
-    // No record is read or written here: what belongs to whom does not come into it.
+    // Reads and writes no records, so no organization is involved.
     await pool.query(`analyze ${tables.join(', ')}`);
   };
 }

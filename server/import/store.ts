@@ -1,4 +1,4 @@
-/** The organization's tables during one import, and in a dry run what stands in for them. */
+/** The organization's tables during one import, or their temporary substitutes in a dry run. */
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Session } from '../database/session.ts';
 import { Customer } from '../entities/customer.ts';
@@ -37,7 +37,7 @@ export class Store {
   readonly items: RecordTable<Item>;
   readonly proposals: RecordTable<Proposal>;
   readonly lines: RecordTable<ProposalLine>;
-  /** The `now()` of the transaction under way. */
+  /** The `now()` of the current transaction. */
   startedAt = '';
 
   constructor(session: Session, orm: MikroORM, organization: Organization, dry: boolean) {
@@ -66,9 +66,9 @@ export class Store {
     }
   }
 
-  /** Where the table is read: what is stored, or in a dry run what would be. */
+  /** The table to read: the stored one, or in a dry run the resulting one. */
   readonly read = ({ name }: Named): string => (this.dry ? `visible_${name}` : name);
-  /** Where it is written. */
+  /** The table to write. */
   readonly written = ({ name }: Named): string => (this.dry ? `planned_${name}` : name);
 
   /** The tables that an import of this kind writes. */

@@ -1,4 +1,4 @@
-/** What a row comes to, or what is wrong with it. */
+/** The result of a row, or its errors. */
 import { Problem } from '../problems/problem.ts';
 import type { Values } from '../records/record-table.ts';
 import type { Rejection, Wanted } from './kind.ts';
@@ -6,7 +6,7 @@ import type { Rejection, Wanted } from './kind.ts';
 /** The values that the record's own functions compute. */
 export const wantedOf = (compute: () => Values): Wanted | Rejection[] => rejecting(() => ({ values: compute() }));
 
-/** A Problem that is thrown is what is wrong with the row. */
+/** Converts a thrown Problem into the errors of the row. */
 export function rejecting<T>(compute: () => T): T | Rejection[] {
   try {
     return compute();

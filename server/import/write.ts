@@ -1,4 +1,4 @@
-/** Plans → the database: COPY into a staging table, then one statement a step. */
+/** Plans → the database: COPY into a staging table, then one statement per step. */
 import { renameInProposals } from '../records/customer.ts';
 import { handovers } from './claims.ts';
 import type { UniqueKey } from './kind.ts';
@@ -48,7 +48,7 @@ async function apply(
   const staged = `staged_${table.name}`;
   const columns = table.columns.map(({ name }) => name);
   const list = columns.join(', ');
-  // Dropped with the transaction, so that nothing of it is left on a connection that a pooler lends to others.
+  // Dropped with the transaction, so that nothing is left on a connection that a pooler shares.
   await session.command(`create temp table ${staged} (is_new boolean, like ${table.name}) on commit drop`);
   await session.copy(`copy ${staged} (is_new, ${list}) from stdin`, linesOf(table, created, updated));
   if (updated.length > 0) {

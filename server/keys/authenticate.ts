@@ -1,4 +1,4 @@
-/** Who is calling: the Bearer key of a request → its key, or the problem that says what is wrong with it. */
+/** Authenticates a request: its Bearer key → the live key, or the problem that says what is wrong. */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problems/problem.ts';
@@ -7,7 +7,7 @@ import type { KeyDirectory, AuthenticatedKey } from './directory.ts';
 
 const form = /^ak_live_[0-9a-f]{64}$/;
 
-/** A key is 256 random bits: a plain SHA-256 cannot be guessed from, and costs a microsecond. */
+/** A key is 256 random bits, so a plain SHA-256 is safe, and costs a microsecond. */
 export const hashKey = (raw: string): string => hash('sha256', raw, 'hex');
 
 function missing(headers: IncomingHttpHeaders, query: string): Problem {
@@ -16,7 +16,7 @@ function missing(headers: IncomingHttpHeaders, query: string): Problem {
   return new Problem('api_key_missing', inUrl ? { found: 'url' } : {});
 }
 
-/** The usual mistakes, the first that fits. */
+/** The usual mistakes; the first match counts. */
 const mistakes = [
   [/^bearer\s+bearer\b/i, 'bearer_twice'],
   [/^ak_live_/i, 'no_bearer'],
@@ -34,7 +34,7 @@ type Credentials = { headers: IncomingHttpHeaders; url: string; ipAddress: strin
 
 /**
  * The live key of the request. Problems: api_key_missing, api_key_malformed, api_key_invalid, api_key_revoked, and
- * rate_limited where too many keys that do not exist came from the same network.
+ * rate_limited if the same network has sent too many unknown keys.
  */
 export async function authenticate(
   { headers, url, ipAddress }: Credentials,

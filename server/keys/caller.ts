@@ -1,4 +1,4 @@
-/** Who calls, as a handler sees it: an organization, and no way to any other organization's data. */
+/** The caller, as a handler sees it: an organization, without access to any other organization's data. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
@@ -10,7 +10,7 @@ export type Caller = Tenant & {
   key: AuthenticatedKey;
   organization: AuthenticatedKey['organization'];
   allowance: Allowance;
-  /** Signs what the API hands out and takes back, such as cursors. */
+  /** Signs what the API issues and later accepts, such as cursors. */
   secret: string;
 };
 

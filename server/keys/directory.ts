@@ -1,4 +1,4 @@
-/** Which key is whose: one statement, or none where nothing about keys has changed since it was last read. */
+/** Looks up keys: with one statement, or none if no key has changed since it was last read. */
 import type pg from 'pg';
 import type { Plan } from '../../contract/me.ts';
 import { toRfc3339 } from '../entities/timestamp.ts';
@@ -18,7 +18,7 @@ export type AuthenticatedKey = {
   organization: { id: string; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
 };
 
-/** A change of a key or a plan is in force within this time on every process, because the epoch is read anew. */
+/** A change of a key or a plan takes effect within this time in every process, because the epoch is read again. */
 const trustMs = 500;
 const capacity = { keys: 20_000, unknown: 5_000 };
 
@@ -29,15 +29,15 @@ const lookup = `select e.epoch, k.id, k.name, k.prefix, k.last_four as "lastFour
   from access_epoch e left join api_keys k on k.hash = $1 left join organizations o on o.id = k.organization_id`;
 
 /**
- * The keys that were read while the database had one epoch, which moves with every change of a key or a plan. Any other
- * epoch empties it: a lower one too, which a database has that was restored or failed over to an older copy.
+ * The keys that were read at one epoch of the database; every change of a key or a plan advances the epoch. Any other
+ * epoch empties the cache, even a lower one: the database may have been restored or failed over to an older copy.
  */
 export class KeyDirectory {
   readonly #pool: pg.Pool;
   readonly #clock: () => number;
   readonly #lastUses: LastUses;
   readonly #known = new Map<string, AuthenticatedKey>();
-  /** Hashes that no key has: asked for again, they cost no statement. */
+  /** Hashes that no key has: looking them up again costs no statement. */
   readonly #unknown = new Set<string>();
   #epoch: string | undefined;
   #verifiedAtMs = Number.NEGATIVE_INFINITY;
@@ -52,12 +52,12 @@ export class KeyDirectory {
     this.#lastUses = new LastUses(pool, clock);
   }
 
-  /** How many keys need no lookup. */
+  /** How many keys are cached. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** The key with this hash, revoked or not; undefined where there is none. `onRead` is called before a statement is sent. */
+  /** The key with this hash, revoked or not; undefined if there is none. `onRead` is called before a statement is sent. */
   async find(hash: string, onRead: () => void = () => {}): Promise<AuthenticatedKey | undefined> {
     const isCached = this.#known.has(hash) || this.#unknown.has(hash);
     if (isCached && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
@@ -71,14 +71,14 @@ export class KeyDirectory {
     return key;
   }
 
-  /** Forgets every key: what this process itself changed is in force at its next request. */
+  /** Forgets every key, so that this process's own changes take effect at its next request. */
   forget(): void {
     this.#empty(undefined);
-    // What is still on its way was read before the change.
+    // Results still in flight were read before the change.
     this.#used = this.#sent;
   }
 
-  /** Writes what it still has to write. */
+  /** Writes pending last-use times. */
   close(): Promise<void> {
     return this.#lastUses.close();
   }
@@ -109,7 +109,7 @@ export class KeyDirectory {
     return { number: this.#sent, atMs: this.#clock() };
   }
 
-  /** Whether the epoch is the one that the directory now holds keys of. Results count in the order of their questions. */
+  /** Whether the epoch is the one that the directory now holds keys of. Results count in the order of their requests. */
   #learn(epoch: string | undefined, { number, atMs }: { number: number; atMs: number }): boolean {
     if (epoch === undefined) throw new Error('access_epoch has no row: no key can be trusted.');
     if (number < this.#used) return false;
@@ -123,7 +123,7 @@ export class KeyDirectory {
     const question = this.#ask();
     const { rows } = await this.#pool.query<Row>({ name: 'access-key', text: lookup, values: [hash] });
     const [row] = rows;
-    // A key that was read before a change that is known by now is good for this one request only.
+    // A key read before a change that is now known is valid for this one request only.
     const isCurrent = this.#learn(row?.epoch, question);
     const key = row?.id ? toKey(row, question.atMs) : undefined;
     if (!isCurrent) return key;
@@ -133,7 +133,7 @@ export class KeyDirectory {
   }
 }
 
-/** Full, it starts anew: bounded, and no bookkeeping for each request. */
+/** Starts over when full: bounded, without bookkeeping for each request. */
 function remember<Cache extends { size: number; clear(): void }>(cache: Cache, limit: number): Cache {
   if (cache.size >= limit) cache.clear();
   return cache;

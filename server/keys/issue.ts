@@ -1,4 +1,4 @@
-/** Creating an API key, new or as the successor of another. */
+/** Creates API keys, new ones and replacements. */
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScopedEntityManager } from '../database/tenant.ts';
@@ -19,7 +19,7 @@ export type IssuedKey = { raw: string; key: ApiKey };
 
 /**
  * Creates a key. Rejected unless the actor is an admin, the plan is Team, and fewer than 25 keys are live. `csrfTokenId`
- * names the form that it was requested with, if any: a form that is sent again creates nothing.
+ * identifies the form that requested the key, if any: sending the same form again creates nothing.
  */
 export async function issueKey(
   em: ScopedEntityManager,
@@ -38,11 +38,11 @@ export async function issueKey(
   );
 }
 
-/** How long a replaced key goes on working, in seconds. */
+/** How long a replaced key keeps working, in seconds. */
 export const replacementPeriods = { hour: 3600, day: 86_400, week: 604_800 } as const;
 export type ReplacementPeriod = keyof typeof replacementPeriods;
 
-/** Creates a successor of the same name; the old key stops working when the period has passed. */
+/** Creates a replacement with the same name; the old key stops working after the period. */
 export async function replaceKey(
   em: ScopedEntityManager,
   actor: Actor,
@@ -67,7 +67,7 @@ export async function replaceKey(
 }
 
 async function admitNewKey(em: EntityManager, actor: Actor, csrfTokenId: string | undefined): Promise<void> {
-  // Two requests at once wait for this row: the 26th key cannot slip in between.
+  // Concurrent requests wait for this row, so that there is never a 26th key.
   const organization = await lockOrganization(em, actor.organizationId);
   await requireAdmin(em, actor, 'create API keys');
   if (organization.plan !== 'team') throw new Rejection('plan', 'API keys need the Team plan.');

@@ -1,4 +1,4 @@
-/** When keys were last used: noted at most once a minute for each, and written together, beside the requests. */
+/** When keys were last used: recorded at most once a minute per key, and written in batches in the background. */
 import type pg from 'pg';
 import { toRfc3339 } from '../entities/timestamp.ts';
 
@@ -32,7 +32,7 @@ export class LastUses {
     this.#timer ??= setTimeout(() => void this.#write(), writtenEveryMs).unref();
   }
 
-  /** A use that cannot be written is noted again with the next request: it is no reason to fail. */
+  /** A use that cannot be written is recorded again with the next request; the request does not fail. */
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -6,10 +6,10 @@ import { Rejection } from '../problems/rejection.ts';
 import { readMemberNames } from '../records/member-names.ts';
 import type { MemberNames } from '../records/member-names.ts';
 
-/** `ak_live_1a2b…9f0e`: what is shown of a key after its one full appearance. */
+/** `ak_live_1a2b…9f0e`: the part of a key that is shown after it was displayed once. */
 export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFour'>): string => `${prefix}…${lastFour}`;
 
-/** A replaced key lives until it ends. */
+/** A replaced key stays live until its end time. */
 export const isLive = ({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, nowMs = Date.now()): boolean =>
   revokedAt === null && (endsAt === null || Date.parse(endsAt) > nowMs);
 
@@ -37,7 +37,7 @@ export async function listKeys(em: ScopedEntityManager): Promise<ApiKey[]> {
 
 export type KeyOverview = {
   live: ApiKey[];
-  /** The latest of those that no longer work, and how many there are. */
+  /** The latest keys that no longer work, and how many there are. */
   ended: ApiKey[];
   endedCount: number;
   memberNames: MemberNames;

@@ -1,4 +1,4 @@
-/** A key that is about to change, locked for the transaction. */
+/** Locks a key that is about to change, for the transaction. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApiKey } from '../entities/organization.ts';

@@ -1,4 +1,4 @@
-/** Revoking and renaming an API key. */
+/** Revokes and renames API keys. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { ApiKey } from '../entities/organization.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
@@ -8,7 +8,7 @@ import type { Actor } from '../records/require-admin.ts';
 import { checkKeyName } from './list.ts';
 import { lockKey } from './lock.ts';
 
-/** Ends a key at once; revoking it again changes nothing. */
+/** Revokes a key at once; revoking it again changes nothing. */
 export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {
   const attempt = { action: 'key_revoked', memberId: actor.id, detail: publicId('key', id) } as const;
   return auditingRejections(em, attempt, () =>

@@ -1,16 +1,16 @@
 /**
- * Counts what each API key does, and remembers what failed: in memory while a request runs, written in batches beside it.
+ * Counts what each API key does and records what failed: in memory during a request, written in batches afterwards.
  * A process that is killed loses the last seconds.
  */
 import type pg from 'pg';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 
-/** A request that was made with a valid key. */
+/** A request with a valid key. */
 export type UsageEvent = {
   keyId: string;
   organizationId: string;
-  /** The contract's id of the operation; undefined where the request reached none. */
+  /** The contract's id of the operation; undefined if the request reached none. */
   operation: string | undefined;
   status: number;
   /** Of a failed request: the problem's code, and which fields were wrong. Never a value. */
@@ -22,7 +22,7 @@ export type UsageEvent = {
 export type UsageLog = {
   /** Costs a map access; never throws. */
   record(event: UsageEvent): void;
-  /** Writes what was recorded so far. */
+  /** Writes everything recorded so far. */
   flush(): Promise<void>;
   /** Writes the rest and stops the timers. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** How many statements of one key, and of one organization, run at once: others of it wait in order, nobody else does. */
+/** Limits the concurrent statements of a key and of an organization: its further ones queue, without delaying others. */
 import { Problem } from '../problems/problem.ts';
 
 const most = { ofKey: 3, ofOrganization: 5 };
@@ -10,7 +10,7 @@ type Running = { total: number; ofKey: Map<string, number>; queue: Waiting[] };
 export class StatementLimiter {
   readonly #organizations = new Map<string, Running>();
 
-  /** Runs `work` once there is room. Problem: unavailable after 5 seconds in the queue. */
+  /** Runs `work` once a slot is free. Problem: unavailable after 5 seconds in the queue. */
   async run<T>(organizationId: string, keyId: string, work: () => Promise<T>): Promise<T> {
     const running = this.#organizations.get(organizationId) ?? {
       total: 0,
@@ -38,7 +38,7 @@ function enter(running: Running, keyId: string): void {
   running.ofKey.set(keyId, countOf(running, keyId) + 1);
 }
 
-/** The place of one that is done goes to the first in the queue that it fits. */
+/** Gives a free slot to the first entry in the queue that may use it. */
 function leave(running: Running, keyId: string): void {
   running.total -= 1;
   const left = countOf(running, keyId) - 1;

@@ -1,15 +1,15 @@
-/** The exact sliding window: a request is refused if and only if `limit` were accepted within the last window. */
+/** The exact sliding window: a request is rejected if and only if `limit` were accepted within the last window. */
 import { rateLimit } from '../../contract/limits.ts';
 
 export type Allowance = {
   accepted: boolean;
-  /** How many more requests the window admits now. */
+  /** How many more requests the window allows now. */
   remaining: number;
   /** Seconds, rounded up, until the oldest counted request leaves the window. */
   resetSeconds: number;
 };
 
-/** `key` is the id of an API key. A refused request is not counted. */
+/** `key` is the id of an API key. A rejected request is not counted. */
 export type RateLimiter = { take(key: string): Allowance | Promise<Allowance> };
 
 const windowMs = rateLimit.windowSeconds * 1000;
@@ -29,7 +29,7 @@ class Window {
     }
     let counted = 0;
     let oldest = nowMs;
-    // From the newest backwards, so that the walk ends at the first that has left the window.
+    // From newest to oldest, so that the walk ends at the first that has left the window.
     for (let back = 1; back <= rateLimit.limit; back += 1) {
       const time = this.#times[(this.#next - back + rateLimit.limit) % rateLimit.limit] ?? Number.NEGATIVE_INFINITY;
       if (nowMs - time >= windowMs) break;

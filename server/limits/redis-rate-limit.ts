@@ -1,4 +1,4 @@
-/** The sliding window over all processes: one atomic script in Redis 7 or Valkey, on the clock of that server. */
+/** The sliding window shared by all processes: one atomic script in Redis 7 or Valkey, on that server's clock. */
 import { createHash } from 'node:crypto';
 import { rateLimit } from '../../contract/limits.ts';
 import type { Allowance } from './rate-limit.ts';
@@ -7,7 +7,7 @@ const windowMs = rateLimit.windowSeconds * 1000;
 
 // A list of the accepted requests' times in microseconds, oldest first. ARGV: the limit, the window in microseconds, and
 // the time, which is empty outside of tests. Where the server's clock was set back, its last time counts as now; where it
-// was set back by more than a window, the list begins anew.
+// was set back by more than a window, the list starts over.
 const script = `
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local now = tonumber(ARGV[3])
@@ -33,7 +33,7 @@ end
 return {accepted and 1 or 0, limit - count, window - (now - oldest)}`;
 const digest = createHash('sha1').update(script).digest('hex');
 
-/** The two commands of a Redis client that the window needs. */
+/** The two Redis commands that the window needs. */
 export type ScriptRunner = {
   evalSha(sha1: string, options: ScriptInput): Promise<unknown>;
   eval(script: string, options: ScriptInput): Promise<unknown>;

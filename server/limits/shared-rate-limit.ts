@@ -1,4 +1,4 @@
-/** One window over all processes while Redis responds, and a window of this process alone while it does not. */
+/** One window for all processes while Redis responds, and a window for this process alone while it does not. */
 import { createClient } from '@redis/client';
 import { memoryRateLimiter } from './rate-limit.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
@@ -14,11 +14,11 @@ type Options = {
   url: string;
   /** Monotonic, in milliseconds; for the window of this process. */
   clock: () => number;
-  /** Called with a sentence when the shared window is left, and when it is back. */
+  /** Called with a message when the shared window becomes unavailable, and when it is available again. */
   onChange: (sentence: string, reason?: string) => void;
 };
 
-/** A store that is slower than this counts as away. */
+/** A store that is slower than this counts as unavailable. */
 const patienceMs = 100;
 const retryMs = 1_000;
 const probePatienceMs = 500;
@@ -49,7 +49,7 @@ export async function sharedRateLimiter({ url, clock, onChange }: Options): Prom
       isShared = true;
       onChange('The rate limit store is back: the limit holds over all processes.');
     } catch {
-      // A connection that was lost without a word never recovers: each attempt has one of its own.
+      // A connection that was lost silently never recovers, so each attempt opens a new one.
       if (client.isOpen) client.destroy();
       if (isClosed) return;
       client = connect(url);
@@ -69,7 +69,7 @@ export async function sharedRateLimiter({ url, clock, onChange }: Options): Prom
       if (isShared) {
         try {
           const allowance = await withinTime(takeFromRedis(client, key), patienceMs);
-          // This process knows what it admitted itself, should the store go away now.
+          // Also counted in this process, in case the store becomes unavailable.
           if (allowance.accepted) await alone.take(key);
           return allowance;
         } catch (error) {
@@ -92,7 +92,7 @@ function connect(url: string) {
   const client = createClient({
     url,
     RESP: 2,
-    // A request that finds no connection is limited here at once; it does not wait for one.
+    // Without a connection, a request is limited by this process at once; it does not wait.
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
     socket: { connectTimeout: 2_000, reconnectStrategy: false },

@@ -1,4 +1,4 @@
-/** Guessed keys cost a statement each: one network may send only so many that do not exist. No caller with a key meets it. */
+/** Limits unknown keys per network, because each costs a statement. It never affects callers with a valid key. */
 import { isIPv6 } from 'node:net';
 import { rateLimit } from '../../contract/limits.ts';
 

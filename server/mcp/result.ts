@@ -1,10 +1,10 @@
-/** What a tool returns: the fields that matter, and nothing that is empty. */
+/** The results of tools: the fields that matter, without empty ones. */
 import { nearest } from '../../contract/nearest.ts';
 import type { Customer } from '../../contract/customers.ts';
 import type { Item } from '../../contract/items.ts';
 import type { ListedProposal } from '../../contract/proposals.ts';
 
-/** The fields of a found record, unless the agent asks for others. */
+/** The fields of a found record, unless the agent requests others. */
 export const usualFields = {
   customers: ['id', 'name', 'type', 'companyName', 'email', 'phone', 'address', 'tags', 'externalId', 'status'],
   proposals: [
@@ -23,7 +23,7 @@ export const usualFields = {
   items: ['id', 'type', 'name', 'sku', 'unitPrice', 'currency', 'unit', 'taxRate', 'category', 'externalId', 'status'],
 } satisfies { customers: (keyof Customer)[]; proposals: (keyof ListedProposal)[]; items: (keyof Item)[] };
 
-/** An argument of a tool that cannot be right. Its message is for the agent. */
+/** An invalid argument of a tool. The message is for the agent. */
 export class ArgumentError extends Error {}
 
 /** Checks the names in `fields`; `known` are the fields of the record. */

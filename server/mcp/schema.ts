@@ -67,7 +67,7 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return Array.isArray(anyOf) ? Object(anyOf.find((part) => Object(part).type !== 'null')) : schema;
 }
 
-/** The first sentence, unless a name or a choice says it all. */
+/** The first sentence, unless the name or the choices are enough. */
 function sentence(description: unknown): string {
   const [first = ''] = typeof description === 'string' ? description.split(/(?<=\.) (?=[A-Z`])/) : [];
   return first.replace(/\.$/, '');

@@ -40,7 +40,7 @@ function createServer({ version, ...options }: McpOptions): McpServer {
     { name: 'proposal-api', title: 'Proposal API', version },
     { capabilities: { tools: {} }, instructions },
   );
-  // Not `registerTool`, which wants Zod schemas: these are shorter than what Zod would print.
+  // Not `registerTool`, which requires Zod schemas: these are shorter than what Zod would print.
   mcp.server.setRequestHandler('tools/list', () => ({ tools: listed }));
   mcp.server.setRequestHandler('tools/call', ({ params }) => callTool(params.name, params.arguments ?? {}, options));
   return mcp;

@@ -104,7 +104,7 @@ function find(name: string, route: AppRoute & { query: unknown }, { parameters, 
   };
 }
 
-/** Query parameters are texts, as in a URL. */
+/** Query parameters are strings, as in a URL. */
 function texts(query: Arguments): Arguments {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),

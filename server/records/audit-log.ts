@@ -1,4 +1,4 @@
-/** The audit log of an organization: written in the transaction of what it tells, read by kind. */
+/** The audit log of an organization: written in the transaction of the event, and read by kind. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
@@ -18,19 +18,19 @@ export type Entry = {
   ipAddress?: string;
 };
 
-/** Within the transaction of `em`: it is written when what it tells is. */
+/** Within the transaction of `em`, so that the event is written together with the change. */
 export function recordEvent(em: EntityManager, { kind = 'change', ...entry }: Entry): void {
   em.create(AuditEvent, { kind, ...entry, ...(entry.detail && { detail: printable(entry.detail) }) });
 }
 
-/** In a transaction of its own, for what has no other. */
+/** In its own transaction, for events without one. */
 export async function writeEvent(em: ScopedEntityManager, entry: Entry): Promise<void> {
   await em.fork().transactional(async (inner) => recordEvent(inner, entry));
 }
 
 const audited: readonly RejectionReason[] = ['role', 'plan', 'unknown', 'forged'];
 
-/** Does the work; an attempt at what the member may not do goes on the log, although the work's transaction is undone. */
+/** Does the work; a rejected attempt is recorded in the audit log, although the work's transaction is rolled back. */
 export async function auditingRejections<T>(
   em: ScopedEntityManager,
   attempt: Pick<Entry, 'action' | 'memberId' | 'detail'>,
@@ -50,7 +50,7 @@ export function readEvents(em: ScopedEntityManager, kind: AuditKind, limit: numb
   return em.find(AuditEvent, { kind }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
 }
 
-/** What was typed may be anything, and nobody has checked it yet. */
+/** Typed text may be anything: it has not been validated yet. */
 const printable = (text: string) =>
   text
     .slice(0, 200)

@@ -1,4 +1,4 @@
-/** What becomes of a customer: from a body of the API or a row of an import to the values that are stored. */
+/** Customers: from a body of the API or a row of an import to the stored values. */
 import type { CustomerCreate, CustomerUpdate } from '../../contract/customers.ts';
 import { addressParts, Customer } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
@@ -16,7 +16,7 @@ const stored = storedProperties<
 export const customerSelection = select(Customer, stored);
 export type CustomerRow = Pick<Customer, (typeof stored)[number]>;
 
-/** Proposals are found by their customer's name: it is part of what their search looks in. */
+/** Proposals are found by their customer's name, which is part of their search text. */
 export const renameInProposals = `update proposals p
   set search = left(p.search, length(p.search) - length(coalesce(p.customer_key, ''))) || changed.name_search, customer_key = changed.name_search
   from changed where p.organization_id = $1 and p.customer_id = changed.id`;
@@ -79,7 +79,7 @@ type Named = Partial<Record<'name' | 'companyName' | 'firstName' | 'lastName' | 
 
 const longestName = 200;
 
-/** The name of a customer that was given none; the contract requires one of these fields. */
+/** The default name of a customer; the contract requires one of these fields. */
 export function displayName({ name, companyName, firstName, lastName, email, phone }: Named): string {
   const person = [firstName, lastName].filter(Boolean).join(' ');
   const chosen = name ?? companyName ?? (person || (email ?? phone ?? ''));

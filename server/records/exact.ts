@@ -1,4 +1,4 @@
-/** Values for a record, with nothing that the record does not have: a field that is promised and not stored does not compile. */
+/** Values for a record, without extra properties: a field that the contract has and the entity lacks does not compile. */
 export function exactly<Target extends object>() {
   return <Given extends Target>(given: Given & { [Extra in Exclude<keyof Given, keyof Target>]: never }): Given =>
     given;

@@ -1,6 +1,6 @@
 /**
  * Idempotency keys: the response to a create is stored in the create's own statement, so that either both are there or
- * neither. A lock that ends with the statement says whether the same request is still running.
+ * neither. A lock that ends with the statement shows whether the same request is still running.
  */
 import { createHash } from 'node:crypto';
 import type { EntityName } from '@mikro-orm/core';
@@ -9,7 +9,7 @@ import { IdempotencyKey } from '../entities/idempotency-key.ts';
 import { completed, insertOf, returningTimes } from './writer.ts';
 import type { New, Times } from './writer.ts';
 
-/** What a repeat is recognized by, and the response that it gets. */
+/** What identifies a repeated request, and the response that it gets. */
 export type Claim = {
   /** Method and path: `POST /v1/customers`. */
   operation: string;
@@ -24,7 +24,7 @@ export type StoredResponse = {
   body: string;
   createdAt: string;
 };
-/** The times of a new record, a response of before, or that the same request is being carried out right now. */
+/** The times of a new record, a stored response, or that the same request is still running. */
 export type Outcome = { times: Times } | { stored: StoredResponse } | 'running';
 
 type Row = { storedFingerprint: string | null } & {
@@ -38,7 +38,7 @@ function lockOf({ organizationId }: Scope, { operation, key }: Claim): string {
   return createHash('sha256').update(`${organizationId} ${operation} ${key}`).digest().readBigInt64BE().toString();
 }
 
-/** A key is forgotten after a day: what is left of an older one is replaced. */
+/** A key is forgotten after a day: an older entry is replaced. */
 const replacing = `on conflict (organization_id, operation, key) do update set (id, fingerprint, status, location, body, created_at) =
   (excluded.id, excluded.fingerprint, excluded.status, excluded.location, excluded.body, excluded.created_at)
   where idempotency_keys.created_at <= now() - ${lifetime}`;
@@ -102,11 +102,11 @@ function outcomeOf(row: Row | undefined): Outcome {
     : 'running';
 }
 
-/** Inside a transaction: waits for the key's lock, and then looks for a response of before. */
+/** Inside a transaction: waits for the key's lock, then looks for a stored response. */
 export async function claimKey(scope: Scope, claim: Claim): Promise<StoredResponse | undefined> {
-  // Waits, because the statement of ours that lost to the unique index may still be giving the lock back.
+  // Waits, because our statement that the unique index rejected may not have released the lock yet.
   await scope.query('select pg_advisory_xact_lock($2::bigint) where $1::uuid is not null', [lockOf(scope, claim)]);
-  // A statement of its own, which sees what was stored while this one waited.
+  // A separate statement, which sees what was stored during the wait.
   const [stored] = await scope.query<StoredResponse>(
     `select fingerprint, status, location, body, created_at as "createdAt" from idempotency_keys where ${isClaimed}`,
     [claim.operation, claim.key],

@@ -1,4 +1,4 @@
-/** What becomes of a catalog item: from a body of the API or a row of an import to the values that are stored. */
+/** Catalog items: from a body of the API or a row of an import to the stored values. */
 import type { ItemCreate } from '../../contract/items.ts';
 import { Item } from '../entities/item.ts';
 import { exactly } from './exact.ts';

@@ -1,4 +1,4 @@
-/** Who did it: the names of members, removed ones included. */
+/** The names of members, including removed ones, to show who did something. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member } from '../entities/organization.ts';
 

@@ -8,7 +8,7 @@ const isObject = (value: Json): value is Record<string, Json> =>
 
 /** RFC 7396, section 2: objects merge member by member, null removes, anything else replaces. The target stays as it is. */
 export function mergePatch<T = Json>(target: T | null | undefined, patch: unknown): T {
-  // What comes out has the shape of the target as far as the contract has checked the patch for it.
+  // The result has the target's shape, because the contract has checked the patch.
   return merge(target, patch) as T;
 }
 
@@ -30,10 +30,10 @@ export function withoutUndefined<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-/** The values that differ from the stored ones; undefined where none does, so that nothing is written. */
+/** The values that differ from the stored ones; undefined if none does, so that nothing is written. */
 export function changesTo<T extends object>(stored: T, values: Partial<T>): Partial<T> | undefined {
   const names = Object.keys(values) as (keyof T)[];
-  // The order of keys in a JSON column is no difference.
+  // The order of keys in a JSON column does not matter.
   const isChanged = names.some((name) => !isDeepStrictEqual(stored[name], values[name]));
   return isChanged ? values : undefined;
 }

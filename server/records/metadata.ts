@@ -14,7 +14,7 @@ export function mergeMetadata(stored: Metadata, patch: Record<string, string | n
   return merged;
 }
 
-/** The database keeps another order than the caller, and an ETag is over the bytes. */
+/** The database reorders keys, and an ETag depends on the bytes. */
 export function presentMetadata(metadata: Readonly<Metadata>): Metadata {
   const keys = Object.keys(metadata);
   if (keys.length < 2) return metadata;

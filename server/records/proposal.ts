@@ -1,4 +1,4 @@
-/** What is read of a proposal: itself, a summary of its customer, and its lines where they are wanted. */
+/** What is read of a proposal: its own fields, a summary of its customer, and its lines if requested. */
 import { Customer } from '../entities/customer.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { relatedTo, select, storedProperties } from './selection.ts';

@@ -36,5 +36,5 @@ export function storedId(kind: Kind, id: string): string | undefined {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** An id that belongs to no record, such as the id of a request. */
+/** An id that does not belong to a record, such as a request id. */
 export const freshId = (kind: Kind): string => publicId(kind, uuidv7());

@@ -8,7 +8,7 @@ import { compileSelection } from './selection.ts';
 import type { Compiled, Selection } from './selection.ts';
 import type { Condition, Property } from './sql.ts';
 
-/** The record of the organization that meets the condition. */
+/** The organization's record that meets the condition. */
 export async function readOne<T extends object, Row extends object>(
   scope: Scope,
   selection: Selection<T, Row>,
@@ -29,7 +29,7 @@ export type PageRequest<T extends object> = {
   limit: number;
 };
 
-/** Up to `limit + 1` records: the one too many tells that another page follows. */
+/** Up to `limit + 1` records: the extra one shows that another page follows. */
 export async function readPage<T extends { id: string }, Row extends object>(
   scope: Scope,
   selection: Selection<T, Row>,
@@ -41,9 +41,9 @@ export async function readPage<T extends { id: string }, Row extends object>(
   const id = compiled.column('id');
   const [direction, sign] = order.descending ? ['desc', '<'] : ['asc', '>'];
   const from = after ? ` and (${by}, ${id}) ${sign} (${bind(after[0])}, ${bind(after[1])})` : '';
-  // The page size stands in the text: as a parameter it would have PostgreSQL plan anew each time.
+  // The page size is part of the text: as a parameter, it would make PostgreSQL plan again each time.
   const page = `${text}${where}${from} order by ${by} ${direction}, ${id} ${direction} limit ${Math.trunc(limit) + 1}`;
-  // Where the best plan depends on the values, each execution is planned for its own.
+  // If the best plan depends on the values, each execution is planned for them.
   return scope.read<Row>(page, values, { prepared: conditions.every(({ selective }) => selective) });
 }
 

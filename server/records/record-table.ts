@@ -11,7 +11,7 @@ export class RecordTable<Stored extends object = object> {
   readonly name: string;
   readonly columns: readonly Column[];
   readonly #byProperty: ReadonlyMap<string, Column>;
-  /** What the importer reads of a stored record: everything but what the entity derives from the rest. */
+  /** What the importer reads of a stored record: everything except derived values. */
   readonly #read: readonly Column[];
   readonly #derived: readonly Column[];
 
@@ -45,7 +45,7 @@ export class RecordTable<Stored extends object = object> {
     return values as Stored;
   }
 
-  /** A new record: what was not given has the entity's default. */
+  /** A new record, with the entity's defaults for absent values. */
   created(values: Values): Values {
     const record: Values = { ...values };
     for (const { property, prop } of this.columns) {
@@ -97,7 +97,7 @@ function encode(value: unknown, type: string): string {
   if (value === null || value === undefined) return '\\N';
   if (type === 'jsonb') return escape(JSON.stringify(value));
   if (Array.isArray(value)) return escape(`{${value.map(quoted).join(',')}}`);
-  // What is left are texts, numbers, booleans and times.
+  // The rest are strings, numbers, booleans and times.
   return escape(typeof value === 'string' ? value : JSON.stringify(value));
 }
 

@@ -4,10 +4,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Member, Organization } from '../entities/organization.ts';
 import { Rejection } from '../problems/rejection.ts';
 
-/** The acting member, as some earlier statement read it. */
+/** The acting member, as an earlier statement read it. */
 export type Actor = Pick<Member, 'id' | 'organizationId'>;
 
-/** Locks the member's row: an admin who is removed or demoted meanwhile waits, or this waits and rejects. */
+/** Locks the member's row: a concurrent removal or demotion waits for this, or this waits for it and rejects. */
 export async function requireAdmin(em: EntityManager, actor: Actor, deed: string): Promise<void> {
   const options = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true };
   const member = await em.findOne(Member, { id: actor.id, organizationId: actor.organizationId }, options);

@@ -1,4 +1,4 @@
-/** What a read selects, compiled once into the part of a statement that every read of it begins with. */
+/** What a read selects, compiled once into the beginning of every statement that reads it. */
 import { raw } from '@mikro-orm/core';
 import type { EntityMetadata, EntityName } from '@mikro-orm/core';
 import type { Scope } from '../database/tenant.ts';
@@ -25,7 +25,7 @@ export function relatedTo<T extends object, const Read extends Property<T>>(
   properties: readonly Read[],
   orderBy?: Property<T>,
 ): RelatedTo<T, Read> {
-  // A partial record of the entity's properties: what is given are strings.
+  // A partial record of the entity's properties, whose present values are strings.
   return { entity, where: where as Record<string, string>, properties, ...(orderBy && { orderBy }) };
 }
 
@@ -79,11 +79,11 @@ export function select<
   return { entity, properties, one: one ?? {}, many: many ?? {}, versioned: false };
 }
 
-/** The same with the row's `version`, which every update of the row moves. */
+/** The same with the row's `version`, which every update changes. */
 export const versioned = <T extends object, Row extends object>(
   selection: Selection<T, Row>,
 ): Selection<T, Row & { version: string }> =>
-  // The compiled statement has the column that `versioned` asks for.
+  // The compiled statement has the column that `versioned` adds.
   ({ ...selection, versioned: true }) as Selection<T, Row & { version: string }>;
 
 /** Every stored property of an entity except those that only conditions and keys need. */
@@ -150,13 +150,13 @@ function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compile
     from ${meta.tableName} m where ${sameOrganization('m', meta, related, column)})`;
 }
 
-/** Decimals travel as text: JSON would make floats of them. */
+/** Decimals are read as text, because JSON would make floats of them. */
 function jsonColumn(meta: EntityMetadata, property: string): string {
   const isDecimal = meta.props.find(({ name }) => name === property)?.columnTypes[0]?.startsWith('numeric');
   return `m.${columnOf(meta, property)}${isDecimal ? '::text' : ''}`;
 }
 
-/** Whatever is joined or looked up beside a record is of the record's own organization. */
+/** Everything joined or looked up with a record belongs to the record's own organization. */
 function sameOrganization(
   alias: string,
   meta: EntityMetadata,

@@ -1,4 +1,4 @@
-/** The SQL that a statement is made of: columns by their entity's properties, values by parameters. */
+/** Parts of SQL statements: columns by their entity's properties, values as parameters. */
 import type { EntityMetadata } from '@mikro-orm/core';
 
 export type Property<T> = keyof T & string;
@@ -11,7 +11,7 @@ export function columnOf<T>(meta: EntityMetadata<T>, property: string): string {
   return column;
 }
 
-/** What a condition is written with. */
+/** What conditions are built with. */
 export type Terms<T> = {
   column(property: Property<T>): string;
   /** Adds a value and returns its parameter, `$2`. */
@@ -19,14 +19,14 @@ export type Terms<T> = {
 };
 
 export type Condition<T> = {
-  /** Whether it finds a few records at most, whatever its value: then one plan serves every value. */
+  /** Whether it finds a few records at most for any value: then one plan serves every value. */
   selective: boolean;
   toSql(terms: Terms<T>): string;
 };
 
 const condition = <T>(toSql: Condition<T>['toSql'], selective = false): Condition<T> => ({ selective, toSql });
 
-/** For a property that tells records apart, or nearly. */
+/** For a property that is unique or nearly so. */
 export const exactly = <T>(property: Property<T>, value: unknown): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} = ${bind(value)}`, true);
 
@@ -42,7 +42,7 @@ export const atLeast = <T>(property: Property<T>, value: unknown): Condition<T> 
 export const below = <T>(property: Property<T>, value: unknown): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} < ${bind(value)}`);
 
-/** From `first` up to, and without, `end`. */
+/** From `first` (inclusive) to `end` (exclusive). */
 export const between = <T>(property: Property<T>, first: unknown, end: unknown): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} >= ${bind(first)} and ${column(property)} < ${bind(end)}`, true);
 
@@ -56,11 +56,11 @@ export const hasElement = <T>(property: Property<T>, element: string): Condition
 
 const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-/** A text in which these parts occur, one after the other. */
+/** A text that contains these parts in this order. */
 export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}%`)}`);
 
-/** A text that ends with these parts, one after the other. */
+/** A text that ends with these parts in this order. */
 export const endsWith = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}`)}`);
 

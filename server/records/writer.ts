@@ -21,14 +21,14 @@ export type New<T> = Omit<T, keyof Times>;
 const isTime = ({ name }: EntityProperty) => name === 'createdAt' || name === 'updatedAt';
 const isStored = ({ persist }: EntityProperty) => persist !== false;
 
-/** What is given, and whatever else the entity's hooks compute for a new record. */
+/** The given values, and those that the entity's hooks compute for a new record. */
 export function completed<T extends object>(scope: Scope, entity: EntityName<T>, given: object): New<T> {
   const em = scope.em();
   const record = { ...given, organizationId: scope.organizationId };
   for (const { name, onCreate } of em.getMetadata(entity).props) {
     if (onCreate && Reflect.get(record, name) === undefined) Reflect.set(record, name, onCreate(record as T, em));
   }
-  // What `given` lacks, the hooks have added.
+  // The hooks have added what `given` lacks.
   return record as object as New<T>;
 }
 
@@ -68,7 +68,7 @@ const valuesOf = (properties: readonly EntityProperty[]) => (record: object) =>
 
 export const returningTimes = 'returning created_at as "createdAt", updated_at as "updatedAt"';
 
-/** Stores a new record. A unique index that it breaks is an error of the database: see takenField(). */
+/** Stores a new record. The violation of a unique index is a database error: see takenField(). */
 export async function insert<T extends object>(scope: Scope, entity: EntityName<T>, record: New<T>): Promise<Times> {
   const { into, parameters, values } = insertOf(scope, entity);
   const [times] = await scope.query<Times>(`${into} values (${parameters}) ${returningTimes}`, values(record));
@@ -109,10 +109,10 @@ export type Table<T extends object, Row extends object> = {
   alongside?: { property: keyof Row & string; statement: string };
 };
 
-/** Values that differ from the stored record's; undefined where nothing does. */
+/** Values that differ from the stored record's; undefined if none does. */
 type Change<Row> = (stored: Row) => Partial<Row> | undefined;
 
-/** Most changes meet nobody else: only after this many lost races is the row locked. */
+/** Most changes have no competitor: the row is locked only after this many lost races. */
 const attempts = 2;
 
 /**
@@ -140,7 +140,7 @@ export async function updateLocked<T extends object, Row extends Identified>(
   change: Change<Row>,
 ): Promise<Row | undefined> {
   const result = await updateOnce(scope, table, condition, change, { lock: true });
-  if (result === 'outdated') throw new Error('A locked row was changed by somebody else.');
+  if (result === 'outdated') throw new Error('A locked row was changed by another transaction.');
   return result;
 }
 
@@ -175,7 +175,7 @@ function rehook<T extends object>(scope: Scope, entity: EntityName<T>, record: o
   return { ...record, ...derived };
 }
 
-/** Which unique index an error of the database is about, by the name of its column. */
+/** The unique index in a database error, by the name of its column. */
 export function violatedIndex(error: unknown): string | undefined {
   if (!(error instanceof Error) || Reflect.get(error, 'code') !== '23505') return undefined;
   // A distributed table's shards add their number to the name.

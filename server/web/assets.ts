@@ -1,4 +1,4 @@
-/** Static files of the pages: read once at the start and named by their content, so that a browser may keep them for good. */
+/** Static files of the pages: read once at startup and named by their content, so that browsers can cache them forever. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

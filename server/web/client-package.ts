@@ -10,12 +10,12 @@ import { promisify } from 'node:util';
 import type { RequestHandler } from 'express';
 import { Problem } from '../problems/problem.ts';
 
-/** `npm run build` puts the package beside the built service; a checkout packs it when it is first requested. */
+/** `npm run build` puts the package next to the built service; a checkout packs it when it is first requested. */
 const isCheckout = import.meta.url.endsWith('.ts');
 const built = new URL('../../client.tgz', import.meta.url);
 const program = fileURLToPath(new URL('../../client/build/build.ts', import.meta.url));
 
-/** The client has the version of the service. */
+/** The client has the same version as the service. */
 export function readVersion(): string {
   const manifest = new URL(isCheckout ? '../../package.json' : '../../../package.json', import.meta.url);
   const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -49,7 +49,7 @@ async function pack(): Promise<Buffer> {
   }
 }
 
-/** `cacheControl`: a file named by its version never changes; the newest one is checked again after five minutes. */
+/** `cacheControl`: a file with a version in its name never changes; the newest is revalidated after five minutes. */
 export const sendClientPackage =
   (cacheControl: 'public, max-age=300' | 'public, max-age=31536000, immutable'): RequestHandler =>
   async (request, response) => {

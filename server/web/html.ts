@@ -1,4 +1,4 @@
-/** HTML by hand: what stands between the words of a template is text, whoever wrote it, unless it is Html already. */
+/** HTML templates: every interpolated value is escaped as text, unless it is already Html. */
 
 export class Html {
   readonly html: string;
@@ -14,7 +14,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => entities[letter] ?? '');
 
-/** Every attribute in a template is quoted: that is what its values are escaped for. */
+/** Every attribute in a template must be quoted: values are escaped for quoted attributes. */
 export function html(words: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(words.map((word, index) => word + print(values[index])).join(''));
 }

@@ -1,4 +1,4 @@
-/** What browsers look for at the top of a site, the typed client, and the page for a URL that leads nowhere. */
+/** The root files that browsers look for, the typed client, and the page for an unknown URL. */
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { Rejection } from '../problems/rejection.ts';
@@ -14,7 +14,7 @@ const oneDay = 86_400;
 export function siteRoutes(baseUrl: () => string): Router {
   const router = Router({ caseSensitive: true });
   router.get('/', (_, response) => response.redirect(302, '/docs'));
-  // An SVG under the name that browsers ask for by themselves; those that need a bitmap show none.
+  // An SVG under the name that browsers request by default; those that need a bitmap show none.
   router.get('/favicon.ico', (_, response) => {
     response.set({ 'Content-Type': icon.type, 'Cache-Control': `public, max-age=${oneDay}` }).send(icon.plain());
   });
@@ -36,7 +36,7 @@ function addClient(router: Router, baseUrl: () => string): void {
   });
 }
 
-/** A browser that is nowhere gets a page; programs, and everything under /v1, get a problem in JSON. */
+/** For an unknown URL, browsers get a page; programs, and everything under /v1, get a problem in JSON. */
 export const unknownPage: RequestHandler = (request, response, next) => {
   const isPage = ['GET', 'HEAD'].includes(request.method) && !/^\/v1(\/|$)/.test(request.path);
   if (!isPage || request.accepts(['json', 'html']) !== 'html' || !/text\/html/.test(request.headers.accept ?? ''))

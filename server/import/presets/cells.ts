@@ -1,4 +1,4 @@
-/** How other tools write things that have one form here. */
+/** Converts other tools' notations to ours. */
 import { countryCodes } from '../../../contract/codes.ts';
 
 const regionNames = new Intl.DisplayNames(['en'], { type: 'region' });
@@ -20,7 +20,7 @@ for (const [name, code] of [
 ] as const)
   codesByName.set(fold(name), code);
 
-/** `Germany` → `DE`; what is no name of a country stays as it is, for the contract to reject. */
+/** `Germany` → `DE`; any other text stays as it is, for the contract to reject. */
 export const country = (cell: string): string => codesByName.get(fold(cell)) ?? cell;
 
 /** `acme.example` → `https://acme.example`. */
@@ -33,7 +33,7 @@ export const utcTime = (cell: string): string =>
     (_, day, time, seconds) => `${day}T${time}${seconds ?? ':00'}Z`,
   );
 
-/** Spreadsheets keep long numbers whole with an apostrophe in front. */
+/** A leading apostrophe keeps spreadsheets from rounding long numbers. */
 export const withoutApostrophe = (cell: string): string => cell.replace(/^'/, '');
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'" };
@@ -48,7 +48,7 @@ export function textOfHtml(cell: string): string {
     .trim();
 }
 
-/** The first of a list that is separated by commas. */
+/** The first entry of a comma-separated list. */
 export const firstOf = (cell: string): string => cell.split(',')[0]?.trim() ?? '';
 
 /** `$1,234.50` → `1234.50`. */

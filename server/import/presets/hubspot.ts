@@ -51,7 +51,7 @@ export const hubspot: Export[] = [
       ...place,
     },
     fixed: { type: 'company' },
-    // HubSpot counts contacts and companies apart: the same number may be one of each.
+    // HubSpot numbers contacts and companies separately: a contact and a company may have the same number.
     convert: { externalId: (cell) => `company-${cell}`, 'address.country': country, website },
   },
   {

@@ -1,4 +1,4 @@
-/** Headers of the exports of other tools, and the fields that their columns become. */
+/** Headers of other tools' exports, and the fields that their columns map to. */
 import { hubspot } from './hubspot.ts';
 import { quickbooks } from './quickbooks.ts';
 import { shopify } from './shopify.ts';
@@ -8,29 +8,29 @@ import { xero } from './xero.ts';
 
 type Row = Record<string, unknown>;
 
-/** What a tool's export says; columns are compared without regard to case. */
+/** How to read a tool's export; columns are compared ignoring case. */
 export type Export = {
   /** The tool and its list, as people know them. */
   name: string;
   kind: 'customers' | 'items';
-  /** Columns that only this export has together. */
+  /** Columns that identify this export: no other has all of them. */
   signature: readonly string[];
-  /** Column → field. Where two columns stand for one field, the first that has a value counts. */
+  /** Column → field. If two columns map to one field, the first with a value counts. */
   columns: Readonly<Record<string, string>>;
   /** Columns of the tool's own metadata; the first group is the key. */
   metadata?: RegExp;
   /** Fields that every row has, unless a column says otherwise. */
   fixed?: Row;
-  /** Field → what a cell of it means here; `''` says nothing. */
+  /** Field → the value for a cell; `''` sets nothing. */
   convert?: Readonly<Record<string, (cell: string) => string>>;
   tagSeparator?: string;
   /** Columns that only the first row of a group repeats; `by` names the group. */
   carried?: { by: string; columns: readonly string[] };
-  /** A row without a value in this column is no record, such as a further picture of a product. */
+  /** A row without a value in this column is not a record, such as another picture of a product. */
   requires?: string;
-  /** Set where `finish` makes the externalId. */
+  /** Set if `finish` builds the externalId. */
   isKeyed?: boolean;
-  /** The last word on a row. */
+  /** The last step for a row. */
   finish?: (row: Row) => Row;
 };
 
@@ -42,7 +42,7 @@ export type Preset = {
   tagSeparator: string | undefined;
   fieldOf(column: string): string | undefined;
   convert(field: string, cell: string): string;
-  /** Fills in what earlier rows of a group said; undefined where the row is no record. */
+  /** Fills in values from earlier rows of a group; undefined if the row is not a record. */
   completer(header: readonly string[]): (cells: readonly string[]) => readonly string[] | undefined;
   finish(row: Row): Row;
 };
@@ -51,7 +51,7 @@ const bare = (name: string) => name.trim().toLowerCase();
 const exportsOf = [...stripe, ...hubspot, ...quickbooks, ...xero, ...shopify, ...woocommerce];
 export const presetNames = exportsOf.map(({ name }) => name);
 
-/** The export that has this header; undefined where none is known to. */
+/** The export that has this header; undefined if it is unknown. */
 export function presetFor(kind: string, header: readonly string[]): Preset | undefined {
   const names = new Set(header.map(bare));
   const found = exportsOf.find((one) => one.kind === kind && one.signature.every((name) => names.has(bare(name))));

@@ -1,7 +1,7 @@
 import { amount, country, yesOrNo } from './cells.ts';
 import type { Export } from './presets.ts';
 
-/** QuickBooks gives no ids away: a display name is unique in it. */
+/** QuickBooks exports no ids, but its display names are unique. */
 const nameIsId = (row: Record<string, unknown>) => ({ ...row, name: row.externalId });
 
 export const quickbooks: Export[] = [

@@ -57,7 +57,7 @@ export const shopify: Export[] = [
     },
     fixed: { type: 'product' },
     carried: { by: 'Handle', columns: ['Title', 'Body (HTML)', 'Type', 'Status', 'Image Src'] },
-    // Further pictures of a product have rows without a price.
+    // Additional pictures of a product have rows without a price.
     requires: 'Variant Price',
     convert: {
       description: textOfHtml,
@@ -72,7 +72,7 @@ export const shopify: Export[] = [
   },
 ];
 
-/** A variant has no id in the file: handle and options tell it apart. */
+/** A variant has no id in the file: handle and options identify it. */
 function asVariant({ handle, option1, option2, option3, ...row }: Row): Row {
   const options = [option1, option2, option3].filter((value) => value !== undefined && value !== 'Default Title');
   return {

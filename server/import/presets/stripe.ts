@@ -37,7 +37,7 @@ export const stripe: Export[] = [
     },
     metadata,
     convert: { createdAt: utcTime, 'address.country': country, 'shippingAddress.country': country },
-    // Stripe lets a customer have nothing but an id.
+    // In Stripe, a customer may have nothing but an id.
     finish: (row) => ({ ...row, name: row.name ?? row.email ?? row.externalId }),
   },
   {

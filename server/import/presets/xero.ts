@@ -3,7 +3,7 @@ import type { Export } from './presets.ts';
 
 export const xero: Export[] = [
   {
-    // Xero requires contact names to be unique, and account numbers to be nothing at all.
+    // Xero requires unique contact names, but neither unique nor present account numbers.
     name: 'Xero (contacts)',
     kind: 'customers',
     signature: ['*ContactName', 'EmailAddress', 'FirstName', 'LastName'],

@@ -3,7 +3,7 @@ import { readAsset } from '../assets.ts';
 
 /**
  * Scalar's standalone viewer, as `@scalar/api-reference` publishes it. Kept here and not installed: this one file of 1.2
- * MiB is all that is served, while the package brings 272 packages and 290 MB along. To renew it, in this folder's
+ * MiB is all that is served, while the package has 272 dependencies and 290 MB. To update it, in this folder's
  * `assets`, change `version` and `sha256` after
  *
  *     tar -xzOf $(npm pack --silent @scalar/api-reference@VERSION) package/dist/browser/standalone.js > scalar.js

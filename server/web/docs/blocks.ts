@@ -8,11 +8,11 @@ import { operationAnchor } from './reference.ts';
 
 const blocks: Readonly<Record<string, () => string>> = { guideList, operationTable, errorTable, errors, fieldErrors };
 
-/** Puts what it names in the place of a comment such as `<!-- errors -->`. */
+/** Replaces a comment such as `<!-- errors -->` with the block that it names. */
 export function fillBlocks(guide: string): string {
   return guide.replaceAll(/<!-- (\w+) -->/g, (comment, name: string) => {
     const block = blocks[name];
-    if (!block) throw new Error(`A guide names a block that there is not: ${comment}`);
+    if (!block) throw new Error(`A guide names an unknown block: ${comment}`);
     return block();
   });
 }

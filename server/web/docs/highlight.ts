@@ -1,4 +1,4 @@
-/** Colours for code, as HTML from the server: the pages need no script for them. */
+/** Highlights code on the server, so that the pages need no script for it. */
 import { createRequire } from 'node:module';
 import { escapeHtml, Html } from '../html.ts';
 

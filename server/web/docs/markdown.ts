@@ -8,7 +8,7 @@ import { highlight } from './highlight.ts';
 /** What the guides call the service in their sources. */
 const exampleBaseUrl = 'https://api.example.com';
 
-/** The path of the service's URL: empty, or what a proxy has put in front. */
+/** The path of the service's URL: empty, or the prefix that a proxy adds. */
 export const rootOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/+$/, '');
 
 /** The guide with this service's own URL in its examples. */
@@ -65,14 +65,14 @@ export function renderMarkdown(source: string, baseUrl: string): string {
     },
   });
   const page = marked.parse(localized(source, baseUrl), { async: false });
-  // Neighbours that say the same in several languages.
+  // Adjacent blocks with the same example in several languages.
   return page.replaceAll(
     /(?:<figure\s+class="code tab"[\s\S]*?<\/figure>\s*){2,}/g,
     (figures) => `<div class="tabs">${figures}</div>\n`,
   );
 }
 
-/** `errors.md#not_found` → `/docs/errors#not_found`; what starts with a slash is an address of the service. */
+/** `errors.md#not_found` → `/docs/errors#not_found`; what starts with a slash is a path of the service. */
 function pageAddress(href: string, root: string): string {
   const [, page, rest = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (page !== undefined) return `${root}/docs${page === 'index' ? '' : `/${page}`}${rest}`;

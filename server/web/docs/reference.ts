@@ -111,7 +111,7 @@ const client = createClient({ baseUrl: '${baseUrl}', apiKey: 'ak_live_your_key' 
 
 const operationIdOf = ({ metadata }: AppRoute): string => String(Reflect.get(Object(metadata), 'operationId'));
 
-/** The published document as the viewer wants it; what is added here is nothing for other tools to import. */
+/** The published document with additions for the viewer, which other tools should not import. */
 export function describedDocument(baseUrl: string): object {
   const document = openApiDocument(baseUrl);
   const programs = clientPrograms(baseUrl);
@@ -123,7 +123,7 @@ export function describedDocument(baseUrl: string): object {
   return { ...document, paths: mapValues(document.paths, (methods) => mapValues(methods, describe)) };
 }
 
-/** The viewer would send the example of every optional parameter, all at once: they are there to be ticked. */
+/** Otherwise the viewer would send the examples of all optional parameters; readers should tick those they want. */
 function unchecked({ example, ...parameter }: Parameter): object {
   if (parameter.required) return { ...parameter, example };
   return { ...parameter, examples: { default: { value: example, 'x-disabled': true } } };

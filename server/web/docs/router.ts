@@ -20,7 +20,7 @@ const guidePolicy = contentSecurityPolicy({ 'form-action': "'self'" });
 /**
  * Scripts from here only, none of them inline and none from text (no `unsafe-eval`), and no connection to another host.
  * Styles have to be open: the viewer adds its style sheet as an element and sets `style` attributes, which no nonce allows.
- * Pictures and fonts may be `data:` (icons), blobs are what a tried request brings back.
+ * Pictures and fonts may be `data:` (icons); the response to a test request is a blob.
  */
 const referencePolicy = contentSecurityPolicy({
   'style-src': "'self' 'unsafe-inline'",

@@ -55,7 +55,7 @@ export function searchResults(index: Index, given: unknown, root: string): { que
   return { query, content };
 }
 
-/** The part of the text around the first word that is found in it. */
+/** The part of the text around the first matching word. */
 function excerpt(text: string, query: string): string {
   const folded = text.toLowerCase();
   const places = query

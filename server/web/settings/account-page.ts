@@ -93,7 +93,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** `Firefox on Windows`; what a browser says of itself is only good enough to recognize one's own. */
+/** `Firefox on Windows`; the User-Agent header is only good enough to recognize one's own browser. */
 function describeBrowser(userAgent: string): string {
   const named = (known: [RegExp, string][]) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [named(browsers), named(systems)];

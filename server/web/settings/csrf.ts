@@ -1,4 +1,4 @@
-/** CSRF tokens: each form of a session carries one, signed for that session, so that no other site can make it up. */
+/** CSRF tokens: each form has one, signed for its session, so that no other site can forge it. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type CsrfTokens = {

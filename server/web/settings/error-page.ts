@@ -1,4 +1,4 @@
-/** What failed, for a person: a sentence and a way on; never JSON, never a stack. */
+/** Error pages for people: a sentence and a next step; never JSON or a stack trace. */
 import type { ErrorRequestHandler } from 'express';
 import { Problem } from '../../problems/problem.ts';
 import { Rejection } from '../../problems/rejection.ts';

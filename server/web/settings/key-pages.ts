@@ -1,4 +1,4 @@
-/** One key: its new name, its successor, and its end. */
+/** The pages of one key: rename, replace and revoke. */
 import { nameLength } from '../../entities/name.ts';
 import type { ApiKey } from '../../entities/organization.ts';
 import { maskedKey } from '../../keys/list.ts';

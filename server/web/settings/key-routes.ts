@@ -1,4 +1,4 @@
-/** The API Keys page, and what its forms do. */
+/** The API Keys page and its forms. */
 import type { Router } from 'express';
 import type { ApiKey } from '../../entities/organization.ts';
 import { issueKey, replaceKey, replacementPeriods } from '../../keys/issue.ts';
@@ -114,7 +114,7 @@ function periodIn(body: unknown): ReplacementPeriod {
   return typed;
 }
 
-/** The URL says what was done, and to which key; the sentence is ours. */
+/** The URL contains only the action and the key's id; the sentence is built here. */
 function whatWasDone(query: unknown, known: ApiKey[]): string | undefined {
   const named = (name: string) => known.find(({ id }) => id === storedId('key', field(query, name)));
   const [renamed, revoked] = [named('renamed'), named('revoked')];

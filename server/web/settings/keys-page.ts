@@ -1,4 +1,4 @@
-/** API Keys: the list, what can be done with it, and the one showing of a new key. */
+/** API Keys: the list, its actions, and a new key, which is shown once. */
 import { nameLength } from '../../entities/name.ts';
 import { maximumLiveKeys } from '../../keys/issue.ts';
 import type { KeyOverview } from '../../keys/list.ts';
@@ -20,11 +20,11 @@ export type KeysView = {
   activity: Activity;
   baseUrl: string;
   csrfToken: () => string;
-  /** The key that was created by this very request. */
+  /** The key that this request created. */
   created?: NewKey;
   /** What was done before this page was requested. */
   done?: string | undefined;
-  /** Why no key was created, and the name that was typed for it. */
+  /** Why no key was created, and the name that was entered. */
   failure?: { rejection: Rejection; typedName: string };
 };
 

@@ -1,4 +1,4 @@
-/** The members of the organization, and what an admin can do with each. */
+/** The members of the organization, with an admin's actions for each. */
 import type { Member, Role } from '../../entities/organization.ts';
 import { nameLength } from '../../entities/name.ts';
 import type { Rejection } from '../../problems/rejection.ts';
@@ -19,9 +19,9 @@ export type MembersView = {
   csrfToken: () => string;
   done?: string | undefined;
   failure?: string | undefined;
-  /** A link that was issued by this very request. */
+  /** A link that this request issued. */
   issued?: { member: Member; link: string; hours: number; mail: 'sent' | 'failed' | 'none' };
-  /** What was typed into the form, and what is wrong with it. */
+  /** What was entered into the form, and what is wrong with it. */
   typed?: { name: string; email: string; role: string; problem?: Rejection };
 };
 

@@ -1,4 +1,4 @@
-/** The Members page, and what its forms do. */
+/** The Members page and its forms. */
 import type { Router } from 'express';
 import { invitation } from '../../accounts/mail.ts';
 import { addMember, changeRole, findMember, listMembers, removeMember } from '../../accounts/members.ts';
@@ -125,7 +125,7 @@ export function memberRoutes(router: Router, context: SettingsContext): void {
     ),
   );
 
-  /** That the last admin stays is said on the page of the members. */
+  /** The members page explains that the last admin cannot be removed. */
   async function orNotice<T extends Visit>(change: T, work: (change: T) => Promise<void>): Promise<void> {
     try {
       await work(change);
@@ -161,7 +161,7 @@ function idIn(params: { id?: string }): string {
 
 const roleIn = (body: unknown): Role => (field(body, 'role') === 'admin' ? 'admin' : 'member');
 
-/** The URL says what was done, and to which member; the sentence is ours. */
+/** The URL contains only the action and the member's id; the sentence is built here. */
 async function whatWasDone({ visitor, request }: Visit): Promise<string | undefined> {
   const named = (name: string) => storedId('member', field(request.query, name));
   const [changed, removed] = [named('role'), named('removed')];

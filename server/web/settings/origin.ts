@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import type { Request } from 'express';
 
 /**
- * A browser says where a form comes from. The Host header alone proves nothing: it names whatever host led to this server,
- * and another site can make its own name lead here. It counts only where it names this service.
+ * Browsers send a form's origin. The Host header alone proves nothing: it contains any name that resolves to this server,
+ * and another site can make its own name do so. It counts only if it is a name of this service.
  */
 export function isFromOurPage(request: Pick<Request, 'headers' | 'socket'>, publicUrl: string): boolean {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers;
@@ -28,7 +28,7 @@ function hostsOf({ socket }: Pick<Request, 'socket'>, publicUrl: string): string
 
 const isOwnName = (hostname: string) => hostname === 'localhost' || isIP(hostname.replaceAll(/^\[|\]$/g, '')) !== 0;
 
-/** The address that the request was sent to, as a URL writes it. */
+/** The host that the request was sent to, as in a URL. */
 function localAddress(address = ''): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return isIP(plain) === 6 ? `[${plain}]` : plain;

@@ -1,4 +1,4 @@
-/** The frame of every page, and the headers that it is sent with. */
+/** The layout of every page, and its response headers. */
 import type { Response } from 'express';
 import type { Visitor } from '../../accounts/sign-in.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
@@ -96,13 +96,13 @@ const signedHeader = ({ member, organization, signOutToken }: Signed, current: S
     </div>
   </header>`;
 
-/** What was done, or why not: read aloud when the page opens. */
+/** What was done, or why not; screen readers announce it when the page opens. */
 export function notice(kind: 'done' | 'plain' | 'failed', text: string | Html | undefined): Html | false {
   if (text === undefined) return false;
   return html`<div class="notice ${kind}" role="${kind === 'failed' ? 'alert' : 'status'}"><p>${text}</p></div>`;
 }
 
-/** A part of a page that can be opened, so that the page stays short. */
+/** A collapsible part of a page. */
 export const foldable = (id: string, title: string | Html, content: Html, open = false): Html =>
   html` <details class="fold" id="${id}" ${open && html` open`}>
     <summary><h2>${title}</h2></summary>

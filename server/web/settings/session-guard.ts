@@ -1,4 +1,4 @@
-/** Who may see a page, and whether a form is one of ours: decided before anything is done. */
+/** The session guard: checks who may see a page and whether a form is ours, before anything is done. */
 import type { Request, RequestHandler, Response } from 'express';
 import { admitChange } from '../../accounts/attempts.ts';
 import type { Device, SignIns, Visitor } from '../../accounts/sign-in.ts';
@@ -12,7 +12,7 @@ import { isFromOurPage } from './origin.ts';
 
 type Params = Record<string, string>;
 
-/** A request of somebody who is signed in. */
+/** A request of a signed-in member. */
 export type Visit = {
   visitor: Visitor;
   request: Request<Params>;
@@ -20,7 +20,7 @@ export type Visit = {
   /** A new CSRF token for a form of this session. */
   csrfToken: () => string;
 };
-/** `csrfTokenId` names the form that was sent. */
+/** `csrfTokenId` identifies the form that was sent. */
 export type Change = Visit & { csrfTokenId: string };
 
 export type SessionGuard = {
@@ -30,7 +30,7 @@ export type SessionGuard = {
   page(work: (visit: Visit) => Promise<void> | void): RequestHandler<Params>;
   /** A form sent from one of our own pages, with a CSRF token of this session, and not too often. */
   change(action: AuditAction, work: (change: Change) => Promise<void>): RequestHandler<Params>;
-  /** A form that is there before a session is. */
+  /** A form that is used before there is a session. */
   openForm(work: (request: Request<Params>, response: Response) => Promise<void>): RequestHandler<Params>;
 };
 
@@ -55,7 +55,7 @@ export function createSessionGuard({ signIns, csrf, database, baseUrl }: Parts):
   const change: SessionGuard['change'] = (action, work) => async (request, response) => {
     const visitor = await visitorOf(request, response);
     const isOurs = isFromOurPage(request, baseUrl());
-    // No organization's audit log can hold it; the request log does.
+    // It belongs to no organization's audit log, but the request log records it.
     if (!visitor && !isOurs) throw forged();
     if (!visitor) return sendToSignIn(request, response);
     const wait = await admitChange(database.pool, visitor.member.id);
@@ -79,7 +79,7 @@ export function createSessionGuard({ signIns, csrf, database, baseUrl }: Parts):
 
 export const homePath = '/settings/api-keys';
 
-/** A session that ended says so, and the visitor comes back to the same page. */
+/** Tells the visitor that the session has ended, and returns to the same page after the sign-in. */
 function sendToSignIn(request: Request<Params>, response: Response): void {
   const ended = /settings\.session_token=./.test(request.headers.cookie ?? '');
   const next = localPath(request.method === 'GET' ? request.originalUrl : refererPath(request.headers.referer));

@@ -6,7 +6,7 @@ import { passwordField, passwordHint, textField } from './fields.ts';
 import { notice } from './page.ts';
 import type { Page } from './page.ts';
 
-/** Why somebody is on this page, by the word in `?after=`. */
+/** Why the visitor is on this page, by the value of `?after=`. */
 const arrivals: Record<string, string> = {
   'signed-out': 'You are signed out.',
   'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you were.',
@@ -53,7 +53,7 @@ export function signInPage({
   return { title: sentence === undefined ? 'Sign in' : 'Not signed in', main };
 }
 
-// A link and not a form: the policy of these pages lets no form lead to another host, not even by a redirect.
+// A link and not a form: these pages' policy blocks forms that lead to another host, even by a redirect.
 const singleSignOnLink = (next: string): Html =>
   html` <p>
       <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
@@ -120,7 +120,7 @@ export function forgottenPage({ email = '', problem, withMail }: ForgottenView):
   return { title: 'Forgot your password?', main };
 }
 
-/** With mail the page is the same for every address; without, it names the admins of the address's organization. */
+/** With mail, the page is the same for every e-mail address; without, it names the admins of the member's organization. */
 export function forgottenDonePage({ email, admins }: { email: string; admins: string[] | undefined }): Page {
   const told =
     admins === undefined

@@ -89,7 +89,7 @@ export function signInRoutes(router: Router, context: SettingsContext): void {
       response.set('Retry-After', String(result.waitSeconds));
       return showSignIn(response, { email, next, failure: tooMany(result.waitSeconds) }, 429);
     }
-    // The same words whether the address, the password or both are wrong.
+    // The same message whether the address, the password or both are wrong.
     showSignIn(response, { email, next, failure: 'Incorrect email or password.' }, 422);
   }
 }
@@ -111,7 +111,7 @@ export function forgottenRoutes(router: Router, context: SettingsContext): void 
       const wait = await admitReset(database.pool, deviceOf(request).ipAddress);
       if (wait > 0) throw new Rejection('too_many', tooMany(wait), { retryAfterSeconds: wait });
       const admins = withMail ? undefined : await adminsFor(database.pool, email);
-      // Not awaited: how long it takes would tell whether there is such a member.
+      // Not awaited: the response time would reveal whether the member exists.
       if (withMail) void sendReset(context, email).catch(onError);
       sendPage(response, forgottenDonePage({ email, admins }));
     }),

@@ -1,4 +1,4 @@
-/** To the OpenID provider and back. */
+/** Redirects to the OpenID provider, and handles its callback. */
 import type { Router } from 'express';
 import { logSignIn } from '../../accounts/sign-in-log.ts';
 import type { SingleSignOn } from '../../accounts/single-sign-on.ts';

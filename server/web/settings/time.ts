@@ -36,6 +36,6 @@ const minute = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** `4 Mar, 14:05 UTC`: for what is still to come. */
+/** `4 Mar, 14:05 UTC`: for future times. */
 export const timeUntil = (at: string): Html =>
   html`<time datetime="${at}" title="${exact(at)}">${minute.format(new Date(at))} UTC</time>`;
