@@ -178,7 +178,6 @@ export const customerListQuery = z.strictObject({
     examples: ['active'],
   }),
 });
-export type CustomerListQuery = z.output<typeof customerListQuery>;
 
 const customerId = z.object({ customerId: fields.pathId('customer') });
 

@@ -101,7 +101,6 @@ export const itemListQuery = z.strictObject({
     examples: ['active'],
   }),
 });
-export type ItemListQuery = z.output<typeof itemListQuery>;
 
 export const items = initContract().router({
   list: {

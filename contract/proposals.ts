@@ -181,7 +181,6 @@ export const proposalListQuery = z.strictObject({
     examples: [['lineItems']],
   }),
 });
-export type ProposalListQuery = z.output<typeof proposalListQuery>;
 
 export const proposals = initContract().router({
   list: {

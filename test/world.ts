@@ -52,11 +52,13 @@ type WorldOptions = Partial<Omit<ServeOptions, 'database'>> & {
 };
 
 /** Call at the top of a file or a describe; the server runs during its tests. */
-export function useWorld({ ownDatabase: alone = false, ...options }: WorldOptions = {}): World {
+export function useWorld(wanted: WorldOptions = {}): World {
   let own: Awaited<ReturnType<typeof ownDatabase>> | undefined;
   const log: World['log'] = [];
-  const world: Partial<World> = { log, organization: (wanted) => newOrganization(ready(world), wanted) };
+  const world: Partial<World> = { log, organization: (organization) => newOrganization(ready(world), organization) };
   beforeAll(async () => {
+    // Read here, so that a hook before this one can still add to it.
+    const { ownDatabase: alone = false, ...options } = wanted;
     if (alone) own = await ownDatabase(inject('databaseUrl'));
     const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') });
     if (alone) await migrate(database);

@@ -13,7 +13,7 @@ import { organizationBySlug, readWords, required, withDatabase } from './command
 import type { Command } from './command.ts';
 
 const help = `
-Usage: node server/main.ts export customers|items|proposals [FILE] --organization SLUG [options]
+Usage: npx proposal-api export customers|items|proposals [FILE] --organization SLUG [options]
 
 Writes records as they are at one moment, to FILE or to standard output: CSV, or JSON Lines where FILE ends in .jsonl or
 .ndjson. A name that ends in .gz is compressed. An import of the file changes nothing; into another organization it

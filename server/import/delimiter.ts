@@ -5,8 +5,6 @@ import type { Source } from './source.ts';
 const delimiters = [',', ';', '\t'] as const;
 export type Delimiter = (typeof delimiters)[number];
 
-export const delimiterNames: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
-
 /** The separator that occurs most often in the first record, outside quotes. */
 export async function delimiterOf(source: Source): Promise<Delimiter> {
   const counts: Record<Delimiter, number> = { ',': 0, ';': 0, '\t': 0 };

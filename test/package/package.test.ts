@@ -23,7 +23,7 @@ describe('the packages', () => {
   test('contain built code and nothing else', () => {
     const known: Record<string, RegExp> = {
       'proposal-api':
-        /^(?:dist\/(?:contract|server)\/[\w/.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/client\.tgz|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?)$/,
+        /^(?:dist\/(?:contract|server)\/[\w/.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\.tgz|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?)$/,
       [clientName]:
         /^(?:dist\/(?:esm|cjs)\/[\w-]+\.(?:js|d\.ts)|dist\/cjs\/package\.json|package\.json|README\.md|LICENSE)$/,
     };

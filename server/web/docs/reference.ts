@@ -113,7 +113,8 @@ const operationIdOf = ({ metadata }: AppRoute): string => String(Reflect.get(Obj
 
 /** The published document with additions for the viewer, which other tools should not import. */
 export function describedDocument(baseUrl: string): object {
-  const document = openApiDocument(baseUrl);
+  // The viewer shows a link without a name for the documentation that it is part of.
+  const { externalDocs: _, ...document } = openApiDocument(baseUrl);
   const programs = clientPrograms(baseUrl);
   const describe = (operation: Operation) => ({
     ...operation,

@@ -15,7 +15,7 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, 
   if (failure.status >= 500) response.locals.failure = failure.cause;
   const sentence =
     failure.status === 500
-      ? 'The details are in our log under the request id below. Please try again.'
+      ? 'Something went wrong on our side. The details are in our log under the request id below. Please try again.'
       : failure.message;
   response.set(failure.headers);
   sendPage(response, errorPage(failure, sentence, response.locals.requestId), failure.status);
