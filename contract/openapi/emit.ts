@@ -33,7 +33,7 @@ export function emitOpenApi(contract: AppRouter): Document {
     openapi: '3.1.1',
     info,
     externalDocs: { url: `${exampleUrl}/docs`, description: 'Guides, and what every error means' },
-    servers: [{ url: exampleUrl, description: 'This service' }],
+    servers: [{ url: exampleUrl, description: 'The production server' }],
     tags,
     security: [{ apiKey: [] }],
     paths,
