@@ -20,8 +20,8 @@ const list = (limit: string) =>
   `select ${columns} from customers where organization_id = $1 order by created_at desc, id desc limit ${limit}`;
 const get = `select ${columns} from customers where organization_id = $1 and id = $2`;
 const create = `insert into customers (organization_id, id, type, name, company_name, email, phone, address, tags, metadata,
-    status, name_key, email_key, phone_key, tag_keys, search)
-  values ($1, $2, 'company', $3, $4, $5, $6, $7, $8, '{}', 'active', $3, $5, $6, $8, $3) returning ${columns}`;
+    status, name_key, name_search, email_key, phone_key, tag_keys, search)
+  values ($1, $2, 'company', $3, $4, $5, $6, $7, $8, '{}', 'active', $3, $3, $5, $6, $8, $3) returning ${columns}`;
 
 const server = createServer((request, response) => {
   answer(request).then(
