@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-// Node reads no TypeScript below node_modules: there the package is built; a checkout runs what stands in it.
+// Node runs no TypeScript below node_modules: an installed package runs its build, a checkout its source.
 const installed = import.meta.url.includes('/node_modules/');
 await (installed ? import('../dist/server/main.js') : import('./main.ts'));

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
-  // Whoever leaves last stops the database: after a kill that is this one.
+  // The last process to leave stops the database; after a kill, that is this one.
   await run('migrate');
   await rm(folder, { recursive: true, force: true });
 });

@@ -72,7 +72,7 @@ describe('a Zapier integration', () => {
     await expect(run(create_customer, bundle)).rejects.toThrow(/e-?mail/);
   });
 
-  test('runs the code of the guide as it stands there', async () => {
+  test('runs the code of the guide unchanged', async () => {
     const guide = readFileSync(new URL('../../server/web/docs/guides/automation.md', import.meta.url), 'utf8');
     const blocks = [...guide.matchAll(/^```js zapier\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
     const performs = blocks.map((code) => {

@@ -138,7 +138,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('a piece of code is copied as it stands there', async () => {
+  test('a piece of code is copied unchanged', async () => {
     await visit({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await page.goto(`${world.url}/docs`);
       await page.getByRole('button', { name: 'Copy' }).first().click();

@@ -24,7 +24,7 @@ const unescape = (text: string) =>
     .replaceAll(/&#(?:39|x27);/g, "'")
     .replaceAll('&amp;', '&');
 
-/** Everything that the page leads to or loads, as it stands there. */
+/** Everything that the page links to or loads, as written in it. */
 export const referencesOf = ({ html }: Page): string[] =>
   [...html.matchAll(/\s(?:href|src|action|srcset|data)="([^"]*)"/g)].map(([, address = '']) => unescape(address));
 
