@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import type { Command } from './commands/command.ts';
 import { UsageError } from './config.ts';
-import { Rejection } from './problems/rejection.ts';
+import { isSettingsProblem } from './problems/problem.ts';
 
 type Load = () => Promise<Command>;
 
@@ -58,7 +58,7 @@ async function main(words: string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const known = error instanceof UsageError || error instanceof Rejection;
+  const known = error instanceof UsageError || isSettingsProblem(error);
   const sentence = error instanceof Error ? error.message : String(error);
   process.stderr.write(`error: ${sentence.split('\n')[0]}\n`);
   if (!known && process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`);

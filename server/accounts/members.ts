@@ -8,7 +8,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
 import { Member } from '../entities/organization.ts';
 import type { Organization, Role } from '../entities/organization.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
 import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
@@ -26,7 +26,8 @@ export async function addMember(
 ): Promise<Member> {
   const { em } = forOrganization(database, organization.id);
   const { name, email } = checkMember(fields);
-  const taken = new Rejection('taken', `${email} already belongs to a member. Each address can be used once.`, {
+  const taken = new Problem('taken', {
+    sentence: `${email} already belongs to a member. Each address can be used once.`,
     field: 'email',
   });
   const attempt = { action: 'member_added', memberId: actor?.id ?? null, detail: email } as const;
@@ -103,19 +104,19 @@ async function changeMember(
   );
 }
 
-const noSuchMember = () => new Rejection('unknown', 'This organization has no such member.');
+const noSuchMember = () => new Problem('unknown', { sentence: 'This organization has no such member.' });
 
 async function requireAnotherAdmin(em: EntityManager, { id, name }: Member): Promise<void> {
   if ((await em.count(Member, { role: 'admin', removedAt: null, id: { $ne: id } })) > 0) return;
-  throw new Rejection('last_admin', `${name} is the only admin. Make another member an admin first.`);
+  throw new Problem('last_admin', { sentence: `${name} is the only admin. Make another member an admin first.` });
 }
 
 function checkMember(fields: NewMember): { name: string; email: string } {
   const parsed = parseName(fields.name, nameLength.member);
-  if ('problem' in parsed) throw new Rejection('invalid', parsed.problem, { field: 'name' });
+  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
   const email = emailSchema({ description: '' }).safeParse(fields.email.trim());
   if (!email.success) {
-    throw new Rejection('invalid', 'Enter one email address, such as ana@example.com.', { field: 'email' });
+    throw new Problem('invalid', { sentence: 'Enter one email address, such as ana@example.com.', field: 'email' });
   }
   return { name: parsed.name, email: email.data };
 }

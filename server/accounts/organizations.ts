@@ -3,7 +3,7 @@ import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
 import { Organization } from '../entities/organization.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { recordEvent } from '../records/audit-log.ts';
 import { lockOrganization } from '../records/require-admin.ts';
 
@@ -17,7 +17,7 @@ export async function createOrganization(
 ): Promise<Organization> {
   const em = orm.em.fork();
   if (await em.findOne(Organization, { slug: fields.slug }))
-    throw new Rejection('taken', `The slug ${fields.slug} is already taken. Choose another.`);
+    throw new Problem('taken', { sentence: `The slug ${fields.slug} is already taken. Choose another.` });
   const organization = em.create(Organization, { ...fields, name: checkOrganizationName(fields.name) });
   await em.flush();
   return organization;
@@ -55,6 +55,6 @@ export async function renameOrganization(
 
 function checkOrganizationName(typed: string): string {
   const parsed = parseName(typed, nameLength.organization);
-  if ('problem' in parsed) throw new Rejection('invalid', parsed.problem);
+  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem });
   return parsed.name;
 }

@@ -5,7 +5,7 @@ import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { ipHeader, libraryOptions, sessionSeconds } from './library.ts';
 import type { LibraryParts } from './library.ts';
 import { passwordProblem } from './passwords.ts';
@@ -105,7 +105,7 @@ export function createSignIns({ database, secret, secure, onError = () => {} }: 
 
   async function choosePassword(person: Person, password: string): Promise<void> {
     const problem = await passwordProblem(password);
-    if (problem) throw new Rejection('password', problem);
+    if (problem) throw new Problem('password', { sentence: problem });
     await redeemLink(await passwordLink(person), password);
   }
 

@@ -2,7 +2,7 @@
 import { betterAuth } from 'better-auth';
 import { genericOAuth } from 'better-auth/plugins/generic-oauth';
 import type { Database } from '../database/orm.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { libraryOptions } from './library.ts';
 import type { LibraryParts } from './library.ts';
 import { memberWithEmail } from './sign-in-tables.ts';
@@ -35,7 +35,7 @@ export function createSingleSignOn({ database, provider, baseUrl, ...parts }: Pa
     if (socialProviders.some(({ id }) => id === providerId)) return made;
     made = undefined;
     parts.onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`));
-    throw new Rejection('provider_away', 'Sign in with your password, or try again in a minute.');
+    throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
   }
 
   async function start(next: string): ReturnType<SingleSignOn['start']> {

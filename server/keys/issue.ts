@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
@@ -53,9 +53,10 @@ export async function replaceKey(
     em.transactional(async (inner) => {
       await admitNewKey(inner, actor, csrfTokenId);
       const replaced = await lockKey(inner, id);
-      if (!isLive(replaced)) throw new Rejection('repeated', 'This key no longer works. Create a new one instead.');
+      if (!isLive(replaced))
+        throw new Problem('repeated', { sentence: 'This key no longer works. Create a new one instead.' });
       if (replaced.replacedBy !== null)
-        throw new Rejection('repeated', 'This key has already been replaced. Nothing was changed.');
+        throw new Problem('repeated', { sentence: 'This key has already been replaced. Nothing was changed.' });
       const issued = await createKey(inner, actor, replaced.name, csrfTokenId);
       const startedAtMs = Date.parse(replaced.transactionStart ?? new Date().toISOString());
       replaced.endsAt = new Date(startedAtMs + replacementPeriods[period] * 1000).toISOString();
@@ -70,12 +71,14 @@ async function admitNewKey(em: EntityManager, actor: Actor, csrfTokenId: string 
   // Concurrent requests wait for this row, so that there is never a 26th key.
   const organization = await lockOrganization(em, actor.organizationId);
   await requireAdmin(em, actor, 'create API keys');
-  if (organization.plan !== 'team') throw new Rejection('plan', 'API keys need the Team plan.');
+  if (organization.plan !== 'team') throw new Problem('plan', { sentence: 'API keys need the Team plan.' });
   if (csrfTokenId !== undefined && (await em.count(ApiKey, { csrfTokenId })) > 0)
-    throw new Rejection('repeated', 'This form has already created a key. No second key was created.');
+    throw new Problem('repeated', { sentence: 'This form has already created a key. No second key was created.' });
   const keys = await em.find(ApiKey, { revokedAt: null });
   if (keys.filter((key) => isLive(key)).length >= maximumLiveKeys)
-    throw new Rejection('limit', `An organization can have at most ${maximumLiveKeys} live keys. Revoke one first.`);
+    throw new Problem('limit', {
+      sentence: `An organization can have at most ${maximumLiveKeys} live keys. Revoke one first.`,
+    });
 }
 
 async function createKey(

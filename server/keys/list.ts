@@ -2,7 +2,7 @@
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
 import { ApiKey } from '../entities/organization.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 import { readMemberNames } from '../records/member-names.ts';
 import type { MemberNames } from '../records/member-names.ts';
 
@@ -13,11 +13,11 @@ export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFou
 export const isLive = ({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, nowMs = Date.now()): boolean =>
   revokedAt === null && (endsAt === null || Date.parse(endsAt) > nowMs);
 
-export const noSuchKey = () => new Rejection('unknown', 'This organization has no such key.');
+export const noSuchKey = () => new Problem('unknown', { sentence: 'This organization has no such key.' });
 
 export function checkKeyName(typed: string): string {
   const parsed = parseName(typed, nameLength.apiKey);
-  if ('problem' in parsed) throw new Rejection('invalid', parsed.problem, { field: 'name' });
+  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
   return parsed.name;
 }
 

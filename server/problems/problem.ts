@@ -1,13 +1,18 @@
 /** Problem: the one error type for every failed request. */
 import { problemCatalogue } from '../../contract/problems/catalogue.ts';
-import type { ProblemCode } from '../../contract/problems/catalogue.ts';
 import { problemBody } from '../../contract/problems/row.ts';
 import type { Row } from '../../contract/problems/row.ts';
 import type { FieldCode } from '../../contract/problems/field-codes.ts';
 import type { Problem as ProblemBody, ProblemError } from '../../contract/problem.ts';
+import { settingsProblems } from './settings.ts';
+import type { SettingsCode } from './settings.ts';
+
+/** The API's problems, which the contract publishes, and those of the settings pages. */
+const catalogue = { ...problemCatalogue, ...settingsProblems };
+type ProblemCode = keyof typeof catalogue;
 
 /** The facts in the sentence of a problem. */
-type Facts<Code extends ProblemCode> = Parameters<(typeof problemCatalogue)[Code]['detail']>[0];
+type Facts<Code extends ProblemCode> = Parameters<(typeof catalogue)[Code]['detail']>[0];
 /** `cause` goes to the log, never to the caller. */
 type Arguments<Code extends ProblemCode> =
   undefined extends Facts<Code>
@@ -15,7 +20,8 @@ type Arguments<Code extends ProblemCode> =
     : [facts: Facts<Code>, options?: ErrorOptions];
 
 /**
- * Thrown from anywhere, rendered in one place. The code's row in the catalogue has the sentence.
+ * Thrown from anywhere; where it leaves the server, it becomes JSON or a page. The code's row in the catalogue has the
+ * sentence.
  *
  * @example throw new Problem('not_found', { record: 'customer' });
  */
@@ -30,7 +36,7 @@ export class Problem<Code extends ProblemCode = ProblemCode> extends Error {
 
   constructor(code: Code, ...[given, options]: Arguments<Code>) {
     // The row of a code takes the facts of that code, which is what `Arguments` demands.
-    const row = problemCatalogue[code] as unknown as Row<number, Facts<Code>>;
+    const row = catalogue[code] as unknown as Row<number, Facts<Code>>;
     const facts = given as Facts<Code>;
     super(row.detail(facts), options);
     this.code = code;
@@ -41,6 +47,16 @@ export class Problem<Code extends ProblemCode = ProblemCode> extends Error {
     this.body = (requestId, publicUrl) => problemBody(row, { code, facts, requestId, publicUrl });
   }
 }
+
+export type SettingsProblem = Problem<SettingsCode>;
+
+/** Whether a person in the settings, or at a command, caused the error. */
+export function isSettingsProblem(error: unknown): error is SettingsProblem {
+  return error instanceof Problem && Object.hasOwn(settingsProblems, error.code);
+}
+
+/** The field of a form that is wrong; undefined if the problem is not about one field. */
+export const fieldOf = (problem: SettingsProblem): string | undefined => problem.errors[0]?.field;
 
 /** One field of a body that is wrong for a reason that only the stored record shows. */
 export function fieldProblem(field: string, code: FieldCode, message: string): Problem {

@@ -3,8 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
 import type { AuditAction, AuditKind } from '../entities/audit-event.ts';
-import { Rejection } from '../problems/rejection.ts';
-import type { RejectionReason } from '../problems/rejection.ts';
+import { isSettingsProblem } from '../problems/problem.ts';
+import type { SettingsCode } from '../problems/settings.ts';
 
 export type Entry = {
   kind?: AuditKind;
@@ -28,7 +28,7 @@ export async function writeEvent(em: ScopedEntityManager, entry: Entry): Promise
   await em.fork().transactional(async (inner) => recordEvent(inner, entry));
 }
 
-const audited: readonly RejectionReason[] = ['role', 'plan', 'unknown', 'forged'];
+const audited: readonly SettingsCode[] = ['role', 'plan', 'unknown', 'forged'];
 
 /** Does the work; a rejected attempt is recorded in the audit log, although the work's transaction is rolled back. */
 export async function auditingRejections<T>(
@@ -39,8 +39,8 @@ export async function auditingRejections<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Rejection && audited.includes(error.reason))
-      await writeEvent(em, { ...attempt, kind: 'rejection', reason: error.reason });
+    if (isSettingsProblem(error) && audited.includes(error.code))
+      await writeEvent(em, { ...attempt, kind: 'rejection', reason: error.code });
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Member, Organization } from '../entities/organization.ts';
-import { Rejection } from '../problems/rejection.ts';
+import { Problem } from '../problems/problem.ts';
 
 /** The acting member, as an earlier statement read it. */
 export type Actor = Pick<Member, 'id' | 'organizationId'>;
@@ -12,7 +12,7 @@ export async function requireAdmin(em: EntityManager, actor: Actor, deed: string
   const options = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true };
   const member = await em.findOne(Member, { id: actor.id, organizationId: actor.organizationId }, options);
   if (member?.role !== 'admin' || member.removedAt !== null)
-    throw new Rejection('role', `Only admins of the organization can ${deed}.`);
+    throw new Problem('role', { sentence: `Only admins of the organization can ${deed}.` });
 }
 
 /** Concurrent changes that depend on a count wait for each other here. */

@@ -1,7 +1,6 @@
 /** The root files that browsers look for, the typed client, and the page for an unknown URL. */
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { Rejection } from '../problems/rejection.ts';
 import { Problem } from '../problems/problem.ts';
 import { readAsset } from './assets.ts';
 import { llmsText } from './docs/llms.ts';
@@ -41,5 +40,5 @@ export const unknownPage: RequestHandler = (request, response, next) => {
   const isPage = ['GET', 'HEAD'].includes(request.method) && !/^\/v1(\/|$)/.test(request.path);
   if (!isPage || request.accepts(['json', 'html']) !== 'html' || !/text\/html/.test(request.headers.accept ?? ''))
     return next();
-  sendErrorPage(new Rejection('unknown', 'There is no page at this URL.'), request, response, next);
+  sendErrorPage(new Problem('unknown', { sentence: 'There is no page at this URL.' }), request, response, next);
 };

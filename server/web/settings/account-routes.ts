@@ -4,7 +4,7 @@ import { admitSignIn, forgiveSignIn } from '../../accounts/attempts.ts';
 import { sessionSeconds } from '../../accounts/library.ts';
 import { passwordProblem } from '../../accounts/passwords.ts';
 import { endSessions, readSessions } from '../../accounts/sign-in-tables.ts';
-import { Rejection } from '../../problems/rejection.ts';
+import { Problem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
 import { accountPage } from './account-page.ts';
 import type { AccountView } from './account-page.ts';
@@ -58,7 +58,7 @@ export function accountRoutes(router: Router, { guard, signIns, database }: Sett
           422,
         );
       const wait = await admitSignIn(pool, member.email, device.ipAddress);
-      if (wait > 0) throw new Rejection('too_many', tooMany(wait), { retryAfterSeconds: wait });
+      if (wait > 0) throw new Problem('too_many', { sentence: tooMany(wait), retryAfterSeconds: wait });
       const { accepted, cookies } = await signIns.changeOwnPassword(request.headers.cookie, { current, next }, device);
       if (!accepted) return show(change, { problems: { current: 'Incorrect password.' } }, 422);
       await forgiveSignIn(pool, member.email, device.ipAddress);
@@ -78,7 +78,7 @@ export function accountRoutes(router: Router, { guard, signIns, database }: Sett
     guard.change('sessions_ended', async ({ visitor, request, response }) => {
       const { member, em, sessionId } = visitor;
       const only = field(request.body, 'session');
-      if (only !== '' && !uuid.test(only)) throw new Rejection('invalid', 'There is no such session.');
+      if (only !== '' && !uuid.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
       const ended = await endSessions(pool, member.email, only === '' ? { except: sessionId } : { only });
       if (ended > 0) await writeEvent(em, { action: 'sessions_ended', memberId: member.id, subjectId: member.id });
       response.redirect(303, `${path}?done=${only === '' ? 'sessions' : 'session'}`);

@@ -1,39 +1,37 @@
 /** Error pages for people: a sentence and a next step; never JSON or a stack trace. */
 import type { ErrorRequestHandler } from 'express';
 import { Problem } from '../../problems/problem.ts';
-import { Rejection } from '../../problems/rejection.ts';
 import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
 import { sendPage } from './page.ts';
 import type { Page } from './page.ts';
 
-export const pageNotFound = () => new Rejection('unknown', 'There is no page at this URL.');
+export const pageNotFound = () => new Problem('unknown', { sentence: 'There is no page at this URL.' });
 
 export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, next) => {
   if (response.headersSent) return next(error);
-  const failure = rejectionOf(error) ?? toProblem(error);
-  if (failure.status >= 500) response.locals.failure = failure.cause;
+  const problem = formProblem(error) ?? toProblem(error);
+  if (problem.status >= 500) response.locals.failure = problem.cause;
   const sentence =
-    failure.status === 500
+    problem.status === 500
       ? 'Something went wrong on our side. The details are in our log under the request id below. Please try again.'
-      : failure.message;
-  response.set(failure.headers);
-  sendPage(response, errorPage(failure, sentence, response.locals.requestId), failure.status);
+      : problem.message;
+  response.set(problem.headers);
+  sendPage(response, errorPage(problem, sentence, response.locals.requestId), problem.status);
 };
 
 /** The form parser's errors carry a status of their own. */
-function rejectionOf(error: unknown): Rejection | undefined {
-  if (error instanceof Rejection) return error;
+function formProblem(error: unknown): Problem | undefined {
   const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
   if (error instanceof Problem || typeof status !== 'number' || status < 400 || status > 499) return undefined;
-  if (status === 413) return new Rejection('too_large', 'No form of these pages is as large. Open the page again.');
-  return new Rejection(
-    'unreadable',
-    'The browser sent something that is not a form of these pages. Open the page again.',
-  );
+  if (status === 413)
+    return new Problem('too_large', { sentence: 'No form of these pages is as large. Open the page again.' });
+  return new Problem('unreadable', {
+    sentence: 'The browser sent something that is not a form of these pages. Open the page again.',
+  });
 }
 
-function errorPage({ status, title }: Problem | Rejection, sentence: string, requestId: string): Page {
+function errorPage({ status, title }: Problem, sentence: string, requestId: string): Page {
   const main = html`<article class="card">
     <p class="code">Error ${status}</p>
     <h1>${title}</h1>

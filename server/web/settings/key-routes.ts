@@ -5,7 +5,8 @@ import { issueKey, replaceKey, replacementPeriods } from '../../keys/issue.ts';
 import type { ReplacementPeriod } from '../../keys/issue.ts';
 import { findKey, isLive, readKeyOverview } from '../../keys/list.ts';
 import { renameKey, revokeKey } from '../../keys/revoke.ts';
-import { Rejection } from '../../problems/rejection.ts';
+import { fieldOf, isSettingsProblem, Problem } from '../../problems/problem.ts';
+import type { SettingsProblem } from '../../problems/problem.ts';
 import { publicId, storedId } from '../../records/public-id.ts';
 import { readActivity } from './activity.ts';
 import type { SettingsContext } from './context.ts';
@@ -36,7 +37,9 @@ export function keyRoutes(router: Router, { guard, keys, baseUrl }: SettingsCont
     guard.page(async (visit) => {
       const { visitor, request, response, csrfToken } = visit;
       if (visitor.member.role !== 'admin')
-        throw new Rejection('role', 'Only admins of the organization can rename, replace and revoke API keys.');
+        throw new Problem('role', {
+          sentence: 'Only admins of the organization can rename, replace and revoke API keys.',
+        });
       const key = await findKey(visitor.em, keyIdIn(request.params));
       if (!isLive(key)) return response.redirect(303, homePath);
       sendPage(response, print({ signed: signedOf(visit), key, token: csrfToken() }));
@@ -52,9 +55,8 @@ export function keyRoutes(router: Router, { guard, keys, baseUrl }: SettingsCont
     guard.change('key_created', async (change) => {
       const { visitor, request, csrfTokenId } = change;
       const typedName = field(request.body, 'name');
-      const created = await orRejection(issueKey(visitor.em, visitor.member, typedName, csrfTokenId));
-      if (created instanceof Rejection)
-        return show(change, { failure: { rejection: created, typedName } }, created.status);
+      const created = await orProblem(issueKey(visitor.em, visitor.member, typedName, csrfTokenId));
+      if (isSettingsProblem(created)) return show(change, { failure: { problem: created, typedName } }, created.status);
       const { key, raw } = created;
       const { live } = await readKeyOverview(visitor.em.fork());
       const nameIsTaken = live.some(({ id, name }) => id !== key.id && name === key.name);
@@ -68,9 +70,9 @@ export function keyRoutes(router: Router, { guard, keys, baseUrl }: SettingsCont
     const { visitor, request, response, csrfToken } = change;
     const typedName = field(request.body, 'name');
     const id = keyIdIn(request.params);
-    const renamed = await orRejection(renameKey(visitor.em, visitor.member, id, typedName));
-    if (renamed instanceof Rejection) {
-      if (renamed.field !== 'name') throw renamed;
+    const renamed = await orProblem(renameKey(visitor.em, visitor.member, id, typedName));
+    if (isSettingsProblem(renamed)) {
+      if (fieldOf(renamed) !== 'name') throw renamed;
       const key = await findKey(visitor.em, id);
       const failure = { sentence: renamed.message, typedName };
       const page = renamePage({ signed: signedOf(change), key, token: csrfToken(), failure });
@@ -110,7 +112,7 @@ export function keyIdIn(params: { id?: string }): string {
 function periodIn(body: unknown): ReplacementPeriod {
   const typed = field(body, 'period');
   const isKnown = (name: string): name is ReplacementPeriod => Object.hasOwn(replacementPeriods, name);
-  if (!isKnown(typed)) throw new Rejection('invalid', 'Choose how long the old key should keep working.');
+  if (!isKnown(typed)) throw new Problem('invalid', { sentence: 'Choose how long the old key should keep working.' });
   return typed;
 }
 
@@ -123,11 +125,11 @@ function whatWasDone(query: unknown, known: ApiKey[]): string | undefined {
   return undefined;
 }
 
-async function orRejection<T>(work: Promise<T>): Promise<T | Rejection> {
+async function orProblem<T>(work: Promise<T>): Promise<T | SettingsProblem> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Rejection) return error;
+    if (isSettingsProblem(error)) return error;
     throw error;
   }
 }

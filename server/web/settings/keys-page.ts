@@ -2,7 +2,8 @@
 import { nameLength } from '../../entities/name.ts';
 import { maximumLiveKeys } from '../../keys/issue.ts';
 import type { KeyOverview } from '../../keys/list.ts';
-import type { Rejection } from '../../problems/rejection.ts';
+import { fieldOf } from '../../problems/problem.ts';
+import type { SettingsProblem } from '../../problems/problem.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { activitySection } from './activity.ts';
@@ -25,7 +26,7 @@ export type KeysView = {
   /** What was done before this page was requested. */
   done?: string | undefined;
   /** Why no key was created, and the name that was entered. */
-  failure?: { rejection: Rejection; typedName: string };
+  failure?: { problem: SettingsProblem; typedName: string };
 };
 
 export type NewKey = {
@@ -41,7 +42,7 @@ export function keysPage(view: KeysView): Page {
   const { signed, overview, activity, baseUrl, created, done, failure } = view;
   const { organization, member } = signed;
   const onTeam = organization.plan === 'team';
-  const failed = failure?.rejection.field === undefined ? failure?.rejection.message : undefined;
+  const failed = failure && fieldOf(failure.problem) === undefined ? failure.problem.message : undefined;
   const main = html` <h1>API Keys</h1>
     <p class="lead">
       With a key, your applications and automation tools read and manage the customers, proposals and catalog items of
@@ -86,7 +87,7 @@ function createSection({ signed: { member }, overview, csrfToken, failure }: Key
     value: failure?.typedName,
     most: nameLength.apiKey,
     hint: 'What it is for, such as “Zapier” or “Website”. Use one key for each, so that you can revoke each alone.',
-    problem: failure?.rejection.field === 'name' ? failure.rejection.message : undefined,
+    problem: failure && fieldOf(failure.problem) === 'name' ? failure.problem.message : undefined,
   });
   return html` <section class="card" aria-labelledby="create">
     <h2 id="create">Create a key</h2>

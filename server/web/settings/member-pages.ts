@@ -1,7 +1,8 @@
 /** The members of the organization, with an admin's actions for each. */
 import type { Member, Role } from '../../entities/organization.ts';
 import { nameLength } from '../../entities/name.ts';
-import type { Rejection } from '../../problems/rejection.ts';
+import { fieldOf } from '../../problems/problem.ts';
+import type { SettingsProblem } from '../../problems/problem.ts';
 import { publicId } from '../../records/public-id.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -22,7 +23,7 @@ export type MembersView = {
   /** A link that this request issued. */
   issued?: { member: Member; link: string; hours: number; mail: 'sent' | 'failed' | 'none' };
   /** What was entered into the form, and what is wrong with it. */
-  typed?: { name: string; email: string; role: string; problem?: Rejection };
+  typed?: { name: string; email: string; role: string; problem?: SettingsProblem };
 };
 
 const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
@@ -90,7 +91,8 @@ const issuedLink = ({ member, link, hours, mail }: NonNullable<MembersView['issu
   </section>`;
 
 function inviteSection({ csrfToken, typed }: MembersView): Html {
-  const problemOf = (name: 'name' | 'email') => (typed?.problem?.field === name ? typed.problem.message : undefined);
+  const problemOf = (name: 'name' | 'email') =>
+    typed?.problem && fieldOf(typed.problem) === name ? typed.problem.message : undefined;
   return html` <section class="card" aria-labelledby="invite">
     <h2 id="invite">Invite a member</h2>
     <form method="post" action="/settings/members" class="columns">

@@ -7,7 +7,7 @@ import { linkHours, pathOfLink } from '../../accounts/sign-in.ts';
 import { ApiKey, Member } from '../../entities/organization.ts';
 import type { Role } from '../../entities/organization.ts';
 import { isLive } from '../../keys/list.ts';
-import { Rejection } from '../../problems/rejection.ts';
+import { fieldOf, isSettingsProblem, Problem } from '../../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../../records/audit-log.ts';
 import { publicId, storedId } from '../../records/public-id.ts';
 import { requireAdmin } from '../../records/require-admin.ts';
@@ -38,7 +38,7 @@ export function memberRoutes(router: Router, context: SettingsContext): void {
   /** The member of a page that only admins see. */
   async function memberFor({ visitor, request }: Visit): Promise<Member> {
     if (visitor.member.role !== 'admin')
-      throw new Rejection('role', 'Only admins of the organization can manage members.');
+      throw new Problem('role', { sentence: 'Only admins of the organization can manage members.' });
     return findMember(visitor.em, idIn(request.params));
   }
 
@@ -60,7 +60,7 @@ export function memberRoutes(router: Router, context: SettingsContext): void {
         const member = await addMember(database, visitor.organization, typed, visitor.member);
         await show(change, { issued: await issueLink(context, change, member) }, 201);
       } catch (error) {
-        if (!(error instanceof Rejection) || error.field === undefined) throw error;
+        if (!isSettingsProblem(error) || fieldOf(error) === undefined) throw error;
         await show(change, { typed: { ...typed, problem: error } }, error.status);
       }
     }),
@@ -130,7 +130,7 @@ export function memberRoutes(router: Router, context: SettingsContext): void {
     try {
       await work(change);
     } catch (error) {
-      if (!(error instanceof Rejection) || error.reason !== 'last_admin') throw error;
+      if (!isSettingsProblem(error) || error.code !== 'last_admin') throw error;
       await show(change, { failure: error.message }, error.status);
     }
   }

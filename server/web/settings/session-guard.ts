@@ -4,7 +4,7 @@ import { admitChange } from '../../accounts/attempts.ts';
 import type { Device, SignIns, Visitor } from '../../accounts/sign-in.ts';
 import type { Database } from '../../database/orm.ts';
 import type { AuditAction } from '../../entities/audit-event.ts';
-import { Rejection } from '../../problems/rejection.ts';
+import { Problem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
 import type { CsrfTokens } from './csrf.ts';
 import { field } from './fields.ts';
@@ -60,7 +60,8 @@ export function createSessionGuard({ signIns, csrf, database, baseUrl }: Parts):
     if (!visitor) return sendToSignIn(request, response);
     const wait = await admitChange(database.pool, visitor.member.id);
     if (wait > 0)
-      throw new Rejection('too_many', `Too many changes at once. Try again in ${wait} seconds.`, {
+      throw new Problem('too_many', {
+        sentence: `Too many changes at once. Try again in ${wait} seconds.`,
         retryAfterSeconds: wait,
       });
     const csrfTokenId = isOurs && csrf.verify(visitor.sessionId, field(request.body, 'csrfToken'));
@@ -101,10 +102,10 @@ export function localPath(path: string): string {
 }
 
 export const forged = () =>
-  new Rejection(
-    'forged',
-    'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If you reach the service by another name than it knows, set PUBLIC_URL.',
-  );
+  new Problem('forged', {
+    sentence:
+      'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If you reach the service by another name than it knows, set PUBLIC_URL.',
+  });
 
 export function setCookies(response: Response, cookies: string[]): void {
   for (const cookie of cookies) response.append('Set-Cookie', cookie);

@@ -8,7 +8,7 @@ import { adminsFor, memberWithEmail } from '../../accounts/sign-in-tables.ts';
 import { pathOfLink } from '../../accounts/sign-in.ts';
 import { forOrganization } from '../../database/tenant.ts';
 import { writeEvent } from '../../records/audit-log.ts';
-import { Rejection } from '../../problems/rejection.ts';
+import { Problem } from '../../problems/problem.ts';
 import type { SettingsContext } from './context.ts';
 import { field } from './fields.ts';
 import { sendPage } from './page.ts';
@@ -109,7 +109,7 @@ export function forgottenRoutes(router: Router, context: SettingsContext): void 
         return sendPage(response, forgottenPage({ withMail, problem }), 422);
       }
       const wait = await admitReset(database.pool, deviceOf(request).ipAddress);
-      if (wait > 0) throw new Rejection('too_many', tooMany(wait), { retryAfterSeconds: wait });
+      if (wait > 0) throw new Problem('too_many', { sentence: tooMany(wait), retryAfterSeconds: wait });
       const admins = withMail ? undefined : await adminsFor(database.pool, email);
       // Not awaited: the response time would reveal whether the member exists.
       if (withMail) void sendReset(context, email).catch(onError);

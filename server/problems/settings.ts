@@ -1,0 +1,39 @@
+/** Problems of the settings pages, and of the commands that do the same. People read them; the contract has none. */
+import type { Row } from '../../contract/problems/row.ts';
+
+type Facts = {
+  /** One or two sentences: what is wrong, then what to do. */
+  sentence: string;
+  /** The field of the form that is wrong. */
+  field?: string;
+  retryAfterSeconds?: number;
+};
+
+const row = (status: number, title: string): Row<number, Facts> => ({
+  status,
+  title,
+  detail: ({ sentence }) => sentence,
+  errors: ({ sentence, field }) =>
+    field === undefined ? [] : [{ in: 'body', field, pointer: `/${field}`, code: 'invalid', message: sentence }],
+  headers: ({ retryAfterSeconds }): Record<string, string> =>
+    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
+});
+
+export const settingsProblems = {
+  unreadable: row(400, 'This request could not be read'),
+  forged: row(403, 'You cannot do this'),
+  role: row(403, 'You cannot do this'),
+  plan: row(403, 'You cannot do this'),
+  unknown: row(404, 'Page not found'),
+  repeated: row(409, 'This was already done'),
+  taken: row(409, 'This is already taken'),
+  too_large: row(413, 'This form is too large'),
+  invalid: row(422, 'This form needs a correction'),
+  limit: row(422, 'There is no room for more'),
+  last_admin: row(422, 'An organization needs an admin'),
+  password: row(422, 'This password cannot be used'),
+  too_many: row(429, 'Too many attempts'),
+  provider_away: row(503, 'Single sign-on is unavailable'),
+};
+
+export type SettingsCode = keyof typeof settingsProblems;
