@@ -124,7 +124,8 @@ export async function adminsFor(pool: pg.Pool, email: string): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-const mostAttempts = 100_000;
+/** Counts of attempts that are kept; beyond that, those that end first are removed. */
+export const mostAttempts = 100_000;
 const rejectionDays = 90;
 
 const ended = [

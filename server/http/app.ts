@@ -27,7 +27,7 @@ import { openApiRoutes } from './openapi.ts';
 import { parseQuery } from './query.ts';
 import { mcpEndpoint } from './mcp.ts';
 import { limitHeaders } from './rate-headers.ts';
-import { allowedMethods, methodAdvice, pathForm, routeHint } from './routes.ts';
+import { allowedMethods, methodAdvice, operationFinder, operationIdOf, pathForm, routeHint } from './routes.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
@@ -127,11 +127,12 @@ function identify({ log, usage }: Parts): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.on('close', () => {
       const { caller, memberId, failure } = response.locals;
+      const operation = operationOf(request);
       log({
         requestId,
         method: request.method,
         path,
-        operation: operationOf(request),
+        operation,
         status: response.statusCode,
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
         keyId: caller && publicId('key', caller.key.id),
@@ -140,7 +141,7 @@ function identify({ log, usage }: Parts): RequestHandler {
         ...(response.writableFinished ? {} : { aborted: true }),
         ...(failure ? { error: describeError(failure) } : {}),
       });
-      if (caller) usage.record(usageOf(request, response, caller));
+      if (caller) usage.record(usageOf({ method: request.method, path, operation }, response, caller));
     });
     const hosts = request.headersDistinct.host?.filter((host) => host !== '').length ?? 0;
     if (hosts === 0 && request.httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
@@ -149,25 +150,34 @@ function identify({ log, usage }: Parts): RequestHandler {
   };
 }
 
-/** What a key's usage records about a request: which fields were wrong, but not their values. */
-function usageOf(request: Request, { statusCode, locals }: Response, { key, organization }: Caller): UsageEvent {
-  const problem: unknown = locals.problem;
-  const failed = problem instanceof Problem ? problem : undefined;
+const findOperation = operationFinder(v1);
+type Requested = { method: string; path: string; operation: string | undefined };
+
+/**
+ * What a key's usage records about a request: which fields were wrong, but not their values. An agent's tool counts as the
+ * operation that it performed, with the status of that.
+ */
+function usageOf(
+  { method, path, operation }: Requested,
+  response: Response,
+  { key, organization }: Caller,
+): UsageEvent {
+  const { problem, performed, requestId } = response.locals;
+  const failed = problem ?? performed?.problem;
   return {
     keyId: key.id,
     organizationId: organization.id,
-    operation: operationOf(request),
-    status: statusCode,
+    // Whatever is rejected before it is routed, such as by the rate limit, is looked up by its path.
+    operation: performed?.operation ?? operation ?? findOperation(method, path),
+    status: performed?.problem?.status ?? response.statusCode,
     code: failed?.code,
     fields: failed?.errors.map(({ field, code }) => ({ field, code })),
-    requestId: locals.requestId,
+    requestId,
   };
 }
 
 function operationOf(request: Request): string | undefined {
-  const route: unknown = Reflect.get(request, 'tsRestRoute');
-  const id: unknown = Reflect.get(Object(Reflect.get(Object(route), 'metadata')), 'operationId');
-  return typeof id === 'string' ? id : undefined;
+  return operationIdOf(Reflect.get(Object(Reflect.get(request, 'tsRestRoute')), 'metadata'));
 }
 
 function readiness({ database }: Parts): RequestHandler {

@@ -10,13 +10,25 @@ import type { Caller } from '../keys/caller.ts';
 import { handleMcp } from '../mcp/server.ts';
 import type { CallOperation, OperationInput } from '../mcp/tools.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
+import { toProblem } from '../problems/translate.ts';
 import { readVersion } from '../web/client-package.ts';
 import { callerOf } from './context.ts';
+import { operationIdOf } from './routes.ts';
 
 export function mcpEndpoint(baseUrl: () => string): RequestHandler {
   const version = readVersion();
   return async (request, response) => {
-    const call = operationCaller(callerOf(response), baseUrl());
+    const perform = operationCaller(callerOf(response), baseUrl());
+    const call: CallOperation = async (route, input) => {
+      const performed: typeof response.locals.performed = { operation: operationIdOf(route.metadata) };
+      response.locals.performed = performed;
+      try {
+        return await perform(route, input);
+      } catch (error) {
+        performed.problem = toProblem(error);
+        throw error;
+      }
+    };
     const onFailure = (error: unknown) => (response.locals.failure = error);
     const { status, headers, body } = await handleMcp(webRequest(request), request.body, { version, call, onFailure });
     response.status(status);

@@ -17,6 +17,25 @@ export function pathForm(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 }
 
+/** Finds the operation that a request is for, where it was rejected before it was routed. */
+export function operationFinder(router: AppRouter): (method: string, path: string) => string | undefined {
+  const operations = operationsOf(router).map(({ method, path, metadata }) => ({
+    method,
+    form: pathForm(path),
+    id: operationIdOf(metadata),
+  }));
+  return (method, path) => {
+    if (path === '/mcp') return 'mcp';
+    const routed = method === 'HEAD' ? 'GET' : method;
+    return operations.find((one) => one.method === routed && one.form.test(path))?.id;
+  };
+}
+
+export function operationIdOf(metadata: unknown): string | undefined {
+  const id: unknown = Reflect.get(Object(metadata), 'operationId');
+  return typeof id === 'string' ? id : undefined;
+}
+
 /** Advice for methods that v1 does not have. */
 const advice: readonly [method: RegExp, path: RegExp, sentence: string][] = [
   [/^(?:POST|PUT|PATCH|DELETE)$/, /^\/v1\/proposals/, 'Proposals are read-only in v1.'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createUsageLog, pruneUsage, usageBounds } from '../../server/keys/usage.ts';
 import type { UsageEvent, UsageLog } from '../../server/keys/usage.ts';
 import { readFailures, readUsage } from '../../server/keys/usage-report.ts';
+import type { Tally } from '../../server/keys/usage-report.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { publicId } from '../../server/records/public-id.ts';
@@ -31,6 +32,15 @@ const event = (ids: { keyId: string; organizationId: string }, more: Partial<Usa
   requestId: 'req_1',
   ...more,
 });
+
+const agentHeaders = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' };
+
+/** By operation, after everything that the server has counted is written. */
+async function usedBy(tenant: Tenant): Promise<Record<string, Tally>> {
+  await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
+  const { operations } = await readUsage(world.database.pool, await keyOf(tenant));
+  return Object.fromEntries(operations.map(({ operation, tally }) => [operation, tally]));
+}
 
 describe('usage', () => {
   test('counts each request by operation and outcome, and shows a failure without what was sent', async () => {
@@ -76,7 +86,43 @@ describe('usage', () => {
     await world.database.pool.query(`update organizations set plan = 'free' where id = $1`, [ids.organizationId]);
     const visiting = await signIn(world, await someone(world, tenant));
     await visiting.get('/settings/usage');
-    expect((await readUsage(world.database.pool, ids)).total).toMatchObject({ success: 100, rate_limited: 3 });
+    const { total, operations } = await readUsage(world.database.pool, ids);
+    expect(total).toMatchObject({ success: 100, rate_limited: 3 });
+    expect(operations.map(({ operation }) => operation)).toEqual(['getMe']);
+    const failures = await readFailures(tenant.em(), ids.keyId);
+    expect(failures.map(({ operation, code }) => [operation, code])).toEqual(
+      Array.from({ length: 3 }, () => ['getMe', 'rate_limited']),
+    );
+  });
+
+  test('names the operation of a rejected request, whatever its path contains', async () => {
+    const tenant = await world.organization({ plan: 'free' });
+    await tenant.call('GET', '/v1/customers/cus_1?email=a');
+    await tenant.call('HEAD', '/v1/items/');
+    await tenant.call('PATCH', '/v1/customers/x');
+    await tenant.call('DELETE', '/v1/customers/x');
+    const names = ['getCustomer', 'listItems', 'other', 'updateCustomer'];
+    const used = await usedBy(tenant);
+    expect(Object.keys(used).toSorted()).toEqual(names);
+    expect(Object.values(used).every(({ client_error: rejected }) => rejected === 1)).toBe(true);
+  });
+
+  test('counts an agent’s tool as the operation that it performs, with how that went', async () => {
+    const tenant = await world.organization();
+    const rpc = (method: string, params: object) =>
+      tenant.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params }, agentHeaders).catch(() => undefined);
+    await rpc('tools/list', {});
+    await rpc('tools/call', { name: 'find_customers', arguments: {} });
+    await rpc('tools/call', { name: 'save_customer', arguments: { email: 'not an address' } });
+    const used = await usedBy(tenant);
+    expect(used).toMatchObject({
+      mcp: { success: 1 },
+      listCustomers: { success: 1, client_error: 0 },
+      createCustomer: { success: 0, client_error: 1 },
+    });
+    const [failure] = await readFailures(tenant.em(), (await keyOf(tenant)).keyId);
+    expect(failure).toMatchObject({ operation: 'createCustomer', status: 422, code: 'validation_failed' });
+    expect(failure?.fields).toEqual([expect.objectContaining({ field: 'email', code: 'invalid_email' })]);
   });
 
   test('of another organization is not shown', async () => {

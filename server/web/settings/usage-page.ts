@@ -60,7 +60,7 @@ function numbers(report: UsageReport): Html {
     .toReversed()
     .map(({ day, tally }) => ({ head: day, tally }));
   const operations = report.operations.map(({ operation, tally }) => ({
-    head: operation === 'other' ? 'No operation' : html`<code translate="no">${operation}</code>`,
+    head: operationName(operation),
     tally,
   }));
   return html`<section aria-labelledby="by-day">
@@ -71,6 +71,13 @@ function numbers(report: UsageReport): Html {
       <h2 id="by-operation">By operation</h2>
       ${tallyTable('By operation', 'Operation', operations)}
     </section>`;
+}
+
+/** `other`: no operation has this method and path. `mcp`: an agent's message that calls no tool. */
+function operationName(operation: string): Html | string {
+  if (operation === 'other') return 'Unknown URL';
+  if (operation === 'mcp') return 'Agent session';
+  return html`<code translate="no">${operation}</code>`;
 }
 
 const tallyTable = (label: string, head: string, rows: { head: Html | string; tally: Tally }[]): Html =>
@@ -91,7 +98,7 @@ const failureTable = (failures: FailedRequest[]): Html =>
     rows: failures.map(({ createdAt, operation, status, code, fields, requestId }) => ({
       head: timeAgo(createdAt),
       cells: [
-        operation === 'other' ? 'No operation' : html`<code translate="no">${operation}</code>`,
+        operationName(operation),
         String(status),
         html`<a href="/docs/errors#${code}">${code}</a>${fields.map(
             (one) => html` <small><code translate="no">${one.field || 'body'}</code> ${one.code}</small>`,
