@@ -1,8 +1,7 @@
 /** `export`: writes an organization's customers, items or proposals to a file. */
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { nearest } from '../../contract/nearest.ts';
 import { parseInstant } from '../../contract/parameters.ts';
@@ -45,20 +44,16 @@ export const exportCommand: Command = {
     const slug = required(values.organization, 'organization');
     const format = formatOf(values.format, file);
     const updatedSince = instantOf(values['updated-since']);
-    const written = await withDatabase(async (database) => {
-      const { id } = await organizationBySlug(database, slug);
-      const output = openOutput(file);
-      if (values.bom && format === 'csv') await output.write('\uFEFF');
-      const count = await exportRecords({
-        database,
-        organizationId: id,
-        kind,
-        format,
-        updatedSince,
-        write: output.write,
+    let written = 0;
+    await withDatabase(async (database) => {
+      const { id: organizationId } = await organizationBySlug(database, slug);
+      const pieces = exportRecords({
+        ...{ database, organizationId, kind, format, updatedSince, byteOrderMark: values.bom },
+        onProgress: (records) => (written = records),
       });
-      await output.close();
-      return count;
+      const target = file === undefined || file === '-' ? process.stdout : createWriteStream(file);
+      const packing = file?.toLowerCase().endsWith('.gz') ? createGzip() : new PassThrough();
+      await pipeline(Readable.from(pieces), packing, target, { end: target !== process.stdout });
     });
     process.stderr.write(`${written} ${kind} exported\n`);
     return 0;
@@ -85,26 +80,4 @@ function instantOf(given: string | undefined): string | undefined {
   if (instant === undefined)
     throw new UsageError('--updated-since must be a date or a time with its zone, such as 2026-03-01');
   return instant;
-}
-
-function openOutput(file: string | undefined) {
-  const target: Writable = file === undefined || file === '-' ? process.stdout : createWriteStream(file);
-  const first = file?.toLowerCase().endsWith('.gz') ? createGzip() : undefined;
-  first?.pipe(target);
-  const stream: Writable = first ?? target;
-  const failed = new Promise<never>((_, reject) => {
-    target.once('error', reject);
-  });
-  // The awaiting code gets the rejection; without one it is not an unhandled error.
-  failed.catch(() => undefined);
-  return {
-    async write(text: string): Promise<void> {
-      if (!stream.write(text)) await Promise.race([once(stream, 'drain'), failed]);
-    },
-    async close(): Promise<void> {
-      if (stream === process.stdout) return;
-      stream.end();
-      await Promise.race([finished(target), failed]);
-    },
-  };
 }

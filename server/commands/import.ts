@@ -1,5 +1,7 @@
 /** `import`: brings an organization's customers, items and proposals in from a file. */
+import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
@@ -77,8 +79,10 @@ export const importCommand: Command = {
     };
     const report =
       file === '-'
-        ? await withSpooled(process.stdin, (spooled) => run(slug, { ...settings, file: spooled }))
-        : await run(slug, { ...settings, file });
+        ? await withSpooled(process.stdin, (spooled) =>
+            run(slug, { ...settings, file: spooled, fileName: 'standard input' }),
+          )
+        : await run(slug, { ...settings, file, fileName: basename(file) });
     if (values.json) printJson(report);
     else process.stdout.write(printed(report, values['dry-run'] === true));
     return report.rejected > 0 ? 2 : 0;
@@ -118,9 +122,12 @@ async function readMapping(file: string): Promise<Record<string, string>> {
   }
 }
 
-type Settings = Pick<ImportOptions, 'kind' | 'file' | 'mapping' | 'dryRun' | 'rejectsFile'>;
+type Settings = Pick<ImportOptions, 'kind' | 'file' | 'mapping' | 'dryRun'> & {
+  fileName: string;
+  rejectsFile: string | undefined;
+};
 
-async function run(slug: string, settings: Settings): Promise<Report> {
+async function run(slug: string, { fileName, rejectsFile, ...settings }: Settings): Promise<Report> {
   // Before the database is opened, which can take seconds.
   await inspectFile(settings.file);
   return withDatabase(async (database) => {
@@ -131,6 +138,8 @@ async function run(slug: string, settings: Settings): Promise<Report> {
         ...settings,
         database,
         organization,
+        rejects: rejectsFile === undefined ? undefined : createWriteStream(rejectsFile),
+        audit: { memberId: null, fileName },
         onProgress: bar.show,
         onErrors: (errors) => {
           bar.clear();

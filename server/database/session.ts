@@ -15,7 +15,7 @@ export type Session = {
   /** Streams lines in COPY's text format. */
   copy(text: string, lines: Iterable<string>): Promise<void>;
   /** `startedAt` is the transaction's `now()`, as stored: the updatedAt of what it writes. */
-  transaction<T>(work: (startedAt: string) => Promise<T>, options?: { readOnly?: boolean }): Promise<T>;
+  transaction<T>(work: (startedAt: string) => Promise<T>): Promise<T>;
 };
 
 /** Longer than the pool's limit for requests: a chunk of an import maintains many indexes at once. */
@@ -27,17 +27,34 @@ export async function withSession<T>(
   organizationId: string,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
+  const { session, close } = await openSession(pool, organizationId);
+  try {
+    return await work(session);
+  } finally {
+    close();
+  }
+}
+
+/** The same for work that ends elsewhere; `close` ends an open transaction, too. */
+export async function openSession(
+  pool: pg.Pool,
+  organizationId: string,
+): Promise<{ session: Session; close: () => void }> {
   const client = await pool.connect();
   // Without a listener, a connection that ends between two statements would end the process.
   const ignore = () => undefined;
   client.on('error', ignore);
+  const close = () => {
+    client.off('error', ignore);
+    client.release(true);
+  };
   try {
     await client.query(`set statement_timeout = ${statementTimeoutMs}`);
     changeSilenceLimit(client, statementTimeoutMs + 1_000);
-    return await work(sessionOn(client, organizationId));
-  } finally {
-    client.off('error', ignore);
-    client.release(true);
+    return { session: sessionOn(client, organizationId), close };
+  } catch (error) {
+    close();
+    throw error;
   }
 }
 
@@ -51,8 +68,8 @@ function sessionOn(client: pg.ClientBase, organizationId: string): Session {
       return rows;
     },
     copy: (text, lines) => pipeline(Readable.from(blocksOf(lines)), client.query(copyFrom(text))),
-    async transaction(work, { readOnly = false } = {}) {
-      await command(readOnly ? 'begin isolation level repeatable read read only' : 'begin');
+    async transaction(work) {
+      await command('begin');
       try {
         const { rows } = await client.query({ text: 'select now()::timestamptz(3)', types, rowMode: 'array' });
         const result = await work(String(rows[0]?.[0]));

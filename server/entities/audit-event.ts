@@ -17,6 +17,9 @@ export const auditActions = {
   sessions_ended: 'end sessions',
   plan_changed: 'change the plan',
   organization_renamed: 'rename the organization',
+  records_imported: 'import records',
+  records_exported: 'export records',
+  customer_erased: 'erase a customer',
   signed_in: 'sign in',
   sign_in_failed: 'sign in',
 } as const;

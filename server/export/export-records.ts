@@ -1,6 +1,14 @@
-/** Exports an organization's customers, items or proposals: a stream of one snapshot, of any size. */
+/**
+ * Exports an organization's customers, items or proposals, as they are at one moment, at any size: `exportRecords` yields
+ * the text of the file piece by piece, about 1000 records each.
+ *
+ *     await pipeline(Readable.from(exportRecords({ database, organizationId, kind: 'customers', format: 'csv' })), target);
+ *
+ * The next piece is read when the last one has been taken. A loop that ends early closes the connection. Until the end
+ * one database transaction stays open, which holds back `syncedThrough`: a slow reader needs a time limit or a file.
+ */
 import type { Database } from '../database/orm.ts';
-import { withSession } from '../database/session.ts';
+import { openSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
 import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
@@ -23,57 +31,56 @@ export type ExportOptions = {
   format: ExportFormat;
   /** Only records that changed at or after this time, RFC 3339 in UTC. */
   updatedSince?: string | undefined;
-  /** Called with each piece of the file; the next one is read when this one is taken. */
-  write: (text: string) => Promise<void>;
-  signal?: AbortSignal | undefined;
+  /** Begins CSV with a byte order mark, by which Excel recognizes UTF-8. */
+  byteOrderMark?: boolean | undefined;
+  /** Called with the number of records so far, after each piece. */
+  onProgress?: ((records: number) => void) | undefined;
 };
 
 const pageSize = 1000;
 
-/** Returns how many records it wrote. */
-export async function exportRecords(options: ExportOptions): Promise<number> {
+export async function* exportRecords(options: ExportOptions): AsyncGenerator<string> {
   const { database, organizationId, kind } = options;
   const metadata = database.orm.getMetadata();
-  return withSession(database.pool, organizationId, (session) =>
-    // One snapshot for all pages: concurrent changes are in none of them.
-    session.transaction(
-      async () => {
-        if (kind === 'customers')
-          return writeFile(options, session, new RecordTable<Customer>(metadata.get(Customer)), customerShape);
-        if (kind === 'items') return writeFile(options, session, new RecordTable<Item>(metadata.get(Item)), itemShape);
-        const table = new RecordTable<Proposal>(metadata.get(Proposal));
-        return writeFile(options, session, table, proposalShape, (page) => withReferences(session, database.orm, page));
-      },
-      { readOnly: true },
-    ),
-  );
+  const { session, close } = await openSession(database.pool, organizationId);
+  try {
+    // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
+    await session.command('begin isolation level repeatable read read only');
+    if (kind === 'customers') {
+      yield* piecesOf(options, session, new RecordTable<Customer>(metadata.get(Customer)), customerShape);
+    } else if (kind === 'items') {
+      yield* piecesOf(options, session, new RecordTable<Item>(metadata.get(Item)), itemShape);
+    } else {
+      const table = new RecordTable<Proposal>(metadata.get(Proposal));
+      yield* piecesOf(options, session, table, proposalShape, (page) => withReferences(session, database.orm, page));
+    }
+  } finally {
+    close();
+  }
 }
 
 type Stored = { id: string; metadata: Record<string, string> };
 
-async function writeFile<Read extends Stored, Shown extends Stored = Read>(
-  { format, write, updatedSince, signal }: ExportOptions,
+async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
+  { format, byteOrderMark = false, updatedSince, onProgress }: ExportOptions,
   session: Session,
   table: RecordTable<Read>,
   shape: Shape<Shown>,
   // Records that need nothing else are shown as they were read.
   complete: (page: Read[]) => Promise<Shown[]> = async (page) => page as Stored[] as Shown[],
-): Promise<number> {
+): AsyncGenerator<string> {
   const keys = format === 'csv' ? await metadataKeys(session, table, updatedSince) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
-  if (format === 'csv') await write(csvLines([columns]));
+  if (format === 'csv') yield `${byteOrderMark ? '\uFEFF' : ''}${csvLines([columns])}`;
   let written = 0;
   for await (const page of pagesOf(session, table, updatedSince)) {
-    signal?.throwIfAborted();
     const documents = (await complete(page)).map((record) => shape.document(record));
-    const text =
-      format === 'csv'
-        ? csvLines(documents.map((document) => cellsOf(document, columns)))
-        : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
-    await write(text);
+    yield format === 'csv'
+      ? csvLines(documents.map((document) => cellsOf(document, columns)))
+      : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
     written += page.length;
+    onProgress?.(written);
   }
-  return written;
 }
 
 /** In order of creation; each page starts after the key of the last record before it. */

@@ -25,6 +25,8 @@ export type ColumnPlan = {
   /** Notes for the user on how the file is read. */
   notes: string[];
   preset: string | undefined;
+  /** The field of each column; undefined for one that is left out. */
+  fields: readonly (string | undefined)[];
   /** The column that holds the record as JSON, in a report about rows of a JSON file. */
   documentAt: number | undefined;
   /** How many rows did not stand for a record of their own. */
@@ -64,7 +66,7 @@ export function planColumns(
   const fields = header.map((name, index) => (isLeft(index) ? undefined : fieldOf(name, index, known, left)));
   if (!isDocument && !preset?.isKeyed) requireKey(fields);
   const notes = notesOn(delimiter, preset, left, mapping);
-  return { header, notes, preset: preset?.name, documentAt, ...reader(header, fields, delimiter, preset) };
+  return { header, fields, notes, preset: preset?.name, documentAt, ...reader(header, fields, delimiter, preset) };
 }
 
 function rejectDuplicates(header: readonly string[]): void {

@@ -1,6 +1,6 @@
 /** The report of rejected rows: a CSV file that can be corrected and imported on its own. */
-import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { Delimiter } from './delimiter.ts';
@@ -14,14 +14,13 @@ export function isReportHeader(header: readonly string[]): boolean {
   return header.length > reportColumns.length && reportColumns.every((name, index) => header[index] === name);
 }
 
-export type RejectsFile = {
+export type Rejects = {
   write(row: Pick<RawRow, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void>;
   close(): Promise<void>;
 };
 
 /** `header` is that of the CSV file, or undefined where its rows are JSON documents. */
-export function openRejects(file: string, header: readonly string[] | undefined, delimiter: Delimiter): RejectsFile {
-  const stream = createWriteStream(file);
+export function openRejects(stream: Writable, header: readonly string[] | undefined, delimiter: Delimiter): Rejects {
   // Reported by `close`, or by the import that waits for a write.
   stream.on('error', () => undefined);
   const own = header && isReportHeader(header) ? reportColumns.length : 0;

@@ -13,6 +13,8 @@ export type OpenRows = {
   rows: AsyncIterable<RawRow>;
   /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
+  /** The field of each column in the header; undefined for one that is left out. */
+  fields: readonly (string | undefined)[];
   delimiter: Delimiter;
   preset: string | undefined;
   notes: string[];
@@ -29,7 +31,7 @@ export async function openRows(kind: Kind, source: Source, mapping: Mapping): Pr
         '--map and --rest-to-metadata are for CSV files: the fields of JSON have their names already',
       );
     const rows = source.format === 'json-array' ? readJsonArray(source) : readJsonLines(source);
-    return { rows, header: undefined, delimiter: ',', preset: undefined, notes: [], skipped: () => 0 };
+    return { rows, header: undefined, fields: [], delimiter: ',', preset: undefined, notes: [], skipped: () => 0 };
   }
   const file = await readHeader(source);
   const plan = planColumns(file.header, file.delimiter, kind, mapping);
@@ -40,6 +42,7 @@ export async function openRows(kind: Kind, source: Source, mapping: Mapping): Pr
   return {
     rows: readCsv(source, file, plan),
     header: isDocument ? undefined : file.header,
+    fields: plan.fields,
     delimiter: file.delimiter,
     preset: plan.preset,
     notes,

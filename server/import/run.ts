@@ -6,7 +6,7 @@ import type { Deferred } from './chunk.ts';
 import { Deferral } from './deferral.ts';
 import { findUnchanged } from './exact.ts';
 import type { Keyed, Kind, Outcome } from './kind.ts';
-import type { RejectsFile } from './rejects.ts';
+import type { Rejects } from './rejects.ts';
 import { count, emptyReport } from './report.ts';
 import type { Report, RowError } from './report.ts';
 import type { OpenRows } from './rows.ts';
@@ -17,7 +17,7 @@ type Target<Row extends Keyed, Stored extends { id: string }> = {
   store: Store;
   kind: Kind<Row, Stored>;
   table: RecordTable<Stored>;
-  rejects: RejectsFile | undefined;
+  rejects: Rejects | undefined;
   signal: AbortSignal | undefined;
   onChunk: (report: Report) => Promise<void>;
   onErrors: (errors: RowError[]) => void;

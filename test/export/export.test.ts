@@ -15,10 +15,10 @@ async function start() {
 type Wanted = Pick<ExportOptions, 'kind' | 'format'> & Partial<ExportOptions>;
 
 async function exported({ organization }: Tenant, wanted: Wanted): Promise<string> {
-  const pieces: string[] = [];
-  const write = async (text: string) => void pieces.push(text);
-  await exportRecords({ database: world.database, organizationId: organization.id, write, ...wanted });
-  return pieces.join('');
+  const pieces = exportRecords({ database: world.database, organizationId: organization.id, ...wanted });
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
 }
 
 const awkward = {
@@ -137,13 +137,13 @@ describe('an export', () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Before' });
     const pieces: string[] = [];
-    const write = async (text: string) => {
+    const { id: organizationId } = tenant.organization;
+    const { database } = world;
+    for await (const piece of exportRecords({ database, organizationId, kind: 'customers', format: 'csv' })) {
       // After the header, and before the first page is read.
       if (pieces.length === 0) await importing.rows('customers', { externalId: 'C-1', name: 'After' });
-      pieces.push(text);
-    };
-    const { id } = tenant.organization;
-    await exportRecords({ database: world.database, organizationId: id, kind: 'customers', format: 'csv', write });
+      pieces.push(piece);
+    }
     expect(pieces.join('')).toContain('Before');
     expect(pieces.join('')).not.toContain('After');
   });

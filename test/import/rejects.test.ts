@@ -1,3 +1,4 @@
+import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
@@ -15,11 +16,12 @@ async function start() {
   const run = (kind: ImportKind, name: string, text: string, mend: (report: string) => string) =>
     withFile(name, text, async (file) => {
       const rejectsFile = `${file}.rejected.csv`;
-      const first = await importFile({ database, organization, kind, file, rejectsFile });
+      const first = await importFile({ database, organization, kind, file, rejects: createWriteStream(rejectsFile) });
       const report = await readFile(rejectsFile, 'utf8');
       await writeFile(rejectsFile, mend(report));
       const again = `${file}.again.csv`;
-      const second = await importFile({ database, organization, kind, file: rejectsFile, rejectsFile: again });
+      const rejects = createWriteStream(again);
+      const second = await importFile({ database, organization, kind, file: rejectsFile, rejects });
       return { first, report, second, left: await readFile(again, 'utf8') };
     });
   return { tenant, run };

@@ -76,6 +76,9 @@ const done: Partial<Record<AuditAction, Told>> = {
   key_revoked: aboutKey('revoked'),
   key_replaced: aboutKey('replaced'),
   key_renamed: ({ detail, previous }) => html`renamed ${quoted(previous)} to ${quoted(detail)}`,
+  records_imported: ({ detail }) => html`imported ${detail}`,
+  records_exported: ({ detail }) => html`exported ${detail}`,
+  customer_erased: ({ detail }) => html`erased the personal data of customer ${detail}`,
   member_added: ({ detail, subjectId }, names) => html`added ${names.nameOf(subjectId)} as ${detail}`,
   member_removed: aboutMember('removed'),
   role_changed: ({ subjectId, detail }, names) =>
