@@ -48,7 +48,12 @@ export const exportCommand: Command = {
     await withDatabase(async (database) => {
       const { id: organizationId } = await organizationBySlug(database, slug);
       const pieces = exportRecords({
-        ...{ database, organizationId, kind, format, updatedSince, byteOrderMark: values.bom },
+        database,
+        organizationId,
+        kind,
+        format,
+        updatedSince,
+        byteOrderMark: values.bom,
         onProgress: (records) => (written = records),
       });
       const target = file === undefined || file === '-' ? process.stdout : createWriteStream(file);
