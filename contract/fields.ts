@@ -167,12 +167,12 @@ const tagsMeta = {
 
 export const tags = z.array(tag).meta(tagsMeta);
 /** The length is checked first: the elements of a list that is too long are not looked at. */
-export const tagsInput = bounded(maximumTags, z.array(tag).check(refuseRepeated))
+export const tagsInput = bounded(maximumTags, z.array(tag).check(rejectRepeated))
   .meta(tagsMeta)
   .nullable()
   .transform((value) => value ?? []);
 
-function refuseRepeated({ value, issues }: { value: string[]; issues: unknown[] }): void {
+function rejectRepeated({ value, issues }: { value: string[]; issues: unknown[] }): void {
   const seen = new Set<string>();
   value.forEach((item, index) => {
     const folded = typeof item === 'string' ? item.toLowerCase() : '';

@@ -31,13 +31,13 @@ export function parsed<Output, Input = Output>(
 }
 
 /** No-code tools send `""` for an unmapped field. */
-const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+const emptyAsAbsent = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
 
 /** `""` counts as an absent field: null in a new record, and unchanged when merging into an existing one. */
 export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
   return z
     .preprocess<unknown, z.ZodOptional<z.ZodNullable<T>>, z.input<T> | null | undefined>(
-      given,
+      emptyAsAbsent,
       schema.nullable().optional(),
     )
     .optional();
@@ -45,7 +45,7 @@ export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
 
 /** The same, for a field that is never null. */
 export function optionalUnlessEmpty<T extends z.ZodType>(schema: T) {
-  return z.preprocess<unknown, z.ZodOptional<T>, z.input<T> | undefined>(given, schema.optional()).optional();
+  return z.preprocess<unknown, z.ZodOptional<T>, z.input<T> | undefined>(emptyAsAbsent, schema.optional()).optional();
 }
 
 /** A list whose length is checked before any of its elements. */

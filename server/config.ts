@@ -47,8 +47,8 @@ export class UsageError extends Error {}
 
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable counts as not set: `PORT= npm start`.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const result = schema.safeParse(given);
+  const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(variables);
   if (result.success) return Object.freeze(result.data);
   const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   throw new UsageError(lines.join('; '));

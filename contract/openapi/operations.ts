@@ -7,7 +7,7 @@ import { exampleOf } from './examples.ts';
 import { headersOf } from './headers.ts';
 import type { HeaderName } from './headers.ts';
 import { codesOf, problemContent, problemDescription } from './problems.ts';
-import type { Asked } from './problems.ts';
+import type { Inputs } from './problems.ts';
 
 type Schemas = Record<string, Schema>;
 /** The parts of ts-rest's own operation that are used here. */
@@ -24,7 +24,7 @@ export function describeOperation(draft: Draft, route: AppRoute, schemas: Schema
   const body = Object.values(draft.requestBody?.content ?? {})[0]?.schema;
   const namesIn = (place: string) =>
     new Set(draft.parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase()));
-  const asked = {
+  const inputs = {
     method: route.method,
     parameters: namesIn('query'),
     headers: namesIn('header'),
@@ -40,7 +40,7 @@ export function describeOperation(draft: Draft, route: AppRoute, schemas: Schema
     responses: Object.fromEntries(
       Object.entries(draft.responses).map(([status, { content }]) => {
         const schema = Object.values(content ?? {})[0]?.schema;
-        return [status, describeResponse(Number(status), schema, asked, route, schemas)];
+        return [status, describeResponse(Number(status), schema, inputs, route, schemas)];
       }),
     ),
   };
@@ -73,7 +73,7 @@ function describeBody(schema: Schema, route: AppRoute, schemas: Schemas): Reques
 function describeResponse(
   status: number,
   schema: Schema | undefined,
-  asked: Asked,
+  inputs: Inputs,
   route: AppRoute,
   schemas: Schemas,
 ): Response {
@@ -83,8 +83,8 @@ function describeResponse(
       headers: headersOf(status, ['ETag']),
     };
   }
-  if (status < 400) return describeSuccess(status, schema ?? {}, asked, route, schemas);
-  const codes = codesOf(status, asked);
+  if (status < 400) return describeSuccess(status, schema ?? {}, inputs, route, schemas);
+  const codes = codesOf(status, inputs);
   const waits = status === 429 || status === 503 || codes.includes('idempotency_in_progress');
   return {
     description: problemDescription(codes),
@@ -97,13 +97,13 @@ function describeResponse(
   };
 }
 
-function describeSuccess(status: number, schema: Schema, asked: Asked, route: AppRoute, schemas: Schemas): Response {
+function describeSuccess(status: number, schema: Schema, inputs: Inputs, route: AppRoute, schemas: Schemas): Response {
   const { properties = {}, description = '' } = resolve(schema, schemas);
   const further: HeaderName[] = [];
   if (properties.id) further.push('ETag');
   if (properties.pagination) further.push('Link');
   if (status === 201) further.push('Location');
-  if (asked.headers.has('idempotency-key')) further.push('Idempotency-Replayed');
+  if (inputs.headers.has('idempotency-key')) further.push('Idempotency-Replayed');
   const outcomes: Record<string, string> = {
     'POST 200': 'The record that already had this `externalId`, as `onConflict` requests.',
     'POST 201': 'The new record.',

@@ -8,21 +8,21 @@ import type { PublishedRow } from '../problems/row.ts';
 import type { Example, MediaType, Reference, Schema } from './document.ts';
 
 /** What a request to an operation can contain. */
-export type Asked = {
+export type Inputs = {
   method: string;
   parameters: ReadonlySet<string>;
   headers: ReadonlySet<string>;
   fields: ReadonlySet<string>;
 };
 
-const inList = ({ parameters }: Asked) => parameters.has('cursor');
-const inQuery = ({ parameters }: Asked) => parameters.size > 0;
-const inBody = ({ fields }: Asked) => fields.size > 0;
-const idempotent = ({ headers }: Asked) => headers.has('idempotency-key');
+const inList = ({ parameters }: Inputs) => parameters.has('cursor');
+const inQuery = ({ parameters }: Inputs) => parameters.size > 0;
+const inBody = ({ fields }: Inputs) => fields.size > 0;
+const idempotent = ({ headers }: Inputs) => headers.has('idempotency-key');
 const never = () => false;
 
 /** Which operations a code is possible in; those that are absent are possible in every one with their status. */
-const possible: Partial<Record<ProblemCode, (asked: Asked) => boolean>> = {
+const possible: Partial<Record<ProblemCode, (inputs: Inputs) => boolean>> = {
   malformed_json: inBody,
   duplicate_parameter: inQuery,
   invalid_cursor: inList,
@@ -36,8 +36,8 @@ const possible: Partial<Record<ProblemCode, (asked: Asked) => boolean>> = {
   idempotency_key_reused: idempotent,
 };
 
-export function codesOf(status: number, asked: Asked): ProblemCode[] {
-  return problemCodes.filter((code) => problemCatalogue[code].status === status && (possible[code]?.(asked) ?? true));
+export function codesOf(status: number, inputs: Inputs): ProblemCode[] {
+  return problemCodes.filter((code) => problemCatalogue[code].status === status && (possible[code]?.(inputs) ?? true));
 }
 
 /** `application/problem+json` with these codes. */

@@ -62,7 +62,7 @@ export function libraryOptions({ pool, secret, secure, onError }: LibraryParts) 
     logger: {
       level: 'error',
       log: (_: unknown, message: string, ...rest: unknown[]) =>
-        onError(rest.find((given) => given instanceof Error) ?? new Error(message)),
+        onError(rest.find((argument) => argument instanceof Error) ?? new Error(message)),
     },
   } as const satisfies BetterAuthOptions;
 }

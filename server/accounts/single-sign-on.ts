@@ -27,13 +27,13 @@ type Parts = Omit<LibraryParts, 'pool'> & { database: Database; provider: Provid
 
 export function createSingleSignOn({ database, provider, baseUrl, ...parts }: Parts): SingleSignOn {
   // Created when first needed, and again if the provider could not be reached: the library reads its metadata once.
-  let made: ReturnType<typeof makeLibrary> | undefined;
+  let cached: ReturnType<typeof makeLibrary> | undefined;
 
   async function library() {
-    made ??= makeLibrary({ ...parts, pool: database.pool }, provider, baseUrl());
-    const { socialProviders } = await made.$context;
-    if (socialProviders.some(({ id }) => id === providerId)) return made;
-    made = undefined;
+    cached ??= makeLibrary({ ...parts, pool: database.pool }, provider, baseUrl());
+    const { socialProviders } = await cached.$context;
+    if (socialProviders.some(({ id }) => id === providerId)) return cached;
+    cached = undefined;
     parts.onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`));
     throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
   }

@@ -62,7 +62,7 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
     } catch (error) {
       const field = takenField(error);
       if (!field) throw error;
-      if (onConflict === 'error' || field === 'sku') throw await taken(caller, creation, field);
+      if (onConflict === 'error' || field === 'sku') throw await conflict(caller, creation, field);
       const existing = await useExisting(caller, creation, claim);
       if (existing) return existing;
       // The other record no longer has the externalId: it is free again.
@@ -131,27 +131,27 @@ function takenField(error: unknown): UniqueField | undefined {
   return index?.endsWith('_sku') ? 'sku' : undefined;
 }
 
-type Kinded<T extends Stored> = Pick<Creation<T, Stored, unknown>, 'kind' | 'body'> & {
+type Conflicting<T extends Stored> = Pick<Creation<T, Stored, unknown>, 'kind' | 'body'> & {
   selection: Selection<T, { id: string }>;
 };
 
 /** Performs a write; if a unique index rejects it, throws a 409 with the id of the record that has the value. */
-export async function orTaken<T extends Stored, Result>(
+export async function orConflict<T extends Stored, Result>(
   caller: Caller,
-  kinded: Kinded<T>,
+  conflicting: Conflicting<T>,
   write: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await write();
   } catch (error) {
     const field = takenField(error);
-    throw field ? await taken(caller, kinded, field) : error;
+    throw field ? await conflict(caller, conflicting, field) : error;
   }
 }
 
-async function taken<T extends Stored>(
+async function conflict<T extends Stored>(
   caller: Caller,
-  { kind, selection, body }: Kinded<T>,
+  { kind, selection, body }: Conflicting<T>,
   field: UniqueField,
 ): Promise<Problem> {
   // Only entities with a sku have an index on it.

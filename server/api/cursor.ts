@@ -43,10 +43,10 @@ export const invalidCursor = () => new Problem('invalid_cursor');
 /** Problem: invalid_cursor if this service did not issue it for this list and organization. */
 export function readCursor(text: string, scope: CursorScope): CursorContent {
   const bytes = Buffer.from(text, 'base64url');
-  const [given, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
+  const [signature, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
   // The round trip rejects what the decoder would accept: padding, other alphabets, stray characters.
-  const isWhole = given.length === macBytes && bytes.toString('base64url') === text;
-  if (!isWhole || !timingSafeEqual(given, mac(payload, scope))) throw invalidCursor();
+  const isWhole = signature.length === macBytes && bytes.toString('base64url') === text;
+  if (!isWhole || !timingSafeEqual(signature, mac(payload, scope))) throw invalidCursor();
   const result = parts.safeParse(JSON.parse(payload.toString()));
   if (!result.success) throw invalidCursor();
   const [value, id, query = {}, through = null] = result.data;
@@ -54,7 +54,7 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
 }
 
 /** Filters and sort may be repeated with a cursor or left out; a different value is the caller's mistake. */
-export function requireSame(name: string, given: unknown, carried: unknown): void {
-  if (given === undefined || isDeepStrictEqual(given, carried)) return;
+export function requireSame(name: string, sent: unknown, carried: unknown): void {
+  if (sent === undefined || isDeepStrictEqual(sent, carried)) return;
   throw new Problem('cursor_mismatch', { parameter: name });
 }

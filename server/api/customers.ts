@@ -14,7 +14,7 @@ import { readOne } from '../records/reader.ts';
 import { between, either, equal, exactly, hasElement } from '../records/sql.ts';
 import { update } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
-import { create, orTaken } from './create.ts';
+import { create, orConflict } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
 import type { ListOf } from './list.ts';
@@ -54,7 +54,7 @@ export const customers: Handlers<V1['customers']> = {
     const id = storedId('customer', params.customerId);
     const row =
       id &&
-      (await orTaken(caller, { kind: 'customer', selection: customerSelection, body }, () =>
+      (await orConflict(caller, { kind: 'customer', selection: customerSelection, body }, () =>
         update(caller, customerTable, exactly('id', id), (stored) => {
           requireMatch(headers['if-match'], () => present(stored));
           return changed(stored, body);

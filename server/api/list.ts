@@ -64,22 +64,26 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   list: ListOf<Schema, T, Row, Body>,
 ): Promise<Reply<200, Page<Body>>> {
   const defaults = defaultsOf(list.query);
-  const { limit = defaults.get('limit'), cursor, include, ...given }: Record<string, unknown> = query;
+  const { limit = defaults.get('limit'), cursor, include, ...sent }: Record<string, unknown> = query;
   const scope = { organizationId: caller.organization.id, list: list.path, secret: caller.secret };
   const start =
-    typeof cursor === 'string' ? continued(readCursor(cursor, scope), given, list.query, defaults) : undefined;
-  const { asked, after, bound } = start ?? { asked: withoutDefaults(given, defaults), after: undefined, bound: null };
-  const sort = String(asked.sort ?? defaults.get('sort'));
+    typeof cursor === 'string' ? continued(readCursor(cursor, scope), sent, list.query, defaults) : undefined;
+  const { criteria, after, bound } = start ?? {
+    criteria: withoutDefaults(sent, defaults),
+    after: undefined,
+    bound: null,
+  };
+  const sort = String(criteria.sort ?? defaults.get('sort'));
   const field = sort.replace(/^-/, '') as Field<Sort<z.output<Schema>>>;
   const through = field === 'updatedAt' && !start ? await readSyncBound(caller) : bound;
 
   const property = list.orders[field];
   const size = Number(limit);
-  const conditions = conditionsOf(asked, list.filters);
+  const conditions = conditionsOf(criteria, list.filters);
   const order = { property, descending: sort.startsWith('-') };
   const rows = await readPage(caller, list.selection, { conditions, order, after, limit: size }).catch(
     (error: unknown) => {
-      throw isCanceled(error) ? tooSlow(asked, error) : error;
+      throw isCanceled(error) ? tooSlow(criteria, error) : error;
     },
   );
 
@@ -88,7 +92,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   const last = hasMore ? shown.at(-1) : undefined;
   // `orders` names properties whose values are strings.
   const nextCursor = last
-    ? writeCursor({ after: [last[property] as string, last.id], query: asked, through }, scope)
+    ? writeCursor({ after: [last[property] as string, last.id], query: criteria, through }, scope)
     : null;
   const nextUrl =
     nextCursor &&
@@ -101,41 +105,41 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
 }
 
 /** If a read takes too long, names the parameter to narrow: usually the search. */
-function tooSlow(asked: Record<string, unknown>, cause: unknown): Problem {
-  const narrow = ['q', 'tag', 'metadata', 'category', 'status'].find((name) => asked[name] !== undefined);
+function tooSlow(criteria: Record<string, unknown>, cause: unknown): Problem {
+  const narrow = ['q', 'tag', 'metadata', 'category', 'status'].find((name) => criteria[name] !== undefined);
   return new Problem('unavailable', { reason: 'slow', narrow }, { cause });
 }
 
 type Defaults = ReadonlyMap<string, unknown>;
 
-function withoutDefaults(given: Record<string, unknown>, defaults: Defaults): Record<string, unknown> {
-  const said = Object.entries(given).filter(
+function withoutDefaults(sent: Record<string, unknown>, defaults: Defaults): Record<string, unknown> {
+  const entries = Object.entries(sent).filter(
     ([name, value]) => value !== undefined && !isDeepStrictEqual(value, defaults.get(name)),
   );
-  return Object.fromEntries(said);
+  return Object.fromEntries(entries);
 }
 
 /** Continues where a page ended, with that page's query, which the contract parses like any other. */
 function continued(
   { after, query, through }: ReturnType<typeof readCursor>,
-  given: Record<string, unknown>,
+  sent: Record<string, unknown>,
   schema: z.ZodObject,
   defaults: Defaults,
 ) {
   const carried = schema.safeParse(query);
   if (!carried.success) throw invalidCursor();
-  const asked = withoutDefaults(carried.data, defaults);
-  for (const [name, value] of Object.entries(given)) requireSame(name, value, asked[name] ?? defaults.get(name));
-  return { asked, after, bound: through };
+  const criteria = withoutDefaults(carried.data, defaults);
+  for (const [name, value] of Object.entries(sent)) requireSame(name, value, criteria[name] ?? defaults.get(name));
+  return { criteria, after, bound: through };
 }
 
 function conditionsOf<Query, T extends object>(
-  asked: Record<string, unknown>,
+  criteria: Record<string, unknown>,
   filters: Filters<Query, T>,
 ): Condition<T>[] {
   return Object.entries<(value: never) => Condition<T> | Condition<T>[]>(filters).flatMap(([name, filter]) =>
     // Each filter takes what the contract's schema of the same name has parsed.
-    asked[name] === undefined ? [] : filter(asked[name] as never),
+    criteria[name] === undefined ? [] : filter(criteria[name] as never),
   );
 }
 

@@ -72,16 +72,16 @@ function kindOf(word: string): ExportKind {
   throw new UsageError(`${word} cannot be exported${suggestion ? `; did you mean ${suggestion}?` : ''}`);
 }
 
-function formatOf(given: string | undefined, file: string | undefined): ExportFormat {
-  if (given === undefined) return /\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(file ?? '') ? 'jsonl' : 'csv';
-  const format = exportFormats.find((name) => name === given);
+function formatOf(option: string | undefined, file: string | undefined): ExportFormat {
+  if (option === undefined) return /\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(file ?? '') ? 'jsonl' : 'csv';
+  const format = exportFormats.find((name) => name === option);
   if (!format) throw new UsageError(`--format must be one of ${exportFormats.join(', ')}`);
   return format;
 }
 
-function instantOf(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const instant = parseInstant(given.trim());
+function instantOf(option: string | undefined): string | undefined {
+  if (option === undefined) return undefined;
+  const instant = parseInstant(option.trim());
   if (instant === undefined)
     throw new UsageError('--updated-since must be a date or a time with its zone, such as 2026-03-01');
   return instant;

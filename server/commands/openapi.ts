@@ -10,7 +10,7 @@ export const openapiCommand: Command = {
 Usage: npx proposal-api openapi [--output FILE]
 
 Prints the OpenAPI 3.1 document that the server has at /openapi.json, or writes it to FILE. It needs no database.
-PUBLIC_URL, where given, is the address in its servers entry.
+If PUBLIC_URL is set, it is the URL under "servers" in it.
 `,
   async run(words) {
     const { values } = readWords(words, { output: { type: 'string' } });

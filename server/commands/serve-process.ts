@@ -90,12 +90,12 @@ async function openLimiter({ REDIS_URL: url }: Config) {
   });
 }
 
-/** Mail and single sign-on, where they are configured. */
+/** Mail and single sign-on, if they are configured. */
 function settingsOptions(config: Config): SettingsOptions {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL, OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config;
   const host = PUBLIC_URL ? new URL(PUBLIC_URL).hostname : 'localhost';
-  const given = [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET].filter(Boolean).length;
-  if (given !== 0 && given !== 3)
+  const count = [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET].filter(Boolean).length;
+  if (count !== 0 && count !== 3)
     throw new UsageError('Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them');
   return {
     ...(SMTP_URL && { mail: { url: SMTP_URL, from: MAIL_FROM ?? `Proposal API <no-reply@${host}>` } }),

@@ -45,7 +45,7 @@ export async function writeBackup(address: Address, output: Writable): Promise<n
 }
 
 /**
- * Restores into a database without organizations, all or nothing, and brings the schema up to date. A UsageError where
+ * Restores into a database without organizations, all or nothing, and brings the schema up to date. A UsageError if
  * the database is in use, or the backup is of another program, of a newer version, or cut off.
  */
 export async function readBackup(address: Address, input: Readable): Promise<{ createdAt: string; tables: number }> {

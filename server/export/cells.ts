@@ -33,7 +33,7 @@ function cellOf(value: unknown): string {
   return Array.isArray(value) ? tagsCell(value.map(String)) : JSON.stringify(value);
 }
 
-/** Tags are separated by semicolons; where one holds a semicolon itself, they are a JSON array. */
+/** Tags are separated by semicolons; if one holds a semicolon itself, they are a JSON array. */
 function tagsCell(tags: readonly string[]): string {
   const isAmbiguous = tags.some((tag) => tag.includes(';')) || tags[0]?.startsWith('[');
   return isAmbiguous ? JSON.stringify(tags) : tags.join(';');

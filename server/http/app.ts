@@ -79,11 +79,11 @@ export function createApp(parts: Parts): Express {
 
   // The API comes first, because anything before it would cost time in each of its requests.
   const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
-  app.use(answerOptions(allowed));
+  app.use(sendOptions(allowed));
   app.use(['/v1', '/mcp'], admitCaller(parts));
   createExpressEndpoints<AppRouter>(leanContract(v1), adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
   app.post('/mcp', ...readBody, mcpEndpoint(baseUrl));
-  for (const [path, methods] of allowed) app.all(path, refuseMethod(methods));
+  for (const [path, methods] of allowed) app.all(path, rejectMethod(methods));
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
@@ -102,14 +102,14 @@ export function createApp(parts: Parts): Express {
   app.use(({ path }) => {
     throw new Problem('route_not_found', { hint: routeHint(path, allowed.keys()) });
   });
-  app.use(answerProblem(parts));
+  app.use(renderProblem(parts));
   return app;
 }
 
 // ts-rest types these for one route each; they are Express's own, and serve any route.
 const endpointOptions = {
   globalMiddleware: readBody,
-  requestValidationErrorHandler: refuseInvalid,
+  requestValidationErrorHandler: rejectInvalid,
 } as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
 
 const deadlineMs = 11_000;
@@ -208,7 +208,7 @@ function admitCaller({ keys, unknownKeys, limiter, ...parts }: Parts): RequestHa
 }
 
 /** The request does not match the contract: the problem says what is valid. */
-function refuseInvalid(
+function rejectInvalid(
   error: RequestValidationError,
   request: Request,
   _: Response,
@@ -221,7 +221,7 @@ function refuseInvalid(
  * OPTIONS needs no key. Not a route of the router's own, which would decode the path of every request before the key is
  * checked, and would respond to a path that it cannot decode.
  */
-function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
+function sendOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
   const forms = [...allowed].map(([path, methods]) => ({ methods, form: pathForm(path) }));
   return (request, response, next) => {
     const found = request.method === 'OPTIONS' && forms.find(({ form }) => form.test(request.path));
@@ -230,13 +230,13 @@ function answerOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
   };
 }
 
-const refuseMethod =
+const rejectMethod =
   (allow: string): RequestHandler =>
   ({ method, path }) => {
     throw new Problem('method_not_allowed', { method, allow, advice: methodAdvice(method, path) });
   };
 
-function answerProblem({ baseUrl }: Parts): ErrorRequestHandler {
+function renderProblem({ baseUrl }: Parts): ErrorRequestHandler {
   return (error: unknown, _, response, next) => {
     const problem = toProblem(error);
     response.locals.problem = problem;

@@ -29,14 +29,14 @@ export function adapt(
     };
   };
   // Names to functions, level by level; the type of `handlers` has checked that they match.
-  const walk = (routes: object, kept: object): object =>
+  const adaptAll = (routes: object, group: object): object =>
     Object.fromEntries(
       Object.entries(routes).map(([name, route]) => {
-        const value: never = Reflect.get(kept, name) as never;
-        return [name, isAppRoute(route) ? adaptOne(value, 304 in route.responses) : walk(route, value)];
+        const value: never = Reflect.get(group, name) as never;
+        return [name, isAppRoute(route) ? adaptOne(value, 304 in route.responses) : adaptAll(route, value)];
       }),
     );
-  return walk(contract, handlers) as Endpoints;
+  return adaptAll(contract, handlers) as Endpoints;
 }
 
 /** ts-rest pipes a body that is a stream into the response: this one writes the whole of it at once. */

@@ -40,12 +40,12 @@ export function mcpEndpoint(baseUrl: () => string): RequestHandler {
 
 /** Without the body: it is already parsed, and passed to the SDK separately. */
 function webRequest({ method, headers }: HttpRequest): Request {
-  const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name === 'content-length' || name === 'authorization'
       ? []
       : [[name, [value].flat().join(', ')]],
   );
-  return new Request('http://localhost/mcp', { method, headers: given });
+  return new Request('http://localhost/mcp', { method, headers: entries });
 }
 
 type AnyHandler = (request: unknown, caller: Caller) => Promise<{ body: unknown }>;

@@ -16,7 +16,7 @@ type Measured = {
   knownKeys: () => number;
   inFlight: () => number;
 };
-/** Of a rate limit over all processes; undefined where each process has its own. */
+/** Of a rate limit over all processes; undefined if each process has its own. */
 type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
 
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

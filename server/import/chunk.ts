@@ -79,7 +79,7 @@ function faultOf(error: unknown): { code: string; constraint: string } {
 /** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
 const isClash = (error: unknown) => ['23505', '40001', '40P01'].includes(faultOf(error).code);
 
-/** What is wrong with a row, where the database says that it is the row; an outage or a mistake of ours is neither. */
+/** What is wrong with a row, if the database blames the row; an outage or a mistake of ours is neither. */
 function rejectionOf(error: unknown): Rejection | undefined {
   const { code, constraint } = faultOf(error);
   const taken = takenKeys[constraint];

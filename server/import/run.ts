@@ -89,7 +89,7 @@ async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
       const { done, value } = await next;
       if (done) return;
       next = values.next();
-      // Thrown where it is awaited; until then nobody listens.
+      // Thrown when it is awaited; until then nothing listens.
       next.catch(() => undefined);
       yield value;
     }

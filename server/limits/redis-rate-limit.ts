@@ -40,7 +40,7 @@ export type ScriptRunner = {
 };
 type ScriptInput = { keys: string[]; arguments: string[] };
 
-/** Rejects where the store does not. `clock`, in milliseconds, replaces the server's clock in tests. */
+/** Rejects if the store does not. `clock`, in milliseconds, replaces the server's clock in tests. */
 export async function takeFromRedis(redis: ScriptRunner, key: string, clock?: () => number): Promise<Allowance> {
   const time = clock ? String(Math.round(clock() * 1000)) : '';
   const input = {

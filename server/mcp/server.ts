@@ -48,18 +48,18 @@ function createServer({ version, ...options }: McpOptions): McpServer {
 
 async function callTool(
   name: string,
-  given: Arguments,
+  input: Arguments,
   { call, onFailure }: Pick<McpOptions, 'call' | 'onFailure'>,
 ): Promise<ToolResult> {
   const tool = tools.find((one) => one.name === name);
   if (!tool)
     return failed(`There is no tool "${name.slice(0, 60)}". Tools: ${tools.map((one) => one.name).join(', ')}.`);
   const known = Object.keys(Object(tool.inputSchema.properties));
-  const unknown = Object.keys(given).find((argument) => !known.includes(argument));
+  const unknown = Object.keys(input).find((argument) => !known.includes(argument));
   if (unknown !== undefined)
     return failed(`${name} has no argument "${unknown.slice(0, 60)}". Arguments: ${known.join(', ')}.`);
   try {
-    const result = await tool.run(given, call);
+    const result = await tool.run(input, call);
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
   } catch (error) {
     if (error instanceof ArgumentError) return failed(error.message);

@@ -34,10 +34,10 @@ export class Problem<Code extends ProblemCode = ProblemCode> extends Error {
   /** The JSON body, for the request with this id. */
   readonly body: (requestId: string, publicUrl: string) => ProblemBody;
 
-  constructor(code: Code, ...[given, options]: Arguments<Code>) {
+  constructor(code: Code, ...[input, options]: Arguments<Code>) {
     // The row of a code takes the facts of that code, which is what `Arguments` demands.
     const row = catalogue[code] as unknown as Row<number, Facts<Code>>;
-    const facts = given as Facts<Code>;
+    const facts = input as Facts<Code>;
     super(row.detail(facts), options);
     this.code = code;
     this.status = row.status;

@@ -28,14 +28,14 @@ export const customerTable: Table<Customer, CustomerRow> = {
 
 /** What a caller may set. */
 type Values = Omit<CustomerRow, 'id' | 'nameKey' | 'createdAt' | 'updatedAt'>;
-type Given = Omit<CustomerCreate, 'metadata'> & Pick<CustomerUpdate, 'metadata'>;
+type Input = Omit<CustomerCreate, 'metadata'> & Pick<CustomerUpdate, 'metadata'>;
 
 /** The values of a new customer; what is absent is left to the entity's own defaults. */
-export function newCustomer({ address, shippingAddress, metadata, ...given }: Given) {
+export function newCustomer({ address, shippingAddress, metadata, ...fields }: Input) {
   return exactly<Partial<Values>>()({
-    ...withoutUndefined(given),
-    type: given.type ?? defaultType(given),
-    name: displayName(given),
+    ...withoutUndefined(fields),
+    type: fields.type ?? defaultType(fields),
+    name: displayName(fields),
     address: wholeAddress(address),
     shippingAddress: wholeAddress(shippingAddress),
     metadata: mergeMetadata({}, metadata),
@@ -45,10 +45,10 @@ export function newCustomer({ address, shippingAddress, metadata, ...given }: Gi
 /** The values that a merge patch gives a stored customer; fields that only the server sets are no part of it. */
 export function patchedCustomer(
   customer: Pick<CustomerRow, 'address' | 'shippingAddress' | 'metadata'>,
-  { address, shippingAddress, metadata, ...given }: Omit<CustomerUpdate, 'id' | 'createdAt' | 'updatedAt'>,
+  { address, shippingAddress, metadata, ...fields }: Omit<CustomerUpdate, 'id' | 'createdAt' | 'updatedAt'>,
 ) {
   return exactly<Partial<Values>>()({
-    ...withoutUndefined(given),
+    ...withoutUndefined(fields),
     ...(address !== undefined && { address: patchedAddress(customer.address, address) }),
     ...(shippingAddress !== undefined && {
       shippingAddress: patchedAddress(customer.shippingAddress, shippingAddress),

@@ -51,7 +51,7 @@ const claiming = `lock as materialized (select pg_try_advisory_xact_lock($4::big
 const outcome = ` stored.fingerprint as "storedFingerprint", stored.status as "storedStatus",
   stored.location as "storedLocation", stored.body as "storedBody", stored.created_at as "storedCreatedAt"`;
 
-/** A statement's parameters from `$first` on, where it was written for `$2`. */
+/** A statement's parameters from `$first` on, although it was written for `$2`. */
 const shifted = (text: string, first: number) =>
   text.replaceAll(/\$(\d+)/g, (parameter, number: string) =>
     number === '1' ? parameter : `$${Number(number) + first - 2}`,

@@ -16,20 +16,20 @@ export const itemSelection = select(Item, stored);
 export type ItemRow = Pick<Item, (typeof stored)[number]>;
 
 type Values = Omit<ItemRow, 'id' | 'nameKey' | 'createdAt' | 'updatedAt'>;
-type Given = Partial<Omit<ItemCreate, 'metadata'>> & { metadata?: Record<string, string | null> | null | undefined };
+type Input = Partial<Omit<ItemCreate, 'metadata'>> & { metadata?: Record<string, string | null> | null | undefined };
 
 /** The values of a new item; what is absent is left to the entity's own defaults. `currency` is the organization's. */
 export function newItem(
-  { metadata, ...given }: Given & Pick<ItemCreate, 'type' | 'name' | 'unitPrice'>,
+  { metadata, ...fields }: Input & Pick<ItemCreate, 'type' | 'name' | 'unitPrice'>,
   currency: string,
 ) {
-  return exactly<Partial<Values>>()({ currency, ...withoutUndefined(given), metadata: mergeMetadata({}, metadata) });
+  return exactly<Partial<Values>>()({ currency, ...withoutUndefined(fields), metadata: mergeMetadata({}, metadata) });
 }
 
 /** The values that a merge patch gives a stored item. */
-export function patchedItem(item: Pick<ItemRow, 'metadata'>, { metadata, ...given }: Given) {
+export function patchedItem(item: Pick<ItemRow, 'metadata'>, { metadata, ...fields }: Input) {
   return exactly<Partial<Values>>()({
-    ...withoutUndefined(given),
+    ...withoutUndefined(fields),
     ...(metadata !== undefined && { metadata: mergeMetadata(item.metadata, metadata) }),
   });
 }

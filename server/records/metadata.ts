@@ -5,7 +5,7 @@ import { mergePatch } from './merge-patch.ts';
 
 type Metadata = Record<string, string>;
 
-/** `null` as a whole removes every key. Problem: validation_failed where more keys are left than a record may have. */
+/** `null` as a whole removes every key. Problem: validation_failed if more keys are left than a record may have. */
 export function mergeMetadata(stored: Metadata, patch: Record<string, string | null> | null | undefined): Metadata {
   if (patch === undefined) return stored;
   const merged = patch === null ? {} : mergePatch<Metadata>(stored, patch);

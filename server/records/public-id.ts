@@ -26,7 +26,7 @@ export function publicId(kind: Kind, uuid: string): string {
 
 const form = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 
-/** The stored form of a public id, or undefined where it is malformed or of another kind. */
+/** The stored form of a public id, or undefined if it is malformed or of another kind. */
 export function storedId(kind: Kind, id: string): string | undefined {
   const match = form.exec(id);
   if (!match || match[1] !== prefixes[kind] || !match[2]) return undefined;

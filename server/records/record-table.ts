@@ -26,7 +26,7 @@ export class RecordTable<Stored extends object = object> {
     this.#read = this.columns.filter((column) => !this.#derived.includes(column));
   }
 
-  /** The column's type, empty where there is none. */
+  /** The column's type, empty if there is none. */
   typeOf(property: string): string {
     return this.#byProperty.get(property)?.type ?? '';
   }

@@ -63,7 +63,7 @@ export type Selection<T extends object, Row extends object> = {
 };
 
 /**
- * `one` reads the properties of a record that the selected one points to, as `name.property`, null where there is none;
+ * `one` reads the properties of a record that the selected one points to, as `name.property`, null if there is none;
  * `many` reads all that point back, as an array in the same statement, so that everything is of one moment.
  */
 export function select<

@@ -22,13 +22,13 @@ const isTime = ({ name }: EntityProperty) => name === 'createdAt' || name === 'u
 const isStored = ({ persist }: EntityProperty) => persist !== false;
 
 /** The given values, and those that the entity's hooks compute for a new record. */
-export function completed<T extends object>(scope: Scope, entity: EntityName<T>, given: object): New<T> {
+export function completed<T extends object>(scope: Scope, entity: EntityName<T>, values: object): New<T> {
   const em = scope.em();
-  const record = { ...given, organizationId: scope.organizationId };
+  const record = { ...values, organizationId: scope.organizationId };
   for (const { name, onCreate } of em.getMetadata(entity).props) {
     if (onCreate && Reflect.get(record, name) === undefined) Reflect.set(record, name, onCreate(record as T, em));
   }
-  // The hooks have added what `given` lacks.
+  // The hooks have added what `values` lacks.
   return record as object as New<T>;
 }
 
@@ -116,7 +116,7 @@ type Change<Row> = (stored: Row) => Partial<Row> | undefined;
 const attempts = 2;
 
 /**
- * Changes the record that meets the condition, and returns it as it is afterwards; undefined where there is none. Two at
+ * Changes the record that meets the condition, and returns it as it is afterwards; undefined if there is none. Two at
  * once each start from what the other has stored, so that neither is lost.
  */
 export async function update<T extends object, Row extends Identified>(

@@ -51,7 +51,7 @@ create index "session_userId_idx" on sign_in."session" ("userId");
 create index "account_userId_idx" on sign_in."account" ("userId");
 create index "verification_identifier_idx" on sign_in."verification" ("identifier");`;
 
-// The secret that signs cookies and forms where AUTH_SECRET is not given: 244 random bits, the same for every process.
+// The secret that signs cookies and forms if AUTH_SECRET is not set: 244 random bits, the same for every process.
 const ours = `
 create table sign_in.secret (only_row boolean primary key default true check (only_row), value text not null);
 insert into sign_in.secret (value) values (replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''));

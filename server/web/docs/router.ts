@@ -62,7 +62,7 @@ export function docs(baseUrl: () => string): Router {
   return router;
 }
 
-/** A guide in Markdown, with the parts that are made from the contract. */
+/** A guide in Markdown, with the parts that are cached from the contract. */
 function readGuide({ slug }: Guide): string {
   return fillBlocks(readFileSync(new URL(`guides/${slug === '' ? 'index' : slug}.md`, import.meta.url), 'utf8'));
 }
@@ -72,6 +72,6 @@ function sendPage(response: Response, page: string, policy: string): void {
 }
 
 function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let cached: { value: T } | undefined;
+  return () => (cached ??= { value: make() }).value;
 }

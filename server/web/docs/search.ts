@@ -33,8 +33,8 @@ function find(index: Index, query: string): Entry[] {
 }
 
 /** The content of the page for a query. */
-export function searchResults(index: Index, given: unknown, root: string): { query: string; content: Html } {
-  const query = typeof given === 'string' ? given.trim().slice(0, maximumLength) : '';
+export function searchResults(index: Index, parameter: unknown, root: string): { query: string; content: Html } {
+  const query = typeof parameter === 'string' ? parameter.trim().slice(0, maximumLength) : '';
   const found = find(index, query);
   const count =
     found.length === 1 ? '1 section' : `${found.length === maximumResults ? 'The first ' : ''}${found.length} sections`;

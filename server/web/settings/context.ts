@@ -15,9 +15,9 @@ export type SettingsContext = {
   database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
-  /** Undefined where no mail server is configured. */
+  /** Undefined if no mail server is configured. */
   mailer: Mailer | undefined;
-  /** Undefined where no OpenID provider is configured. */
+  /** Undefined if no OpenID provider is configured. */
   singleSignOn: SingleSignOn | undefined;
   baseUrl: () => string;
   /** For what fails beside a request, such as sending mail. */

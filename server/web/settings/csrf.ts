@@ -18,9 +18,9 @@ export function csrfTokens(secret: string): CsrfTokens {
     },
     verify(sessionId, token) {
       const [id = '', signature = ''] = token.split('.');
-      const given = Buffer.from(signature, 'base64url');
+      const actual = Buffer.from(signature, 'base64url');
       const expected = sign(sessionId, id);
-      return given.length === expected.length && timingSafeEqual(given, expected) ? id : undefined;
+      return actual.length === expected.length && timingSafeEqual(actual, expected) ? id : undefined;
     },
   };
 }

@@ -3,7 +3,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { passwordLength } from '../../accounts/passwords.ts';
 
-/** One field of a posted form or a query; '' where it is missing or repeated. */
+/** One field of a posted form or a query; '' if it is missing or repeated. */
 export function field(fields: unknown, name: string): string {
   const value: unknown = Object.hasOwn(Object(fields), name) ? Reflect.get(Object(fields), name) : undefined;
   return typeof value === 'string' ? value : '';

@@ -16,7 +16,7 @@ export function isFromOurPage(request: Pick<Request, 'headers' | 'socket'>, publ
 }
 
 /**
- * The names of this service: that of its URL, and where the URL is a name of this machine itself (no PUBLIC_URL is set),
+ * The names of this service: that of its URL, and, if the URL is a name of this machine itself (no PUBLIC_URL is set),
  * the machine's other names for itself on the same port.
  */
 function hostsOf({ socket }: Pick<Request, 'socket'>, publicUrl: string): string[] {
