@@ -1,38 +1,76 @@
-/** The same request many times over, on 16 connections that stay open. */
-import { Agent, request } from 'node:http';
+/**
+ * Sends requests over raw sockets, in a process of its own, so that measuring costs the servers as little as possible:
+ * a client library spends more CPU on a request than the yardstick does. The parent sends a Job and gets a Result.
+ */
+import { connect } from 'node:net';
 
-export type Shot = { method: string; path: string; headers?: Record<string, string>; body?: string; status: number };
+/** Whole requests as they go over the wire, sent in turn; every `mark` in them becomes a number of its own. */
+export type Job = { port: number; connections: number; seconds: number; requests: string[]; status: number };
+export type Result = { count: number; seconds: number; p50: number; p99: number } | { error: string };
 
-const connections = 16;
-const timeoutMs = 5_000;
+/** Eight characters, so that the length of the body stays the same. */
+export const mark = '########';
 
-export function openLoad() {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+const headEnd = Buffer.from('\r\n\r\n');
+let sent = 0;
 
-  /** Sends `count` shots and waits for their answers; any other status than the expected one is an error. */
-  async function fire(baseUrl: string, shotAt: (index: number) => Shot, count: number): Promise<void> {
-    let next = 0;
-    const shoot = async () => {
-      while (next < count) await send(baseUrl, shotAt(next++));
+function run({ port, connections, seconds, requests, status }: Job): Promise<Result> {
+  const { promise, resolve } = Promise.withResolvers<Result>();
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  const times: number[] = [];
+  let open = connections;
+  const fail = (error: string) => resolve({ error });
+
+  function start(): void {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    let sentAt = 0;
+    let head: Buffer | undefined;
+    /** Bytes of the body that are still to come. */
+    let left = 0;
+    const send = () => {
+      sentAt = performance.now();
+      if (sentAt >= endsAt) {
+        socket.end();
+        return;
+      }
+      const text = requests[sent % requests.length] ?? '';
+      sent += 1;
+      socket.write(text.includes(mark) ? text.replaceAll(mark, String(10_000_000 + sent)) : text);
     };
-    await Promise.all(Array.from({ length: connections }, shoot));
-  }
-
-  function send(baseUrl: string, { method, path, headers = {}, body, status }: Shot): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const outgoing = request(baseUrl + path, { agent, method, headers, timeout: timeoutMs }, (response) => {
-        response.resume();
-        response.on('error', reject);
-        response.on('end', () => {
-          if (response.statusCode === status) resolve();
-          else reject(new Error(`${method} ${path} was answered ${response.statusCode}, not ${status}.`));
-        });
-      });
-      outgoing.on('error', reject);
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path} was not answered in time.`)));
-      outgoing.end(body);
+    const receive = (chunk: Buffer): void => {
+      if (left === 0) {
+        head = head ? Buffer.concat([head, chunk]) : chunk;
+        const end = head.indexOf(headEnd);
+        if (end < 0) return;
+        const text = head.toString('latin1', 0, end);
+        if (Number(text.slice(9, 12)) !== status) return fail(`${text}\n\n${head.toString('utf8', end + 4)}`);
+        left = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]) - (head.length - end - headEnd.length);
+        head = undefined;
+      } else left -= chunk.length;
+      if (left > 0) return;
+      left = 0;
+      times.push(performance.now() - sentAt);
+      send();
+    };
+    socket.on('connect', send).on('data', receive);
+    socket.on('error', (error) => fail(String(error)));
+    socket.on('close', () => {
+      open -= 1;
+      if (open === 0) resolve({ ...measured(times), seconds: (performance.now() - startedAt) / 1000 });
     });
   }
+  for (let count = 0; count < connections; count += 1) start();
+  return promise;
+}
 
-  return { fire, close: () => agent.destroy() };
+function measured(times: number[]) {
+  const sorted = Float64Array.from(times).toSorted();
+  const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { count: times.length, p50: quantile(0.5), p99: quantile(0.99) };
+}
+
+if (process.send) {
+  process.on('disconnect', () => process.exit());
+  process.on('message', (job: Job) => void run(job).then((result) => process.send?.(result)));
 }
