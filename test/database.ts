@@ -40,7 +40,13 @@ async function ownCluster(): Promise<Provided> {
   await chmod(folder, 0o755);
   // Nothing of a test run needs to survive a power cut.
   const settings = { fsync: 'off', synchronous_commit: 'off', max_prepared_transactions: '5' };
-  const { url, close } = await openEmbeddedPostgres({ dataDir: folder, settings });
+  // The tests create databases of their own, end connections, and tamper with keys behind the triggers' back.
+  const statements = [
+    'alter role proposal_api createdb',
+    'grant pg_signal_backend to proposal_api',
+    'grant set on parameter session_replication_role to proposal_api',
+  ];
+  const { url, close } = await openEmbeddedPostgres({ dataDir: folder, settings, statements });
   return {
     url,
     async close() {

@@ -75,7 +75,7 @@ type Greeting = { database: Opened; url: string; demo: boolean; metricsUrl?: str
 
 /** Prints the startup message for a terminal; fills an empty database with the demo. */
 export async function greet({ database, url, demo, metricsUrl }: Greeting): Promise<void> {
-  if (database.url) say(`Database: ${database.url}`);
+  if (database.displayUrl) say(`Database: ${database.displayUrl}`);
   if (database.embedded || demo) await announceDemo(database, url, say);
   if (metricsUrl) say(`Metrics: ${metricsUrl}`);
   say(`Serving ${url}/v1 (Ctrl-C stops)`);

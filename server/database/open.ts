@@ -14,8 +14,8 @@ export type Opened = Database & {
   address: Address;
   /** The names of the migrations that ran when it was opened. */
   migrated: string[];
-  /** For people and psql; undefined if DATABASE_URL may contain a password. */
-  url: string | undefined;
+  /** For people and psql, without a password; undefined if DATABASE_URL may contain one. */
+  displayUrl: string | undefined;
   close(): Promise<void>;
 };
 
@@ -37,8 +37,8 @@ export async function openConfiguredDatabase(
       await database.orm.close();
       if (embedded) await embedded.close();
     };
-    const url = embedded ? embedded.url : undefined;
-    return { ...database, migrated, embedded: url !== undefined, folder, url, close };
+    const displayUrl = embedded ? embedded.displayUrl : undefined;
+    return { ...database, migrated, embedded: displayUrl !== undefined, folder, displayUrl, close };
   } catch (error) {
     if (embedded) await embedded.close();
     const reason = error instanceof Error ? error.message : String(error);

@@ -9,6 +9,8 @@ export type Account = { uid: number; gid: number };
 export const SELF: Account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export const IS_ROOT = SELF.uid === 0;
+/** Of PostgreSQL's programs. Not our own environment: PGDATA and similar variables would take effect. */
+export const SURROUNDINGS = { cwd: '/', env: { LC_ALL: 'C' } };
 /** Accounts that run nothing but databases. */
 const dedicated = ['proposal-api', 'postgres'];
 
@@ -19,10 +21,12 @@ export function runningAs(account: Account): Partial<Account> {
   return IS_ROOT ? account : {};
 }
 
-/** The `postgres` account or the like, if the machine has one. */
-export async function chooseAccount(): Promise<Account> {
+/** For root, the owner of the data folder, or else the `proposal-api` or `postgres` account if the machine has one. */
+export async function chooseAccount(folder: string): Promise<Account> {
   if (!IS_ROOT) return SELF;
-  for (const name of dedicated) {
+  const { uid: owner } = await fs.stat(folder);
+  // PostgreSQL does not run as an account without a name, such as the owner of a folder outside a container.
+  for (const name of owner === 0 ? dedicated : [String(owner), ...dedicated]) {
     const id = async (option: string) => Number((await run('id', [option, name])).stdout);
     try {
       return { uid: await id('-u'), gid: await id('-g') };
@@ -42,6 +46,10 @@ export async function canReach(account: Account, path: string): Promise<boolean>
   } catch {
     return false;
   }
+}
+
+export async function giveTo(account: Account, path: string): Promise<void> {
+  if (IS_ROOT) await fs.lchown(path, account.uid, account.gid);
 }
 
 export async function lstatIfAny(path: string): Promise<Stats | undefined> {

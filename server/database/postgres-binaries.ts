@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export async function findBinaries(account: Account, beside: string): Promise<string> {
   const native = packagedBinaries();
   const usable = (await restoreLinks(native)) && (await canReach(account, join(native, 'bin', 'postgres')));
-  return join(usable ? native : await copyOfBinaries(native, beside), 'bin');
+  return join(usable ? native : await copyOfBinaries(native, beside, account), 'bin');
 }
 
 function packagedBinaries(): string {
@@ -39,12 +39,12 @@ async function restoreLinks(native: string): Promise<boolean> {
 }
 
 /** Next to the cluster, where no other account can create a folder of that name first. */
-async function copyOfBinaries(native: string, beside: string): Promise<string> {
+async function copyOfBinaries(native: string, beside: string, account: Account): Promise<string> {
   // `as`: every package has a version.
   const { version } = JSON.parse(await fs.readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string };
   const copy = join(beside, `postgres-${version}`);
   const found = await lstatIfAny(copy);
-  if (found) requireOurs(found, copy);
+  if (found) requireOurs(found, copy, account);
   if (found && (await isWhole(copy, native))) return copy;
   const fresh = await fs.mkdtemp(`${copy}-`);
   await fs.cp(native, fresh, { recursive: true, verbatimSymlinks: true });
@@ -53,13 +53,14 @@ async function copyOfBinaries(native: string, beside: string): Promise<string> {
   if (found) await fs.rm(copy, { recursive: true, force: true });
   // If another process has created its copy in the meantime, that copy is used.
   await fs.rename(fresh, copy).catch(() => fs.rm(fresh, { recursive: true, force: true }));
-  requireOurs(await fs.lstat(copy), copy);
+  requireOurs(await fs.lstat(copy), copy, account);
   return copy;
 }
 
-/** An executable must belong to this user and be writable by nobody else. */
-export function requireOurs(found: Stats, path: string): void {
-  if (found.isDirectory() && found.uid === SELF.uid && (found.mode & 0o022) === 0) return;
+/** Programs must belong to root, to this user or to the account that runs them, and be writable by no other account. */
+export function requireOurs(found: Stats, path: string, account: Account): void {
+  const isOwned = [0, SELF.uid, account.uid].includes(found.uid);
+  if (found.isDirectory() && isOwned && (found.mode & 0o022) === 0) return;
   throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to a server of yours.`);
 }
 

@@ -7,10 +7,10 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { canReach, chooseAccount, ignoring, IS_ROOT, lstatIfAny, NOBODY, SELF } from './postgres-account.ts';
+import { canReach, chooseAccount, giveTo, ignoring, IS_ROOT, lstatIfAny, NOBODY, SELF } from './postgres-account.ts';
 import type { Account } from './postgres-account.ts';
 
-export type Place = { cluster: string; account: Account; logFile: string; lockFile: string };
+export type Place = { cluster: string; account: Account; logFile: string; lockFile: string; passwordFile: string };
 
 /** For root, if other accounts cannot reach its data folder. */
 const OUTSIDE_FOLDER = '/var/lib/proposal-api';
@@ -26,9 +26,10 @@ const run = promisify(execFile);
 export async function preparePlace(dataDir: string, report: (line: string) => void): Promise<Place> {
   const folder = await writableFolder(resolve(dataDir));
   const lockFile = join(folder, 'postgres.lock');
+  await requireFileOrNothing(lockFile);
   return await holdingLock(lockFile, async () => {
     const link = join(folder, 'postgres');
-    const chosen = await chooseAccount();
+    const chosen = await chooseAccount(folder);
     if (IS_ROOT && !(await lstatIfAny(link)) && !(await canReach(chosen, folder))) {
       const outside = join(OUTSIDE_FOLDER, randomUUID());
       await fs.mkdir(outside, { recursive: true });
@@ -37,11 +38,11 @@ export async function preparePlace(dataDir: string, report: (line: string) => vo
       report(`PostgreSQL does not run as root and cannot enter ${folder}: the database is in ${outside}.`);
     }
     const cluster = await clusterBehind(link);
-    const account = await accountFor(cluster, chosen);
+    const account = await accountFor(cluster, folder, chosen);
     if (IS_ROOT && account.uid === NOBODY.uid) report(runsAsNobody);
     const logFile = join(folder, 'postgres.log');
     for (const file of [lockFile, logFile]) await keepPrivate(file, account);
-    return { cluster, account, logFile, lockFile };
+    return { cluster, account, logFile, lockFile, passwordFile: join(folder, 'postgres.pgpass') };
   });
 }
 
@@ -60,7 +61,7 @@ export async function holdingLock<T>(lockFile: string, work: () => Promise<T>): 
   }
 }
 
-/** A folder that only that account can enter, because the database requires no password. */
+/** The socket's folder, which only that account can enter. */
 export async function privateFolder(name: string, account: Account): Promise<string> {
   const path = name.startsWith('/') ? name : join(await temporaryFolder(account), name);
   await fs.mkdir(path, { mode: 0o700 }).catch(ignoring('EEXIST'));
@@ -69,10 +70,6 @@ export async function privateFolder(name: string, account: Account): Promise<str
   const folder = ours ? path : await fs.mkdtemp(`${path}-`);
   await giveTo(account, folder);
   return folder;
-}
-
-export async function giveTo(account: Account, path: string): Promise<void> {
-  if (IS_ROOT) await fs.lchown(path, account.uid, account.gid);
 }
 
 async function writableFolder(path: string): Promise<string> {
@@ -84,7 +81,9 @@ async function writableFolder(path: string): Promise<string> {
       await (await fs.open(join(path, name), 'r+').catch(ignoring('ENOENT')))?.close();
     }
     await fs.access(join(path, 'postgres'), fs.constants.R_OK | fs.constants.W_OK).catch(ignoring('ENOENT'));
-    return await fs.realpath(path);
+    const folder = await fs.realpath(path);
+    await requireClosed(folder);
+    return folder;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Set DATA_DIR to a folder that this user can write to (${reason}).`, { cause });
@@ -96,7 +95,27 @@ async function makeFolder(path: string): Promise<void> {
   const found = await fs.stat(path).catch(ignoring('ENOENT'));
   if (found?.isDirectory()) return;
   if (dirname(path) !== path) await makeFolder(dirname(path));
-  await fs.mkdir(path).catch(ignoring('EEXIST'));
+  await fs.mkdir(path, { mode: 0o755 }).catch(ignoring('EEXIST'));
+}
+
+/** Those who can write to the folder can replace the database. A group with that right is trusted. */
+async function requireClosed(folder: string): Promise<void> {
+  const { uid, mode } = await fs.stat(folder);
+  if ((mode & 0o002) !== 0) throw new Error(`other accounts can write to ${folder}: chmod o-w`);
+  if (!IS_ROOT && ![0, SELF.uid].includes(uid)) throw new Error(`${folder} belongs to another account`);
+}
+
+/** Another owner of the folder could lead root to a file elsewhere. */
+async function requireFileOrNothing(path: string): Promise<void> {
+  const found = await lstatIfAny(path);
+  if (found && !found.isFile()) throw new Error(`${path} is not a file: delete it.`);
+}
+
+/** PostgreSQL itself requires the same of a folder when it starts; here it is checked after each step that leads to it. */
+export async function requirePrivate(cluster: string, account: Account): Promise<void> {
+  const found = await fs.lstat(cluster);
+  if (found.isDirectory() && found.uid === account.uid && (found.mode & 0o077) === 0) return;
+  throw new Error(`${cluster} must be a folder that only its owner, the account of the database, can enter.`);
 }
 
 function isLocked(lock: DatabaseSync): boolean {
@@ -118,8 +137,8 @@ async function clusterBehind(link: string): Promise<string> {
 }
 
 /** The owner of the cluster's files runs it, so that both root and the owner can start it. */
-async function accountFor(cluster: string, chosen: Account): Promise<Account> {
-  if (!IS_ROOT) return SELF;
+async function accountFor(cluster: string, folder: string, chosen: Account): Promise<Account> {
+  if (!IS_ROOT || (await fs.stat(folder)).uid !== 0) return chosen;
   const owner = (await lstatIfAny(cluster)) ?? chosen;
   if (owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   await run('chown', ['-R', `${chosen.uid}:${chosen.gid}`, cluster]);

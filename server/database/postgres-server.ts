@@ -5,16 +5,22 @@ import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { runningAs } from './postgres-account.ts';
+import { giveTo, runningAs, SURROUNDINGS } from './postgres-account.ts';
 import { findBinaries } from './postgres-binaries.ts';
-import { giveTo, privateFolder } from './postgres-files.ts';
+import { privateFolder, requirePrivate } from './postgres-files.ts';
 import type { Place } from './postgres-files.ts';
+import { createRole, writePassword } from './postgres-role.ts';
 
-export type Opening = { place: Place; report: (line: string) => void; settings: Record<string, string> };
+export type Opening = {
+  place: Place;
+  report: (line: string) => void;
+  settings: Record<string, string>;
+  /** What the superuser runs in a new cluster. */
+  statements: readonly string[];
+};
 export type Server = { pid: number; socketFolder: string; status: string };
 
 export const PORT = 5432;
-export const USER = 'postgres';
 export const START_TIMEOUT_MS = 30_000;
 const LOG_LIMIT_BYTES = 10_000_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -31,15 +37,13 @@ const SETTINGS = {
 };
 
 const INITDB = [
-  `--username=${USER}`,
-  '--auth=trust',
+  '--username=postgres',
+  '--auth=reject',
   '--encoding=UTF8',
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--no-instructions',
 ];
-/** Not our own environment: PGDATA and similar variables would take effect. */
-const SURROUNDINGS = { cwd: '/', env: { LC_ALL: 'C' } };
 
 const run = promisify(execFile);
 
@@ -70,7 +74,8 @@ export async function findServer(cluster: string): Promise<Server | undefined> {
   return isOurs ? { pid: Number(pid), socketFolder, status: status.trim() } : undefined;
 }
 
-export async function createCluster({ place: { cluster, account }, report, settings }: Opening): Promise<boolean> {
+export async function createCluster({ place, report, settings, statements }: Opening): Promise<boolean> {
+  const { cluster, account, passwordFile } = place;
   if ((await fs.stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) !== undefined) return false;
   report('Creating the database…');
   const prefix = `${cluster}.new-`;
@@ -78,12 +83,16 @@ export async function createCluster({ place: { cluster, account }, report, setti
     const isLeftover = name.startsWith(basename(prefix));
     if (isLeftover) await fs.rm(join(dirname(cluster), name), { recursive: true, force: true }).catch(() => undefined);
   }
-  const initdb = join(await findBinaries(account, dirname(cluster)), 'initdb');
+  const binaries = await findBinaries(account, dirname(cluster));
   const fresh = await fs.mkdtemp(prefix);
   try {
     await giveTo(account, fresh);
     const sync = settings.fsync === 'off' ? ['--no-sync'] : [];
-    await run(initdb, ['-D', fresh, ...INITDB, ...sync], { ...SURROUNDINGS, ...runningAs(account) });
+    const words = ['-D', fresh, ...INITDB, ...sync];
+    await run(join(binaries, 'initdb'), words, { ...SURROUNDINGS, ...runningAs(account) });
+    await requirePrivate(fresh, account);
+    const password = await writePassword(passwordFile, account);
+    await createRole({ binaries, cluster: fresh, account }, password, statements);
     await fs.rename(fresh, cluster);
     return true;
   } catch (cause) {
@@ -95,6 +104,7 @@ export async function createCluster({ place: { cluster, account }, report, setti
 /** Undefined if remains of a killed server still prevent the start. */
 export async function startServer(opening: Opening, socket: string): Promise<Server | undefined> {
   const { cluster, account, logFile } = opening.place;
+  await requirePrivate(cluster, account);
   const binaries = await findBinaries(account, dirname(cluster));
   const socketFolder = await privateFolder(socket, account);
   await disownStalePid(opening.place, socketFolder);
@@ -145,7 +155,8 @@ async function disownStalePid({ cluster, account }: Place, socketFolder: string)
 }
 
 async function openLog(path: string): Promise<fs.FileHandle> {
-  const log = await fs.open(path, 'a', 0o600);
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = fs.constants;
+  const log = await fs.open(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
   if ((await log.stat()).size > LOG_LIMIT_BYTES) await log.truncate();
   return log;
 }

@@ -4,8 +4,9 @@
  */
 import * as fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Client, DatabaseError } from 'pg';
 import { holdingLock, preparePlace } from './postgres-files.ts';
+import { DATABASE, readPassword, ROLE } from './postgres-role.ts';
 import {
   createCluster,
   endOfLog,
@@ -17,15 +18,17 @@ import {
   startServer,
   stopServer,
   unlessCode,
-  USER,
 } from './postgres-server.ts';
+import type { Place } from './postgres-files.ts';
 import type { Opening } from './postgres-server.ts';
 
 export type EmbeddedPostgres = {
   /** Connection options for pg and MikroORM: the host is the folder of a Unix socket. */
-  connection: { host: string; port: number; user: string; database: string };
-  /** The same for people and psql. */
+  connection: { host: string; port: number; user: string; password: string; database: string };
+  /** The same, for programs. */
   url: string;
+  /** The same, for people and psql: with the path of the password's file instead of the password. */
+  displayUrl: string;
   /** Whether this call created the cluster. */
   created: boolean;
   /** Releases the database, and stops it if nobody else uses it. Close your own connections first. */
@@ -37,10 +40,16 @@ type Options = {
   onProgress?: (line: string) => void;
   /** PostgreSQL settings for when this call starts the server; a running one keeps its own. */
   settings?: Record<string, string>;
+  /** Statements that the superuser runs if this call creates the cluster. */
+  statements?: readonly string[];
 };
-type Presence = { client: Client; ended: Promise<void>; socketFolder: string; created: boolean };
+type Presence = {
+  client: Client;
+  ended: Promise<void>;
+  connection: EmbeddedPostgres['connection'];
+  created: boolean;
+};
 
-const DATABASE = 'app';
 const PRESENCE_LOCK = 7_767_310;
 /** The pauses between attempts to restart the server; the last one repeats until it runs. */
 const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
@@ -48,17 +57,21 @@ const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
 const PASSING = new Set(['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
 /** pg's own messages for the same errors, which have no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
-const DATABASE_EXISTS = new Set(['42P04', '23505']);
+/** A password that is not this cluster's. */
+const WRONG_PASSWORD = '28P01';
 
 export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPostgres> {
-  const { dataDir, onProgress: report = () => undefined, settings = {} } = options;
-  const opening: Opening = { place: await preparePlace(dataDir, report), report, settings };
+  const { dataDir, onProgress: report = () => undefined, settings = {}, statements = [] } = options;
+  const place = await preparePlace(dataDir, report);
+  const opening: Opening = { place, report, settings, statements };
   const presence = await enter(opening);
-  const { socketFolder, created } = presence;
+  const { connection, created } = presence;
+  // The host before the path is for URL parsers that require one; the parameter takes precedence.
+  const rest = `localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(connection.host)}`;
   return {
-    connection: { host: socketFolder, port: PORT, user: USER, database: DATABASE },
-    // The host before the path is for URL parsers that require one; the parameter takes precedence.
-    url: `postgresql://${USER}@localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(socketFolder)}`,
+    connection,
+    url: `postgresql://${ROLE}:${connection.password}@${rest}`,
+    displayUrl: `postgresql://${ROLE}@${rest}&passfile=${encodeURIComponent(place.passwordFile)}`,
     created,
     close: stayIn(opening, presence),
   };
@@ -71,7 +84,7 @@ function stayIn(opening: Opening, first: Presence): () => Promise<void> {
   const watch = (presence: Presence | undefined): void => {
     void presence?.ended.then(() => {
       if (closed) return;
-      current = enterAgain(opening, first.socketFolder, () => closed !== undefined);
+      current = enterAgain(opening, first.connection.host, () => closed !== undefined);
       void current.then(watch);
     });
   };
@@ -105,48 +118,57 @@ async function enterAgain(
 
 /** `formerSocket` is for coming back: then a cluster that is gone is an error, and not made anew. */
 async function enter(opening: Opening, formerSocket?: string): Promise<Presence> {
-  const { cluster, lockFile, logFile } = opening.place;
+  const { cluster, lockFile, logFile, passwordFile } = opening.place;
   const deadline = Date.now() + START_TIMEOUT_MS;
   let created = false;
   while (Date.now() < deadline) {
     const server = await holdingLock(lockFile, async () => {
       if (formerSocket === undefined) created = (await createCluster(opening)) || created;
-      return (await findServer(cluster)) ?? (await startServer(opening, formerSocket ?? socketName(opening.place)));
+      const password = await readPassword(passwordFile, opening.place);
+      const found =
+        (await findServer(cluster)) ?? (await startServer(opening, formerSocket ?? socketName(opening.place)));
+      return found && { host: found.socketFolder, port: PORT, user: ROLE, password, database: DATABASE };
     });
-    const connected = server && (await connectPresence(server.socketFolder));
-    if (connected) return { ...connected, socketFolder: server.socketFolder, created };
+    const connected = server && (await connectPresence(opening.place, server));
+    if (connected) return { ...connected, connection: server, created };
     await delay(10);
   }
   throw new Error(`PostgreSQL in ${cluster} does not respond. The end of ${logFile}:\n${await endOfLog(logFile)}`);
 }
 
 /** Undefined if the server is starting or stopping. */
-async function connectPresence(host: string): Promise<Pick<Presence, 'client' | 'ended'> | undefined> {
-  if (host === '') return undefined;
-  const client = new Client({ host, port: PORT, user: USER, database: 'postgres', lock_timeout: START_TIMEOUT_MS });
+async function connectPresence(
+  { cluster, passwordFile }: Place,
+  connection: EmbeddedPostgres['connection'],
+): Promise<Pick<Presence, 'client' | 'ended'> | undefined> {
+  if (connection.host === '') return undefined;
+  const client = new Client({ ...connection, lock_timeout: START_TIMEOUT_MS });
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
   client.on('error', () => undefined); // 'end' follows, and is handled
   try {
     await client.connect();
     await client.query(`SELECT pg_advisory_lock_shared(${PRESENCE_LOCK})`);
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`).catch(unlessCode(DATABASE_EXISTS));
     return { client, ended };
   } catch (error) {
     void client.end().catch(() => undefined);
     if (error instanceof Error && LOST.test(error.message)) return undefined;
+    if (error instanceof DatabaseError && error.code === WRONG_PASSWORD) {
+      throw new Error(`${passwordFile} does not contain the password of ${cluster}: restore both together.`, {
+        cause: error,
+      });
+    }
     return unlessCode(PASSING)(error);
   }
 }
 
-async function leave({ place, report }: Opening, { client, socketFolder }: Presence): Promise<void> {
+async function leave({ place, report }: Opening, { client, connection }: Presence): Promise<void> {
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${PRESENCE_LOCK})`);
     const { rows } = await client.query<{ alone: boolean }>(`SELECT pg_try_advisory_lock(${PRESENCE_LOCK}) AS alone`);
     if (rows[0]?.alone !== true) return;
     if (!(await stopServer(place.cluster))) report('The database is still stopping.');
     // Under the lock, since a newcomer may be about to use the folder; when it already does, the folder is not empty.
-    await holdingLock(place.lockFile, () => fs.rmdir(socketFolder)).catch(() => undefined);
+    await holdingLock(place.lockFile, () => fs.rmdir(connection.host)).catch(() => undefined);
   } catch (error) {
     report(`The database was gone before it could be left: ${oneLine(error)}`);
   } finally {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
@@ -97,11 +97,11 @@ describe('the embedded database', () => {
     expect(lines[0]?.includes(cluster)).toBe(IS_ROOT);
   });
 
-  test('keeps its lock and its log to the account that it runs as', async () => {
+  test('keeps its lock, log and password to the account that it runs as', async () => {
     const dataDir = await emptyFolder();
     await open(dataDir);
     const owner = (await lstat(join(dataDir, 'postgres'))).uid;
-    for (const name of ['postgres.lock', 'postgres.log']) {
+    for (const name of ['postgres.lock', 'postgres.log', 'postgres.pgpass']) {
       const { mode, uid } = await lstat(join(dataDir, name));
       expect({ name, mode: mode & 0o777, uid }).toEqual({ name, mode: 0o600, uid: owner });
     }
@@ -120,16 +120,17 @@ describe('the embedded database', () => {
 
   test('rejects programs that another account has put in the place of the copy', async () => {
     const folder = await emptyFolder();
+    const account = { uid: 1, gid: 1 };
     const other = await lstat(folder);
-    expect(() => requireOurs(other, folder)).not.toThrow();
+    expect(() => requireOurs(other, folder, account)).not.toThrow();
     await chmod(folder, 0o777);
     const writable = await lstat(folder);
-    expect(() => requireOurs(writable, folder)).toThrow(/belongs to someone else/);
+    expect(() => requireOurs(writable, folder, account)).toThrow(/belongs to someone else/);
     if (!IS_ROOT) return;
     await chmod(folder, 0o755);
     await chown(folder, 65_534, 65_534);
     const foreign = await lstat(folder);
-    expect(() => requireOurs(foreign, folder)).toThrow(/belongs to someone else/);
+    expect(() => requireOurs(foreign, folder, account)).toThrow(/belongs to someone else/);
   });
 
   test('rejects at once a folder below one that can have no children', async () => {
@@ -151,6 +152,106 @@ describe('the embedded database', () => {
     } finally {
       if (IS_ROOT) process.seteuid?.(0);
     }
+  });
+});
+
+describe('the role of the embedded database', () => {
+  test('owns its database, and may do nothing else', async () => {
+    const database = await open(await emptyFolder());
+    const [role] = await query(
+      database,
+      `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS powerful,
+         (SELECT datdba = r.oid FROM pg_database WHERE datname = current_database()) AS owner,
+         (SELECT count(*)::int FROM pg_auth_members WHERE member = r.oid) AS memberships
+       FROM pg_roles r WHERE rolname = current_user`,
+    );
+    expect(role).toEqual({ powerful: false, owner: true, memberships: 0 });
+    await query(database, 'CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; CREATE SCHEMA own');
+    await expect(query(database, "COPY (SELECT 1) TO PROGRAM 'id'")).rejects.toThrow(/permission denied/);
+    await expect(query(database, "SELECT pg_read_file('postgresql.conf')")).rejects.toThrow(/permission denied/);
+    await expect(query(database, 'CREATE DATABASE other')).rejects.toThrow(/permission denied/);
+  });
+
+  test('is the only one that can connect, and needs its password, which the URL for people does not contain', async () => {
+    const dataDir = await emptyFolder();
+    const { connection, displayUrl } = await open(dataDir);
+    const connecting = (changes: object) => connect({ ...connection, ...changes });
+    await connecting({});
+    await expect(connecting({ password: '0'.repeat(64) })).rejects.toMatchObject({ code: '28P01' });
+    await expect(connecting({ password: '' })).rejects.toThrow(/password/);
+    for (const database of [connection.database, 'postgres', 'template1']) {
+      await expect(connecting({ user: 'postgres', database })).rejects.toMatchObject({ code: '28000' });
+    }
+    const { password } = connection;
+    expect(displayUrl).not.toContain(password);
+    const passfile = new URL(displayUrl).searchParams.get('passfile');
+    expect(passfile).toBe(join(await realpath(dataDir), 'postgres.pgpass'));
+    expect(await readFile(String(passfile), 'utf8')).toBe(`*:*:*:proposal_api:${password}\n`);
+  });
+
+  test('has a password of its own in each folder, which does not open without it', async () => {
+    const [dataDir, other] = [await emptyFolder(), await emptyFolder()];
+    const [{ close, connection }, another] = [await open(dataDir), await open(other)];
+    expect(connection.password).toMatch(/^[0-9a-f]{64}$/);
+    expect(another.connection.password).not.toBe(connection.password);
+    await close();
+    const file = join(dataDir, 'postgres.pgpass');
+    await writeFile(file, await readFile(join(other, 'postgres.pgpass')));
+    await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass does not contain the password of .*: restore both/);
+    await rm(file);
+    await expect(open(dataDir)).rejects.toThrow(
+      /^The password of the database in \S+ is missing: restore \S+postgres\.pgpass, or set DATA_DIR to a new folder\.$/,
+    );
+  });
+});
+
+describe('a folder that other accounts can change', () => {
+  test('is rejected before anything is written', async () => {
+    const dataDir = await emptyFolder(0o777);
+    await expect(open(dataDir)).rejects.toThrow(/^Set DATA_DIR .*other accounts can write to .*chmod o-w/);
+  });
+
+  test('opens neither a password that others can read, nor a cluster that they can enter', async () => {
+    const dataDir = await emptyFolder();
+    await (await open(dataDir)).close();
+    const [file, cluster] = [join(dataDir, 'postgres.pgpass'), join(dataDir, 'postgres')];
+    await chmod(file, 0o644);
+    await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass must be a file that only its owner/);
+    await chmod(file, 0o600);
+    await chmod(cluster, 0o750);
+    await expect(open(dataDir)).rejects.toThrow(/postgres must be a folder that only its owner/);
+    await chmod(cluster, 0o700);
+    await open(dataDir);
+  });
+
+  test('leads to no file elsewhere through a link', async () => {
+    const [dataDir, elsewhere] = [await emptyFolder(), join(await emptyFolder(), 'file')];
+    await (await open(dataDir)).close();
+    await writeFile(elsewhere, 'kept');
+    for (const name of ['postgres.lock', 'postgres.log', 'postgres.pgpass']) {
+      await rename(join(dataDir, name), join(dataDir, 'aside'));
+      await symlink(elsewhere, join(dataDir, name));
+      await expect(open(dataDir), name).rejects.toThrow(/is not a file|must be a file|ELOOP/);
+      expect([await readFile(elsewhere, 'utf8'), (await lstat(elsewhere)).mode & 0o777]).toEqual(['kept', 0o644]);
+      await rename(join(dataDir, 'aside'), join(dataDir, name));
+    }
+  });
+
+  test.runIf(IS_ROOT)('has its database run by its owner, whose other files root leaves alone', async () => {
+    const owner = { uid: 1, gid: 1 }; // `daemon`, on every Unix
+    const dataDir = await emptyFolder();
+    await chown(dataDir, owner.uid, owner.gid);
+    const database = await open(dataDir);
+    for (const name of ['postgres', 'postgres.pgpass']) {
+      expect(await lstat(join(dataDir, name)), name).toMatchObject(owner);
+    }
+    await database.close();
+    const roots = await emptyFolder();
+    await writeFile(join(roots, 'file'), 'kept');
+    await rm(join(dataDir, 'postgres'), { recursive: true });
+    await symlink(roots, join(dataDir, 'postgres'));
+    await expect(open(dataDir)).rejects.toThrow();
+    expect((await lstat(roots)).uid).toBe(0);
   });
 });
 
@@ -190,6 +291,13 @@ async function openElsewhere(dataDir: string) {
     await exited;
   };
   return { ...opened, kill };
+}
+
+async function connect(connection: EmbeddedPostgres['connection']): Promise<void> {
+  const client = new Client(connection);
+  client.on('error', () => undefined); // the server ends a connection that it rejects
+  await client.connect();
+  await client.end();
 }
 
 async function query({ url }: Pick<EmbeddedPostgres, 'url'>, sql: string): Promise<unknown[]> {
