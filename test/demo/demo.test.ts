@@ -1,7 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { currencyDigits } from '../../contract/codes.ts';
 import { customer } from '../../contract/customers.ts';
@@ -13,8 +10,6 @@ import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
-import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
-import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { Item } from '../../server/entities/item.ts';
@@ -22,17 +17,14 @@ import { setPassword } from '../../server/accounts/sign-in.ts';
 import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/http/server.ts';
 import type { Serving } from '../../server/http/server.ts';
+import { ownDatabase } from '../database.ts';
 
-// A demo is made in an empty database only: this file has a cluster of its own, and each world in it a database.
-let folder: string;
-let cluster: EmbeddedPostgres;
+// A demo is created in an empty database only: each test that needs one has its own.
+const drops: (() => Promise<unknown>)[] = [];
 let demo: { database: Database; serving: Serving; printed: string[] };
 const opened: Database[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
-  await chmod(folder, 0o755);
-  cluster = await openEmbeddedPostgres({ dataDir: folder, settings: { fsync: 'off' } });
   const database = await emptyDatabase();
   const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
   demo = { database, serving, printed: await linesOf(database, serving.url) };
@@ -41,8 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await demo?.serving.close();
   for (const { orm } of opened) await orm.close();
-  await cluster?.close();
-  await rm(folder, { recursive: true, force: true });
+  for (const drop of drops) await drop();
 });
 
 describe('what is printed', () => {
@@ -161,13 +152,9 @@ describe('a first run', () => {
 });
 
 async function emptyDatabase(): Promise<Database> {
-  const name = `demo_${opened.length}`;
-  const first = await openDatabase({ url: cluster.url }, { poolSize: 1 });
-  await first.pool.query(`create database ${name}`);
-  await first.orm.close();
-  const url = new URL(cluster.url);
-  url.pathname = `/${name}`;
-  const database = await openDatabase({ url: url.href });
+  const { url, close } = await ownDatabase(inject('databaseUrl'));
+  drops.push(close);
+  const database = await openDatabase({ url });
   opened.push(database);
   await migrate(database);
   return database;
