@@ -345,9 +345,9 @@ describe('the source', () => {
       'test/world.ts',
     ];
     expect(landmarks.filter((path) => !seen.includes(path))).toEqual([]);
-    const main = files.find(({ path }) => path === 'server/main.ts') ?? { path: '', text: '' };
-    expect(importsOf(main)).toContainEqual({ from: 'server/commands/command.ts', typeOnly: true });
-    expect(importsOf(main)).toContainEqual({ from: 'server/commands/serve.ts', typeOnly: false });
+    const file = files.find(({ path }) => path === 'server/commands/command-line.ts') ?? { path: '', text: '' };
+    expect(importsOf(file)).toContainEqual({ from: 'server/commands/command.ts', typeOnly: true });
+    expect(importsOf(file)).toContainEqual({ from: 'server/commands/serve.ts', typeOnly: false });
     expect(
       importsOf({ path: 'server/a.ts', text: `// import './b.ts'\nconst text = 'select 1 from "./b.ts"';` }),
     ).toEqual([]);

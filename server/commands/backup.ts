@@ -8,7 +8,6 @@ import { readWords } from './command.ts';
 import type { Command } from './command.ts';
 
 export const backupCommand: Command = {
-  summary: 'write the whole database to one file',
   help: `
 Usage: npx proposal-api backup FILE
 

@@ -6,8 +6,6 @@ import type { Opened } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
 
 export type Command = {
-  /** One line for the list of commands. */
-  summary: string;
   /** The output of `--help`. */
   help: string;
   /** Does the work and returns the exit status; a UsageError becomes one line on standard error and status 1. */

@@ -35,7 +35,6 @@ const options = {
 } as const;
 
 export const exportCommand: Command = {
-  summary: 'export customers, items or proposals to a file',
   help,
   async run(words) {
     const { values, positionals } = readWords(words, options, ['customers, items or proposals'], ['FILE']);

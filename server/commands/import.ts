@@ -63,7 +63,6 @@ const options = {
 } as const;
 
 export const importCommand: Command = {
-  summary: 'import customers, items or proposals from a file',
   help,
   async run(words) {
     const { values, positionals } = readWords(words, options, ['customers, items or proposals', 'FILE']);

@@ -13,7 +13,6 @@ import { organizationBySlug, printJson, printTable, readWords, required, withDat
 import type { Command } from './command.ts';
 
 export const keysCommand: Command = {
-  summary: 'list, create, rename, replace and revoke API keys',
   help: `
 Usage: npx proposal-api keys list --organization SLUG [--json]
        npx proposal-api keys create --organization SLUG --by EMAIL --name NAME

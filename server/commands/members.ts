@@ -15,7 +15,6 @@ import { organizationBySlug, printJson, printTable, readWords, required, withDat
 import type { Command } from './command.ts';
 
 export const membersCommand: Command = {
-  summary: 'list, add and remove members, change their role, and issue password links',
   help: `
 Usage: npx proposal-api members list --organization SLUG [--json]
        npx proposal-api members add --organization SLUG --email EMAIL --name NAME --role admin|member

@@ -2,7 +2,6 @@ import type { Command } from './command.ts';
 import { readWords, withDatabase } from './command.ts';
 
 export const migrateCommand: Command = {
-  summary: 'bring the database schema up to date',
   help: `
 Usage: npx proposal-api migrate
 

@@ -5,7 +5,6 @@ import type { Command } from './command.ts';
 import { printJson, readWords } from './command.ts';
 
 export const openapiCommand: Command = {
-  summary: 'print the OpenAPI document',
   help: `
 Usage: npx proposal-api openapi [--output FILE]
 

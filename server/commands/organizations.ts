@@ -10,7 +10,6 @@ import type { Command } from './command.ts';
 type Plan = Organization['plan'];
 
 export const organizationsCommand: Command = {
-  summary: 'create, list and rename organizations, and set their plan',
   help: `
 Usage: npx proposal-api organizations list [--json]
        npx proposal-api organizations create --name NAME --slug SLUG [--plan free|team] [--currency USD] [--json]

@@ -6,7 +6,6 @@ import { readWords } from './command.ts';
 import type { Command } from './command.ts';
 
 export const restoreCommand: Command = {
-  summary: 'restore a backup into an empty database',
   help: `
 Usage: npx proposal-api restore FILE
 

@@ -7,7 +7,6 @@ import { serveProcess } from './serve-process.ts';
 import { serveWithWorkers } from './serve-workers.ts';
 
 export const serveCommand: Command = {
-  summary: 'serve the API',
   help: `
 Usage: npx proposal-api serve [--demo] [--workers N]
 

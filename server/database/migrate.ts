@@ -1,4 +1,5 @@
 /** Brings the schema up to date. */
+import type { Options } from '@mikro-orm/postgresql';
 import { migrations } from './migrations/list.ts';
 import { openDatabase } from './orm.ts';
 import type { Address, Database } from './orm.ts';
@@ -19,7 +20,7 @@ export async function migrate(
   const applied = new Set(await appliedMigrations(pool));
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
   // Its own connections, without time limits: a migration, or the wait for another process's, can take long.
-  const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false });
+  const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false, migrator: await loadMigrator() });
   const client = await unlimited.pool.connect();
   try {
     const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
@@ -34,6 +35,15 @@ export async function migrate(
     client.release(true);
     await unlimited.orm.close();
   }
+}
+
+async function loadMigrator(): Promise<Pick<Options, 'extensions' | 'migrations'>> {
+  const { Migrator } = await import('@mikro-orm/migrations');
+  const list = migrations.map(async ({ name, load }) => ({ name, class: await load() }));
+  return {
+    extensions: [Migrator],
+    migrations: { migrationsList: await Promise.all(list), tableName: 'migrations', snapshot: false, silent: true },
+  };
 }
 
 const undefinedTable = '42P01';

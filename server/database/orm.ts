@@ -1,7 +1,7 @@
 /** The MikroORM instance of a process: its entities, its write check, and its connection pools. */
 import { MikroORM } from '@mikro-orm/postgresql';
+import type { Options } from '@mikro-orm/postgresql';
 import type { EventSubscriber, FlushEventArgs } from '@mikro-orm/core';
-import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { Customer } from '../entities/customer.ts';
 import { IdempotencyKey } from '../entities/idempotency-key.ts';
@@ -11,7 +11,6 @@ import { ApiKey, Member, Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { FailedRequest, UsageCount } from '../entities/usage.ts';
-import { migrations } from './migrations/list.ts';
 import { limitSilence, reclaimEnded } from './pool.ts';
 
 /** A URL (`postgresql://…`), or the connection options of the embedded database. */
@@ -58,13 +57,17 @@ const connectionOptions = {
   keepAliveInitialDelayMillis: 10_000,
 };
 
-/**
- * Connects, and fails immediately if nothing listens. `isLimited: false` is for work without a time limit,
- * such as migrations.
- */
+type OpenOptions = {
+  poolSize?: number;
+  /** `false` is for work without a time limit, such as migrations. */
+  isLimited?: boolean;
+  migrator?: Pick<Options, 'extensions' | 'migrations'>;
+};
+
+/** Connects, and fails immediately if nothing listens. */
 export async function openDatabase(
   address: Address,
-  { poolSize = 10, isLimited = true } = {},
+  { poolSize = 10, isLimited = true, migrator = {} }: OpenOptions = {},
 ): Promise<Database & { address: Address }> {
   let pool: pg.Pool | undefined;
   const orm = await MikroORM.init({
@@ -85,14 +88,8 @@ export async function openDatabase(
       UsageCount,
       FailedRequest,
     ],
-    extensions: [Migrator],
     subscribers: [guard],
-    migrations: {
-      migrationsList: [...migrations],
-      tableName: 'migrations',
-      snapshot: false,
-      silent: true,
-    },
+    ...migrator,
     autoJoinRefsForFilters: false,
     ensureDatabase: false,
     pool: { min: 0, max: poolSize },
