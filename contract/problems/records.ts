@@ -1,5 +1,6 @@
 /** Problems with a record, or with what was sent to create or change one. */
 import { exampleId } from '../examples.ts';
+import type { Kind } from '../fields.ts';
 import { retryAfter } from '../limits.ts';
 import type { ProblemError } from '../problem.ts';
 import { plainRow, row } from './row.ts';
@@ -15,7 +16,7 @@ export const recordProblems = {
   not_found: row({
     status: 404,
     title: 'Not found',
-    detail: ({ record }: { record: 'customer' | 'proposal' | 'item' | 'record' }) =>
+    detail: ({ record }: { record: Kind | 'record' }) =>
       `There is no ${record} with this id. Check the id, and which organization the key belongs to.`,
     meaning:
       'The organization of the key has no record with this id. A mistyped id and another organization’s id look the same.',

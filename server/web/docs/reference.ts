@@ -16,7 +16,7 @@ export function referencePage(root: string, { reference, referenceStyle, scalar 
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="description" content="every operation, parameter, field and response, with requests to try." />
+        <meta name="description" content="Every operation, parameter, field and response, with requests to try." />
         <title>Reference · ${siteTitle}</title>
         <link rel="icon" href="${root}/favicon.ico" />
         <link rel="stylesheet" href="${root}/docs/assets/${referenceStyle.name}" />
