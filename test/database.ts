@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { citusIsMissing, createOnNodes, dropOnNodes, prepare, workersOf } from './citus/cluster.ts';
 import { chromiumIsMissing, hasChromium } from './chromium.ts';
-import { migrate } from '../server/database/migrate.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../server/database/postgres.ts';
 
@@ -21,11 +21,12 @@ type Provided = { url: string; close(): Promise<void> };
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, close } = await throwawayDatabase();
   const database = await openDatabase({ url });
-  await migrate(database);
+  await prepare(database);
   const { rows } = await database.pool.query<{ server_version: string }>('show server_version');
   process.stdout.write(`PostgreSQL ${rows[0]?.server_version}\n`);
   await database.orm.close();
   if (!hasChromium) process.stdout.write(`${chromiumIsMissing}\n`);
+  if (!(await workersOf(url))) process.stdout.write(`${citusIsMissing}\n`);
   project.provide('databaseUrl', url);
   return close;
 }
@@ -65,8 +66,13 @@ export async function ownDatabase(serverUrl: string): Promise<Provided> {
     await client.query(text);
     await client.end();
   };
-  await run(`create database ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  const workers = await workersOf(serverUrl);
+  if (workers) {
+    await createOnNodes(serverUrl, name, workers);
+    return { url: url.href, close: () => dropOnNodes(serverUrl, name, workers) };
+  }
+  await run(`create database ${name}`);
   return { url: url.href, close: () => run(`drop database ${name} with (force)`) };
 }

@@ -2,7 +2,6 @@
 import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import { addMember } from '../server/accounts/members.ts';
 import { createOrganization } from '../server/accounts/organizations.ts';
-import { migrate } from '../server/database/migrate.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
@@ -17,6 +16,7 @@ import { createClient } from '../client/index.ts';
 import type { Client } from '../client/index.ts';
 import type { Plan } from '../contract/me.ts';
 import { takeBreaks } from './answers.ts';
+import { prepare } from './citus/cluster.ts';
 import { ownDatabase } from './database.ts';
 
 export type World = {
@@ -61,7 +61,7 @@ export function useWorld(wanted: WorldOptions = {}): World {
     const { ownDatabase: alone = false, ...options } = wanted;
     if (alone) own = await ownDatabase(inject('databaseUrl'));
     const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') });
-    if (alone) await migrate(database);
+    if (alone) await prepare(database);
     world.database = database;
     world.serving = await serve({
       database,

@@ -2,6 +2,7 @@
 import type { EntityName } from '@mikro-orm/core';
 import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
+import { violatedIndex } from '../database/constraint.ts';
 import type { Caller } from '../keys/caller.ts';
 import { Problem } from '../problems/problem.ts';
 import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';
@@ -10,7 +11,7 @@ import { publicId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
 import type { Selection } from '../records/selection.ts';
 import { exactly } from '../records/sql.ts';
-import { completed, insert, update, updateLocked, violatedIndex } from '../records/writer.ts';
+import { completed, insert, update, updateLocked } from '../records/writer.ts';
 import type { Table, Times } from '../records/writer.ts';
 import { claimOf, replayed, stillRunning, withoutTimes } from './idempotency.ts';
 import { created, record } from './reply.ts';

@@ -21,6 +21,10 @@ const commands: Record<string, Entry> = {
     summary: 'bring the database schema up to date',
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
+  distribute: {
+    summary: 'spread the records over the nodes of a Citus cluster',
+    load: async () => (await import('./distribute.ts')).distributeCommand,
+  },
   organizations: {
     summary: 'create, list and rename organizations, and set their plan',
     load: async () => (await import('./organizations.ts')).organizationsCommand,

@@ -4,11 +4,20 @@ import type pg from 'pg';
 const everyMs = 5 * 60_000;
 const most = 2_000;
 
-// Small batches hold no lock for long, and concurrent processes skip each other's rows.
-const text = `delete from idempotency_keys where ctid = any(array(
-  select ctid from idempotency_keys where created_at <= now() - interval '24 hours' limit ${most} for update skip locked))`;
+/** By their primary key, because a row's physical position (ctid) means nothing in a distributed table. */
+type Expired = { table: string; key: string; where: string };
 
-export async function removeExpired(pool: pg.Pool): Promise<number> {
+const idempotencyKeys = {
+  table: 'idempotency_keys',
+  key: 'organization_id, id',
+  where: "created_at <= now() - interval '24 hours'",
+};
+
+export const removeExpired = (pool: pg.Pool): Promise<number> => deleteExpired(pool, idempotencyKeys);
+
+/** Returns how many rows it removed. Small batches hold no lock for long. */
+export async function deleteExpired(pool: pg.Pool, { table, key, where }: Expired): Promise<number> {
+  const text = `delete from ${table} where (${key}) in (select ${key} from ${table} where ${where} limit ${most})`;
   let removed = 0;
   for (;;) {
     const { rowCount } = await pool.query(text);

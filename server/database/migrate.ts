@@ -1,5 +1,6 @@
 /** Brings the schema up to date. */
 import type { Options } from '@mikro-orm/postgresql';
+import type pg from 'pg';
 import { migrations } from './migrations/list.ts';
 import { openDatabase } from './orm.ts';
 import type { Address, Database } from './orm.ts';
@@ -23,11 +24,7 @@ export async function migrate(
   const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false, migrator: await loadMigrator() });
   const client = await unlimited.pool.connect();
   try {
-    const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
-    if (!rows[0]?.free) {
-      onProgress('Waiting for another process to finish its migration of this database.');
-      await client.query('select pg_advisory_lock($1)', [migrationLock]);
-    }
+    await waitForMigrations(client, onProgress);
     const done = await unlimited.orm.migrator.up(to === undefined ? {} : { to });
     return done.map(({ name }) => name);
   } finally {
@@ -44,6 +41,14 @@ async function loadMigrator(): Promise<Pick<Options, 'extensions' | 'migrations'
     extensions: [Migrator],
     migrations: { migrationsList: await Promise.all(list), tableName: 'migrations', snapshot: false, silent: true },
   };
+}
+
+/** Takes the lock that lets one process at a time change the schema; it ends with the session. */
+export async function waitForMigrations(client: pg.ClientBase, onProgress: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
+  if (rows[0]?.free) return;
+  onProgress('Waiting for another process to finish its migration of this database.');
+  await client.query('select pg_advisory_lock($1)', [migrationLock]);
 }
 
 const undefinedTable = '42P01';

@@ -26,6 +26,8 @@ export type Database = {
   writes: pg.Pool;
   /** For keys, sign-ins and readiness: a flood of requests leaves these connections free. */
   control: pg.Pool;
+  /** Whether Citus spreads the records over several nodes: then a statement may write to one table only. */
+  isDistributed: boolean;
 };
 
 /**
@@ -130,6 +132,6 @@ export async function openDatabase(
   };
   await orm.connect();
   if (!pool) throw new Error('The database driver has no pool.');
-  await pool.query('select 1');
-  return { orm, pool, reads, writes, control, address };
+  const { rows } = await pool.query("select from pg_extension where extname = 'citus'");
+  return { orm, pool, reads, writes, control, isDistributed: rows.length > 0, address };
 }

@@ -12,6 +12,7 @@ export type ScopedEntityManager = EntityManager & { readonly [bound]: 'organizat
 /** Where a statement runs: for one organization, on the pool or in a transaction. For `records/`, not for handlers. */
 export type Scope = {
   readonly organizationId: string;
+  readonly isDistributed: boolean;
   /** A new entity manager, which has loaded nothing yet. */
   em(): ScopedEntityManager;
   /** Runs a statement whose `$1` is the organization's id. */
@@ -32,7 +33,7 @@ export type Admission = <T>(work: () => Promise<T>) => Promise<T>;
 const atOnce: Admission = (work) => work();
 
 export function forOrganization(
-  { orm, reads, writes }: Pick<Database, 'orm' | 'reads' | 'writes'>,
+  { orm, reads, writes, isDistributed }: Pick<Database, 'orm' | 'reads' | 'writes' | 'isDistributed'>,
   organizationId: string,
   admit: Admission = atOnce,
 ): Tenant {
@@ -44,6 +45,7 @@ export function forOrganization(
   };
   return {
     organizationId,
+    isDistributed,
     em,
     query: scopedQuery(writes, organizationId, admit),
     read: scopedQuery(reads, organizationId, admit),
@@ -57,7 +59,7 @@ export function forOrganization(
     try {
       await client.query('begin');
       const query = scopedQuery(client, organizationId, atOnce);
-      const result = await work({ organizationId, em, query, read: query });
+      const result = await work({ organizationId, isDistributed, em, query, read: query });
       await client.query('commit');
       return result;
     } catch (error) {

@@ -1,4 +1,5 @@
 /** A chunk of rows → the database: all of it in one transaction, unless one of its rows cannot be stored. */
+import { constraintOf, sqlStateOf } from '../database/constraint.ts';
 import { settleClaims } from './claims.ts';
 import type { Keyed, Kind, Outcome, Rejection } from './kind.ts';
 import { planRows, SameRecord } from './plan.ts';
@@ -71,17 +72,12 @@ const takenKeys: Readonly<Record<string, Rejection>> = {
   proposals_number: { field: 'number', code: 'number_taken', message: 'is taken by another proposal' },
 };
 
-function faultOf(error: unknown): { code: string; constraint: string } {
-  const { code, constraint } = Object(error);
-  return { code: typeof code === 'string' ? code : '', constraint: typeof constraint === 'string' ? constraint : '' };
-}
-
 /** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
-const isClash = (error: unknown) => ['23505', '40001', '40P01'].includes(faultOf(error).code);
+const isClash = (error: unknown) => ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
 /** What is wrong with a row, if the database blames the row; an outage or a mistake of ours is neither. */
 function rejectionOf(error: unknown): Rejection | undefined {
-  const { code, constraint } = faultOf(error);
+  const [code, constraint] = [sqlStateOf(error), constraintOf(error)];
   const taken = takenKeys[constraint];
   if (taken) return taken;
   if (constraint.endsWith('_external_id'))

@@ -3,6 +3,7 @@
  * A process that is killed loses the last seconds.
  */
 import type pg from 'pg';
+import { deleteExpired } from '../database/expire.ts';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 
@@ -144,21 +145,28 @@ const insertFailures = `insert into failed_requests
   from json_to_recordset($1::json) as batch("organizationId" uuid, id uuid, "keyId" uuid, operation text, status int,
     code text, fields text, "requestId" text, "createdAt" timestamptz)`;
 
-const trimFailures = `delete from failed_requests old using (
-    select k."organizationId", k."keyId", (select f.created_at from failed_requests f
-      where f.organization_id = k."organizationId" and f.key_id = k."keyId"
-      order by f.created_at desc, f.id desc offset ${usageBounds.storedFailures} limit 1) as from_time
-    from json_to_recordset($1::json) as k("organizationId" uuid, "keyId" uuid)) k
-  where old.organization_id = k."organizationId" and old.key_id = k."keyId" and old.created_at <= k.from_time`;
+const trimFailures = `delete from failed_requests where (organization_id, id) in (
+  select organization_id, id from (
+    select f.organization_id, f.id,
+      row_number() over (partition by f.organization_id, f.key_id order by f.created_at desc, f.id desc) as place
+    from failed_requests f join json_to_recordset($1::json) as k("organizationId" uuid, "keyId" uuid)
+      on f.organization_id = k."organizationId" and f.key_id = k."keyId") ranked
+  where place > ${usageBounds.storedFailures})`;
 
 const expired = [
-  `delete from usage_counts where ctid = any(array(select ctid from usage_counts
-     where day < (now() at time zone 'utc')::date - ${usageBounds.days} limit 10000))`,
-  `delete from failed_requests where ctid = any(array(select ctid from failed_requests
-     where created_at < now() - interval '${usageBounds.failureDays} days' limit 10000))`,
+  {
+    table: 'usage_counts',
+    key: 'organization_id, key_id, day, operation, outcome',
+    where: `day < (now() at time zone 'utc')::date - ${usageBounds.days}`,
+  },
+  {
+    table: 'failed_requests',
+    key: 'organization_id, id',
+    where: `created_at < now() - interval '${usageBounds.failureDays} days'`,
+  },
 ];
 
 /** Removes counts of more than 90 days and failures of more than 7. */
 export async function pruneUsage(pool: pg.Pool): Promise<void> {
-  for (const text of expired) await pool.query(text);
+  for (const rows of expired) await deleteExpired(pool, rows);
 }

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { EntityName } from '@mikro-orm/core';
-import type { Scope } from '../database/tenant.ts';
+import type { Scope, Tenant } from '../database/tenant.ts';
 import { IdempotencyKey } from '../entities/idempotency-key.ts';
-import { completed, insertOf, returningTimes } from './writer.ts';
+import { completed, insert, insertOf, returningTimes } from './writer.ts';
 import type { New, Times } from './writer.ts';
 
 /** What identifies a repeated request, and the response that it gets. */
@@ -38,10 +38,10 @@ function lockOf({ organizationId }: Scope, { operation, key }: Claim): string {
   return createHash('sha256').update(`${organizationId} ${operation} ${key}`).digest().readBigInt64BE().toString();
 }
 
-/** A key is forgotten after a day: an older entry is replaced. */
+/** A key is forgotten after a day: an older entry is replaced. No now() here: a distributed table allows none. */
 const replacing = `on conflict (organization_id, operation, key) do update set (id, fingerprint, status, location, body, created_at) =
   (excluded.id, excluded.fingerprint, excluded.status, excluded.location, excluded.body, excluded.created_at)
-  where idempotency_keys.created_at <= now() - ${lifetime}`;
+  where excluded.created_at - idempotency_keys.created_at >= ${lifetime}`;
 
 /** `$2` is the operation, `$3` the key. */
 const isClaimed = `organization_id = $1 and operation = $2 and key = $3 and created_at > now() - ${lifetime}`;
@@ -59,16 +59,48 @@ const shifted = (text: string, first: number) =>
 
 const texts = new WeakMap<object, string>();
 
+type Response = Pick<StoredResponse, 'status' | 'location' | 'body'>;
+
 /**
- * Stores a new record under an idempotency key, in one statement. The stored body has no times: they are the database's
- * own, and the same as the key's.
+ * Stores a new record under an idempotency key, in one statement where the database allows it. The stored body has no
+ * times: they are the database's own, and the same as the key's.
  */
-export async function insertOnce<T extends object>(
+export function insertOnce<T extends object>(
+  tenant: Pick<Tenant, 'transact'> & Scope,
+  entity: EntityName<T>,
+  record: New<T>,
+  claim: Claim,
+  response: Response,
+): Promise<Outcome> {
+  return tenant.isDistributed
+    ? tenant.transact((scope) => insertInSteps(scope, entity, record, claim, response))
+    : insertAtOnce(tenant, entity, record, claim, response);
+}
+
+/** Citus sends a statement with two inserts in pieces, which takes longer than a transaction of these. */
+async function insertInSteps<T extends object>(
   scope: Scope,
   entity: EntityName<T>,
   record: New<T>,
   claim: Claim,
-  response: Pick<StoredResponse, 'status' | 'location' | 'body'>,
+  response: Response,
+): Promise<Outcome> {
+  const text = 'select pg_try_advisory_xact_lock($2::bigint) as free where $1::uuid is not null';
+  const [lock] = await scope.query<{ free: boolean }>(text, [lockOf(scope, claim)]);
+  const stored = await storedResponse(scope, claim);
+  if (stored) return { stored };
+  if (!lock?.free) return 'running';
+  const times = await insert(scope, entity, record);
+  await storeResponse(scope, claim, response);
+  return { times };
+}
+
+async function insertAtOnce<T extends object>(
+  scope: Scope,
+  entity: EntityName<T>,
+  record: New<T>,
+  claim: Claim,
+  response: Response,
 ): Promise<Outcome> {
   const target = insertOf(scope, entity);
   const keys = insertOf(scope, IdempotencyKey);
@@ -107,6 +139,10 @@ export async function claimKey(scope: Scope, claim: Claim): Promise<StoredRespon
   // Waits, because our statement that the unique index rejected may not have released the lock yet.
   await scope.query('select pg_advisory_xact_lock($2::bigint) where $1::uuid is not null', [lockOf(scope, claim)]);
   // A separate statement, which sees what was stored during the wait.
+  return storedResponse(scope, claim);
+}
+
+async function storedResponse(scope: Scope, claim: Claim): Promise<StoredResponse | undefined> {
   const [stored] = await scope.query<StoredResponse>(
     `select fingerprint, status, location, body, created_at as "createdAt" from idempotency_keys where ${isClaimed}`,
     [claim.operation, claim.key],
@@ -115,11 +151,7 @@ export async function claimKey(scope: Scope, claim: Claim): Promise<StoredRespon
 }
 
 /** Inside the same transaction: stores the response, whole. */
-export async function storeResponse(
-  scope: Scope,
-  claim: Claim,
-  response: Pick<StoredResponse, 'status' | 'location' | 'body'>,
-): Promise<void> {
+export async function storeResponse(scope: Scope, claim: Claim, response: Response): Promise<void> {
   const { into, parameters, values } = insertOf(scope, IdempotencyKey);
   const kept = completed(scope, IdempotencyKey, { ...claim, ...response });
   await scope.query(`${into} values (${parameters}) ${replacing}`, values(kept));

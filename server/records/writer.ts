@@ -174,10 +174,3 @@ function rehook<T extends object>(scope: Scope, entity: EntityName<T>, record: o
   }
   return { ...record, ...derived };
 }
-
-/** The unique index in a database error, by the name of its column. */
-export function violatedIndex(error: unknown): string | undefined {
-  if (!(error instanceof Error) || Reflect.get(error, 'code') !== '23505') return undefined;
-  // A distributed table's shards add their number to the name.
-  return String(Reflect.get(error, 'constraint')).replace(/_\d+$/, '');
-}

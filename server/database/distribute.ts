@@ -1,0 +1,125 @@
+/** Spreads an organization's records over the nodes of a Citus cluster. */
+import type pg from 'pg';
+import { UsageError } from '../config.ts';
+import { openDatabase } from './orm.ts';
+import type { Address } from './orm.ts';
+import { waitForMigrations } from './migrate.ts';
+
+/**
+ * Tables whose rows live on the node of their organization, referenced tables first. All others stay on the coordinator:
+ * they are small, and sign-in and key lookup search them before the organization is known.
+ */
+export const distributedTables = [
+  'customers',
+  'items',
+  'proposals',
+  'proposal_lines',
+  'idempotency_keys',
+  'usage_counts',
+  'failed_requests',
+] as const;
+
+type Options = { shards: number; onProgress?: (line: string) => void };
+
+/**
+ * Distributes the tables that are not distributed yet, all or none, and returns their names. A UsageError if Citus or a
+ * node for the rows is missing.
+ */
+export async function distribute(address: Address, { shards, onProgress = () => {} }: Options): Promise<string[]> {
+  const { orm, pool } = await openDatabase(address, { poolSize: 2, isLimited: false });
+  const client = await pool.connect();
+  try {
+    await requireCluster(client);
+    await waitForMigrations(client, onProgress);
+    const tables = await undistributed(client);
+    if (tables.length > 0) await distributeTables(client, tables, { shards, onProgress });
+    for (const table of await stillLocal(client)) {
+      onProgress(`Removing the coordinator's copy of ${table}.`);
+      await client.query('select truncate_local_data_after_distributing_table($1)', [table]);
+    }
+    return tables;
+  } finally {
+    client.release(true);
+    await orm.close();
+  }
+}
+
+async function requireCluster(client: pg.ClientBase): Promise<void> {
+  if (!(await hasCitus(client))) {
+    throw new UsageError(
+      'Citus is not installed in this database. Run `create extension citus` in it, or keep a single PostgreSQL, which needs no Citus.',
+    );
+  }
+  const { rows } = await client.query('select from pg_dist_node where shouldhaveshards and isactive');
+  if (rows.length === 0) {
+    throw new UsageError("No node can hold the rows. Add one first: select citus_add_node('host', 5432)");
+  }
+}
+
+export async function hasCitus(client: Pick<pg.ClientBase, 'query'>): Promise<boolean> {
+  const { rows } = await client.query("select from pg_extension where extname = 'citus'");
+  return rows.length > 0;
+}
+
+async function undistributed(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from unnest($1::text[]) with ordinality as wanted (name, position)
+     where not exists (select from pg_dist_partition where logicalrelid = name::regclass) order by position`,
+    [distributedTables],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Tables that the coordinator still has the rows of, which are on their nodes by now. */
+async function stillLocal(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    'select name from unnest($1::text[]) as name where pg_relation_size(name::regclass) > 0',
+    [distributedTables],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function distributeTables(
+  client: pg.ClientBase,
+  tables: readonly string[],
+  { shards, onProgress }: Required<Options>,
+): Promise<void> {
+  await client.query('begin');
+  // All locks at once: a request that holds one table and waits for another would be a deadlock.
+  await client.query(`lock table ${tables.join(', ')} in access exclusive mode`);
+  const foreignKeys = await dropForeignKeys(client, tables);
+  for (const [index, table] of tables.entries()) {
+    const { rows } = await client.query<{ size: string }>('select pg_size_pretty(pg_total_relation_size($1)) as size', [
+      table,
+    ]);
+    onProgress(`${index + 1}/${tables.length}: ${table}, ${rows[0]?.size}`);
+    await distributeTable(client, table, shards);
+  }
+  onProgress('Checking the foreign keys.');
+  // Rows of another node cannot be referred to: organizations stay on the coordinator.
+  for (const { table, name, definition, target } of foreignKeys) {
+    if (target !== 'organizations') await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+  }
+  await client.query('commit');
+  await client.query(`analyze ${tables.join(', ')}`);
+}
+
+async function distributeTable(client: pg.ClientBase, table: string, shards: number): Promise<void> {
+  const [first] = distributedTables;
+  const placement =
+    table === first ? `shard_count => ${shards}, colocate_with => 'none'` : `colocate_with => '${first}'`;
+  await client.query(`select create_distributed_table('${table}', 'organization_id', ${placement})`);
+}
+
+type ForeignKey = { table: string; name: string; definition: string; target: string };
+
+async function dropForeignKeys(client: pg.ClientBase, tables: readonly string[]): Promise<ForeignKey[]> {
+  const { rows } = await client.query<ForeignKey>(
+    `select conrelid::regclass::text as "table", quote_ident(conname) as name, pg_get_constraintdef(oid) as definition,
+       confrelid::regclass::text as target
+     from pg_constraint where contype = 'f' and conrelid = any($1::text[]::regclass[])`,
+    [tables],
+  );
+  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${name}`);
+  return rows;
+}
