@@ -42,7 +42,7 @@ export type Progress = { bytesRead: number; bytesTotal: number; rowsRead: number
 export class ImportBusy extends UsageError {}
 
 export type ImportOptions = {
-  database: Pick<Database, 'orm' | 'pool' | 'reads' | 'writes'>;
+  database: Pick<Database, 'orm' | 'pool' | 'reads' | 'writes' | 'isDistributed'>;
   organization: Organization;
   kind: ImportKind;
   file: string;
