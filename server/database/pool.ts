@@ -10,6 +10,8 @@ export function reclaimEnded(pool: pg.Pool): void {
   pool.on('acquire', (client) => inUse.add(client));
   pool.on('release', (_, client) => inUse.delete(client));
   pool.on('connect', (client) => {
+    // Without a listener, a connection that fails between two statements of a transaction would end the process.
+    client.on('error', () => undefined);
     client.once('end', () => {
       if (!inUse.has(client)) return;
       client.release(true);

@@ -48,7 +48,8 @@ export function describeError(error: unknown): Record<string, unknown> {
   return { ...described, ...(error.cause ? { cause: describeError(error.cause) } : {}) };
 }
 
-const isSqlError = (error: Error): boolean => /^[0-9A-Z]{5}$/.test(String(Reflect.get(error, 'code')));
+/** Every SQLSTATE has a digit, unlike EPIPE. */
+const isSqlError = (error: Error): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(String(Reflect.get(error, 'code')));
 
 /** The database's messages, and the statements that the ORM puts before them, contain what the caller sent. */
 function describeSqlError(error: Error): Record<string, unknown> {

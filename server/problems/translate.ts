@@ -8,10 +8,10 @@ export class DeadlineError extends Error {}
 const awayStates = /^(?:08|28|3D000|57P|53|25006|40001|40P01|57014)/;
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);
 /** Codes that only sockets have. */
-const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED']);
+const lostCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 /** Messages of `pg` and `pg-pool` that carry no code. */
 const lostConnection =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered a connection error|was closed))/;
 
 /** Whether an error means that the database cannot be reached, rather than a bug of ours. */
 export function isUnavailable(error: unknown): boolean {
@@ -26,7 +26,7 @@ function comesFromConnection(error: Error): boolean {
   if (lostConnection.test(error.message)) return true;
   const { code, severity, syscall } = error as { code?: unknown; severity?: unknown; syscall?: unknown };
   if (typeof code !== 'string') return false;
-  // PostgreSQL's own errors have a severity; a missing file or a broken pipe has another system call.
+  // PostgreSQL's own errors have a severity; a missing file has another system call.
   if (typeof severity === 'string') return awayStates.test(code);
   return lostCodes.has(code) || (typeof syscall === 'string' && connectionCalls.has(syscall));
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
   sourceUrl = url;
   const source = await startService(url);
   const headers = {
-    authorization: `Bearer ${source.key}`,
+    authorization: `Bearer ${source.keys[0]}`,
     'content-type': 'application/json',
     'idempotency-key': 'b1',
   };

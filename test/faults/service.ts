@@ -1,4 +1,4 @@
-/** The service on a database of its own, which a test may hurt. */
+/** The service on a database that a test may hurt. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -8,12 +8,20 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
+import type { Organization } from '../../server/entities/organization.ts';
 import { serve } from '../../server/http/server.ts';
 import type { ServeOptions } from '../../server/http/server.ts';
 import { issueKey } from '../../server/keys/issue.ts';
 
-/** 2 where every push is tested; `FAULT_ROUNDS=20` for a drill. */
-export const rounds = Number(process.env.FAULT_ROUNDS ?? 2);
+export type Service = {
+  database: Database;
+  url: string;
+  organization: Organization;
+  /** Keys of several organizations, because the statements of one organization run five at a time. */
+  keys: string[];
+  log: Record<string, unknown>[];
+  close(): Promise<void>;
+};
 
 /** An empty database beside the others of the run, and how to drop it. */
 export async function emptyDatabase(): Promise<{ url: string; name: string; drop(): Promise<void> }> {
@@ -25,15 +33,15 @@ export async function emptyDatabase(): Promise<{ url: string; name: string; drop
 }
 
 /** Runs one statement beside the database under test. */
-export async function administer(text: string, values: unknown[] = []): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') });
+export async function administer(text: string, values: unknown[] = [], url = inject('databaseUrl')): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(text, values);
   await client.end();
 }
 
-/** API keys of a new organization with the Team plan. */
-export async function issueKeys(database: Database, count: number): Promise<string[]> {
+/** A new organization with the Team plan, and API keys of it; it may have 25. */
+export async function issueKeys(database: Database, count: number) {
   const slug = `faults-${randomUUID()}`;
   const organization = await createOrganization(database, { name: 'Faults', slug, plan: 'team', currency: 'USD' });
   const fields = { email: `${slug}@example.com`, name: 'Ann', role: 'admin' } as const;
@@ -42,13 +50,14 @@ export async function issueKeys(database: Database, count: number): Promise<stri
   for (let index = 0; index < count; index += 1) {
     keys.push((await issueKey(forOrganization(database, organization.id).em(), admin, `Writer ${index}`)).raw);
   }
-  return keys;
+  return { organization, admin, keys };
 }
 
 const unlimited = { take: () => ({ accepted: true, remaining: 99, resetSeconds: 60 }) };
+const organizations = 4;
 
 /** In this process, without a rate limit. */
-export async function startService(url: string, options: Partial<ServeOptions> = {}) {
+export async function startService(url: string, options: Partial<ServeOptions> = {}): Promise<Service> {
   const database = await openDatabase({ url });
   await migrate(database);
   const log: Record<string, unknown>[] = [];
@@ -60,10 +69,11 @@ export async function startService(url: string, options: Partial<ServeOptions> =
     limiter: unlimited,
     ...options,
   });
-  const [key = ''] = await issueKeys(database, 1);
+  const { organization, keys } = await issueKeys(database, 1);
+  while (keys.length < organizations) keys.push(...(await issueKeys(database, 1)).keys);
   const close = async () => {
     await serving.close();
     await database.orm.close();
   };
-  return { database, url: serving.url, key, log, close };
+  return { database, url: serving.url, organization, keys, log, close };
 }

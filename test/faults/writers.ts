@@ -1,65 +1,100 @@
 /** Writers that never stop at an error, and the count of what became of their records. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { addMember } from '../../server/accounts/members.ts';
+import { Rejection } from '../../server/problems/rejection.ts';
+import type { Service } from './service.ts';
 
 export type Tally = {
-  /** Names of the customers whose creation was confirmed. */
+  /** Names of the customers and members whose creation was confirmed. */
   created: string[];
-  /** How often each status was returned; `reset` where the connection broke. */
+  /** How often each status was returned; `refused` and `reset` where there was no connection, or it broke. */
   statuses: Record<string, number>;
   slowestMs: number;
 };
+
+export const newTally = (): Tally => ({ created: [], statuses: {}, slowestMs: 0 });
 
 type Writing = {
   urls: () => readonly string[];
   keys: readonly string[];
   writers: number;
-  /** For how many new records a request may be sent again; each is sent with an Idempotency-Key until it is created. */
   isOver: () => boolean;
 };
 
-/** Each writer creates customers until it is told that it is over, and repeats what failed. */
-export async function write({ urls, keys, writers, isOver }: Writing): Promise<Tally> {
-  const tally: Tally = { created: [], statuses: {}, slowestMs: 0 };
+/**
+ * Each writer creates customers until it is over, and repeats what failed with the same Idempotency-Key. After each
+ * it sends the record again with onConflict=update: a transaction of several statements.
+ */
+export async function write(tally: Tally, { urls, keys, writers, isOver }: Writing): Promise<void> {
   let sent = 0;
-  const send = async (name: string): Promise<number> => {
+  const send = async (key: string, path: string, name: string, more: object = {}): Promise<boolean> => {
     sent += 1;
     const startedAt = performance.now();
-    const status = await post(pick(urls(), sent), pick(keys, sent), name);
+    const body = { name, externalId: name, ...more };
+    const outcome = await post(pick(urls(), sent) + path, key, `${name} ${path}`, body);
     tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - startedAt));
-    tally.statuses[status || 'reset'] = (tally.statuses[status || 'reset'] ?? 0) + 1;
-    return status;
+    tally.statuses[outcome] = (tally.statuses[outcome] ?? 0) + 1;
+    // Let the others have their turn, where nothing listens.
+    if (outcome === 'refused') await delay(20);
+    return outcome === '201' || outcome === '200';
   };
   const writer = async () => {
     while (!isOver()) {
       const name = `Written ${randomUUID()}`;
-      while (!isOver()) {
-        const status = await send(name);
-        if (status !== 201) continue;
-        tally.created.push(name);
-        break;
-      }
+      const key = pick(keys, sent);
+      let isCreated = false;
+      while (!isCreated && !isOver()) isCreated = await send(key, '/v1/customers', name);
+      if (isCreated) tally.created.push(name);
+      if (isCreated && !isOver()) await send(key, '/v1/customers?onConflict=update', name, { notes: 'Updated' });
     }
   };
   await Promise.all(Array.from({ length: writers }, writer));
-  return tally;
 }
 
-async function post(url: string, key: string, name: string): Promise<number> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': name };
+async function post(url: string, key: string, idempotencyKey: string, body: object): Promise<string> {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'idempotency-key': idempotencyKey,
+  };
   try {
-    const response = await fetch(`${url}/v1/customers`, { method: 'POST', headers, body: JSON.stringify({ name }) });
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     await response.arrayBuffer();
-    return response.status;
-  } catch {
-    return 0;
+    return String(response.status);
+  } catch (error) {
+    const cause: unknown = error instanceof Error ? error.cause : undefined;
+    return Reflect.get(Object(cause), 'code') === 'ECONNREFUSED' ? 'refused' : 'reset';
+  }
+}
+
+/** The same for members, in MikroORM's own transactions, as the settings pages and the commands write. */
+export async function addMembers(
+  tally: Tally,
+  { database, organization }: Pick<Service, 'database' | 'organization'>,
+  isOver: () => boolean,
+): Promise<void> {
+  while (!isOver()) {
+    const name = `Written ${randomUUID()}`;
+    const email = `${name.replace(' ', '-')}@example.com`;
+    const add = () => addMember(database, organization, { name, email, role: 'member' });
+    for (let isCreated = false; !isCreated && !isOver();) {
+      isCreated = await add().then(
+        () => true,
+        // It was stored, but its confirmation was lost.
+        (error: unknown) => error instanceof Rejection,
+      );
+      if (isCreated) tally.created.push(name);
+    }
   }
 }
 
 /** How many confirmed records are missing, and how many records exist more than once. */
 export async function audit(pool: pg.Pool, { created }: Tally): Promise<{ lost: number; doubled: number }> {
   const { rows } = await pool.query<{ name: string; count: number }>(
-    `select name, count(*)::int as count from customers where name like 'Written %' group by name`,
+    `select name, count(*)::int as count from (select name from customers union all select name from members) as stored
+       where name like 'Written %' group by name`,
   );
   const counts = new Map(rows.map(({ name, count }) => [name, count]));
   return {

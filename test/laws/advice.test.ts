@@ -178,7 +178,7 @@ describe('the database is away', () => {
     ['a connection ended', new Error('Connection terminated unexpectedly'), true],
     ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
-    ['not if a pipe of our own broke', error({ code: 'EPIPE', syscall: 'write' }), false],
+    ['if a write to it failed', error({ code: 'EPIPE', syscall: 'write' }), true],
     ['not if a statement is wrong', error({ code: '42601', severity: 'ERROR' }), false],
   ])('%s', (_, cause, expected) => {
     expect(isUnavailable(cause)).toBe(expected);

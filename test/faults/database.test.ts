@@ -1,0 +1,107 @@
+/** A database that ends connections, restarts, hangs, or is cut off, while records are being written. */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
+import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
+import { drill, isDrill, rounds } from './drill.ts';
+import { openLink } from './link.ts';
+import { administer, emptyDatabase, startService } from './service.ts';
+import type { Tally } from './writers.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+let dataDir: string;
+let postgres: EmbeddedPostgres;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-faults-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  await chmod(dataDir, 0o755);
+  // Room for the connections that a cut link leaves behind.
+  postgres = await openEmbeddedPostgres({ dataDir, settings: { fsync: 'off', max_connections: '400' } });
+  cleanups.push(postgres.close);
+});
+
+async function serverPid(): Promise<number> {
+  return Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+}
+
+async function startOn(url: string) {
+  const service = await startService(url);
+  cleanups.push(service.close);
+  return service;
+}
+
+/** A drill freezes for half a minute; a test run until every writer has had its response. */
+async function untilRejected({ statuses }: Tally, { log }: { log: readonly { status?: unknown }[] }): Promise<void> {
+  const before = log.length;
+  const hasFailed = () => log.slice(before).filter(({ status }) => status === 503).length >= 16;
+  const endsAt = performance.now() + 30_000;
+  while (isDrill ? performance.now() < endsAt : !hasFailed()) await delay(20);
+  expect(statuses['503']).toBeGreaterThan(0);
+}
+
+test('terminated connections cost no record and no place in a pool', async () => {
+  const service = await startOn(postgres.url);
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'proposal-api' and datname = current_database()`;
+  const strike = () => administer(terminate, [], postgres.url);
+  await drill({ name: 'Connections terminated', rounds: rounds(5), service, strike });
+});
+
+test('a restart of the database costs no record and no place in a pool', async () => {
+  const service = await startOn(postgres.url);
+  let round = 0;
+  const strike = async () => {
+    const pid = await serverPid();
+    // In turn as an administrator stops it, and as it crashes; this process starts it again.
+    process.kill(pid, round % 2 === 0 ? 'SIGINT' : 'SIGQUIT');
+    round += 1;
+    while ((await serverPid().catch(() => pid)) === pid) await delay(5);
+  };
+  await drill({ name: 'PostgreSQL restarted', rounds: rounds(2), service, strike });
+});
+
+describe.concurrent('a database that stays silent is 503 in time, and back by itself', () => {
+  test.runIf(process.platform === 'linux')('when it is frozen', async () => {
+    const service = await startOn(postgres.url);
+    const strike = async (tally: Tally) => {
+      const pid = await serverPid();
+      await signalAll(pid, 'SIGSTOP');
+      await untilRejected(tally, service);
+      await signalAll(pid, 'SIGCONT');
+    };
+    await drill({ name: 'PostgreSQL frozen', rounds: rounds(1), service, strike });
+  });
+
+  test('when the link to it is cut', async () => {
+    const { url, drop } = await emptyDatabase();
+    cleanups.push(drop);
+    const there = new URL(url);
+    const folder = there.searchParams.get('host');
+    const [host, port] = [there.hostname, Number(there.port || 5432)];
+    const link = await openLink(folder ? { path: `${folder}/.s.PGSQL.${port}` } : { host, port });
+    cleanups.push(link.close);
+    there.searchParams.delete('host');
+    [there.hostname, there.port] = ['127.0.0.1', String(link.port)];
+    const service = await startOn(there.href);
+    const strike = async (tally: Tally) => {
+      link.cut();
+      await untilRejected(tally, service);
+      link.mend();
+    };
+    await drill({ name: 'Link cut', rounds: rounds(1), service, strike });
+  });
+});
+
+/** The server first, so that it starts nothing between the others. */
+async function signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
+  process.kill(pid, signal);
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  for (const child of children.split(' ').filter(Boolean)) process.kill(Number(child), signal);
+}

@@ -1,0 +1,46 @@
+/** A TCP link to a server, which can be cut without either end noticing. */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, NetConnectOpts, Socket } from 'node:net';
+
+export type Link = {
+  port: number;
+  /** From now on nothing passes; connections stay open at both ends, and new ones get nowhere. */
+  cut(): void;
+  /** New connections pass again; those of before stay dead. */
+  mend(): void;
+  close(): void;
+};
+
+export async function openLink(target: NetConnectOpts): Promise<Link> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    return socket;
+  };
+  const server = createServer((near) => {
+    keep(near);
+    if (isCut) return void near.resume();
+    const far = keep(connect(target));
+    near.pipe(far).on('close', () => near.destroy());
+    far.pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    cut() {
+      isCut = true;
+      // What arrives is read and dropped, and an end is not passed on.
+      for (const socket of sockets) socket.unpipe().removeAllListeners('end').resume();
+    },
+    mend: () => void (isCut = false),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
