@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
-import { drill, isDrill, rounds } from './drill.ts';
+import { drill, isDrill, nothingAtAll, rounds } from './drill.ts';
 import { openLink } from './link.ts';
 import { administer, emptyDatabase, startService } from './service.ts';
 import type { Tally } from './writers.ts';
@@ -51,7 +51,7 @@ test('terminated connections cost no record and no place in a pool', async () =>
   const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'proposal-api' and datname = current_database()`;
   const strike = () => administer(terminate, [], postgres.url);
-  await drill({ name: 'Connections terminated', rounds: rounds(5), service, strike });
+  expect(await drill({ name: 'Connections terminated', rounds: rounds(5), service, strike })).toEqual(nothingAtAll);
 });
 
 test('a restart of the database costs no record and no place in a pool', async () => {
@@ -64,7 +64,7 @@ test('a restart of the database costs no record and no place in a pool', async (
     round += 1;
     while ((await serverPid().catch(() => pid)) === pid) await delay(5);
   };
-  await drill({ name: 'PostgreSQL restarted', rounds: rounds(2), service, strike });
+  expect(await drill({ name: 'PostgreSQL restarted', rounds: rounds(2), service, strike })).toEqual(nothingAtAll);
 });
 
 describe.concurrent('a database that stays silent is 503 in time, and back by itself', () => {
@@ -76,7 +76,7 @@ describe.concurrent('a database that stays silent is 503 in time, and back by it
       await untilRejected(tally, service);
       await signalAll(pid, 'SIGCONT');
     };
-    await drill({ name: 'PostgreSQL frozen', rounds: rounds(1), service, strike });
+    expect(await drill({ name: 'PostgreSQL frozen', rounds: rounds(1), service, strike })).toEqual(nothingAtAll);
   });
 
   test('when the link to it is cut', async () => {
@@ -95,7 +95,7 @@ describe.concurrent('a database that stays silent is 503 in time, and back by it
       await untilRejected(tally, service);
       link.mend();
     };
-    await drill({ name: 'Link cut', rounds: rounds(1), service, strike });
+    expect(await drill({ name: 'Link cut', rounds: rounds(1), service, strike })).toEqual(nothingAtAll);
   });
 });
 

@@ -22,7 +22,8 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
   };
   const server = createServer((near) => {
     keep(near);
-    if (isCut) return void near.resume();
+    near.resume();
+    if (isCut) return;
     const far = keep(connect(target));
     near.pipe(far).on('close', () => near.destroy());
     far.pipe(near);

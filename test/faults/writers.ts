@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { addMember } from '../../server/accounts/members.ts';
-import { Rejection } from '../../server/problems/rejection.ts';
+import { Problem } from '../../server/problems/problem.ts';
 import type { Service } from './service.ts';
 
 export type Tally = {
@@ -83,7 +83,7 @@ export async function addMembers(
       isCreated = await add().then(
         () => true,
         // It was stored, but its confirmation was lost.
-        (error: unknown) => error instanceof Rejection,
+        (error: unknown) => error instanceof Problem && error.code === 'taken',
       );
       if (isCreated) tally.created.push(name);
     }
