@@ -11,7 +11,7 @@ import { changesTo, requireUnchanged, withoutUndefined } from '../records/merge-
 import { presentMetadata } from '../records/metadata.ts';
 import { publicId, storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
-import { between, either, equal, exactly, hasElement } from '../records/sql.ts';
+import { between, either, equal, exactly, hasMembers } from '../records/sql.ts';
 import { update } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
 import { create, orConflict } from './create.ts';
@@ -20,7 +20,7 @@ import { commonFilters, listPage } from './list.ts';
 import type { ListOf } from './list.ts';
 import { record } from './reply.ts';
 import { nationalDigits } from './phone.ts';
-import { inTextOrPhone } from './search.ts';
+import { inCustomer } from './search.ts';
 
 export const customers: Handlers<V1['customers']> = {
   list(request, caller) {
@@ -86,9 +86,9 @@ const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody
     ...commonFilters<Customer>(),
     email: (value) => exactly('emailKey', value.toLowerCase()),
     phone: hasPhone,
-    tag: (value) => hasElement('tagKeys', value.toLowerCase()),
+    tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),
     status: (value) => equal('status', value),
-    q: inTextOrPhone<Customer>,
+    q: inCustomer,
   },
   present,
 };

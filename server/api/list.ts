@@ -14,6 +14,7 @@ import type { Reply } from './reply.ts';
 
 type Paging = 'limit' | 'cursor' | 'sort' | 'include';
 type Common = {
+  organizationId: string;
   id: string;
   createdAt: string;
   updatedAt: string;

@@ -1,6 +1,7 @@
 /** `q`: words, all of which must be found, or a phone number as people write it. */
-import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
-import { either, endsWith, every, holds, nothing } from '../records/sql.ts';
+import type { Customer } from '../entities/customer.ts';
+import { atPartsOfWord, phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
+import { either, endsWith, every, hasMembers, holds, includes, nothing } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { nationalDigits } from './phone.ts';
 
@@ -18,23 +19,35 @@ export function inText<T extends Searched>(q: string): Condition<T>[] {
   return words.length > 0 ? words.map((forms) => anyForm(forms)) : [nothing()];
 }
 
-const anyForm = <T extends Searched>(forms: string[]): Condition<T> =>
-  forms.length === 1 ? holds<T>('search', forms[0] ?? '') : either(...forms.map((form) => holds<T>('search', form)));
+function anyForm<T extends Searched>(
+  forms: string[],
+  inForm = (form: string): Condition<T> => holds('search', form),
+): Condition<T> {
+  const [first = '', ...others] = forms;
+  return others.length === 0 ? inForm(first) : either(...forms.map(inForm));
+}
 
 /** Also finds a phone number by its last digits, and by three or more of its digits in a word. */
-export function inTextOrPhone<T extends Searched>(q: string): Condition<T>[] {
+export function inCustomer(q: string): Condition<Customer>[] {
   const words = q.split(/\s+/).flatMap((word) => {
     const [forms] = wordsOf(word);
-    const digits = phoneDigits(word);
     if (!forms) return [];
+    if (word.includes('@')) return [anyForm(forms, aroundAt)];
+    const digits = phoneDigits(word);
     return digits.length >= 3 && !forms.includes(digits)
-      ? [either<T>(anyForm(forms), holds('search', phoneMark, digits))]
-      : [anyForm<T>(forms)];
+      ? [either<Customer>(anyForm(forms), holds('search', phoneMark, digits))]
+      : [anyForm<Customer>(forms)];
   });
   if (words.length === 0) return [nothing()];
   const numbers = looksLikePhone.test(q) ? nationalDigits(q) : [];
   if (numbers.length === 0) return words;
-  return [either<T>(every(...words), ...numbers.map((digits) => endsWith<T>('search', phoneMark, digits)))];
+  return [either(every(...words), ...numbers.map((digits) => endsWith<Customer>('search', phoneMark, digits)))];
+}
+
+/** Found by what is on either side of the @. */
+function aroundAt(form: string): Condition<Customer> {
+  const at = atPartsOfWord(form);
+  return at.length > 0 ? every(hasMembers('tokens', { at }), includes('search', form)) : holds('search', form);
 }
 
 /** Seven digits or more, and the usual punctuation between them. */

@@ -1,7 +1,7 @@
 /** A customer, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { foldForOrder, phoneDigits, searchForms, searchText } from './fold.ts';
+import { atParts, foldForOrder, phoneDigits, searchForms, searchText } from './fold.ts';
 import { filters, metadata, optionalText, owned, times } from './owned.ts';
 
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
@@ -23,7 +23,6 @@ const nameKey = ({ name }: Searched) => foldForOrder(name);
 /** The text by which a search finds the customer's proposals. */
 const nameSearch = ({ name }: Searched) => searchForms(name).join('\n');
 const emailKey = ({ email }: Searched) => email?.toLowerCase() ?? null;
-const tagKeys = ({ tags }: Searched) => tags.map((tag) => tag.toLowerCase());
 // Reversed, so that an ordinary index finds the numbers that end with some digits.
 const phoneKey = ({ phone }: Searched) => (phone ? [...phoneDigits(phone)].reverse().join('') : null);
 const search = ({ name, firstName, lastName, companyName, email, phone, address, externalId }: Searched) =>
@@ -31,6 +30,14 @@ const search = ({ name, firstName, lastName, companyName, email, phone, address,
     [...new Set([name, firstName, lastName, companyName, email, address?.city, address?.postalCode, externalId])],
     phone ? phoneDigits(phone) : '',
   );
+
+/** What filters find in the customer as a whole: tags in lower case, and the parts of searched words with an @. */
+export type CustomerTokens = { tag: string[]; at: string[] };
+/** After `search`, from which they are taken. */
+const tokens = ({ search: text = '', tags }: Searched & { search?: string }): CustomerTokens => ({
+  tag: tags.map((tag) => tag.toLowerCase()),
+  at: atParts(text),
+});
 
 export const Customer = defineEntity({
   name: 'Customer',
@@ -68,8 +75,8 @@ export const Customer = defineEntity({
     nameSearch: p.text().onCreate(nameSearch).onUpdate(nameSearch),
     emailKey: p.text().$type<string | null>().strictNullable().onCreate(emailKey).onUpdate(emailKey),
     phoneKey: p.text().$type<string | null>().strictNullable().onCreate(phoneKey).onUpdate(phoneKey),
-    tagKeys: p.array().onCreate(tagKeys).onUpdate(tagKeys),
     search: p.text().onCreate(search).onUpdate(search),
+    tokens: p.json<CustomerTokens>().onCreate(tokens).onUpdate(tokens),
   },
 });
 export type Customer = InferEntity<typeof Customer>;

@@ -11,8 +11,8 @@ import type { Table } from './writer.ts';
 /** Kept for conditions and orders: no response needs them. */
 const stored = storedProperties<
   Customer,
-  'organizationId' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'tagKeys' | 'search' | 'transactionStart'
->(Customer, ['organizationId', 'nameSearch', 'emailKey', 'phoneKey', 'tagKeys', 'search', 'transactionStart']);
+  'organizationId' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'search' | 'tokens' | 'transactionStart'
+>(Customer, ['organizationId', 'nameSearch', 'emailKey', 'phoneKey', 'search', 'tokens', 'transactionStart']);
 export const customerSelection = select(Customer, stored);
 export type CustomerRow = Pick<Customer, (typeof stored)[number]>;
 

@@ -46,19 +46,26 @@ export const below = <T>(property: Property<T>, value: unknown): Condition<T> =>
 export const between = <T>(property: Property<T>, first: unknown, end: unknown): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} >= ${bind(first)} and ${column(property)} < ${bind(end)}`, true);
 
-/** A jsonb object that has these members. */
-export const hasMembers = <T>(property: Property<T>, members: object): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} @> ${bind(JSON.stringify(members))}::jsonb`);
-
-/** An array that has this element. */
-export const hasElement = <T>(property: Property<T>, element: string): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} @> array[${bind(element)}]`);
+/** A jsonb object that has these members. Both are put below the organization's id, as in the index. */
+export const hasMembers = <T extends { organizationId: string }>(
+  property: Property<T>,
+  members: object,
+): Condition<T> =>
+  condition(({ column, bind }) => {
+    const owned = (id: string, value: string) => `jsonb_set('{}', array[${id}::text], ${value})`;
+    const ours = owned(column('organizationId'), column(property));
+    return `${ours} @> ${owned('$1::uuid', `${bind(JSON.stringify(members))}::jsonb`)}`;
+  });
 
 const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 /** A text that contains these parts in this order. */
 export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}%`)}`);
+
+/** The same for a text that another condition has found already: no index is used. */
+export const includes = <T>(property: Property<T>, part: string): Condition<T> =>
+  condition(({ column, bind }) => `strpos(${column(property)}, ${bind(part)}) > 0`);
 
 /** A text that ends with these parts in this order. */
 export const endsWith = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>

@@ -168,9 +168,10 @@ async function updateOnce<T extends object, Row extends Identified>(
 /** What the entity's hooks compute anew for a changed record: the columns that searches and orders compare. */
 function rehook<T extends object>(scope: Scope, entity: EntityName<T>, record: object): object {
   const em = scope.em();
-  const derived: object = {};
+  const rehooked = { ...record };
+  // In the entity's order, because one may be derived from another.
   for (const prop of em.getMetadata(entity).props) {
-    if (prop.onUpdate && !isTime(prop)) Reflect.set(derived, prop.name, prop.onUpdate(record as T, em));
+    if (prop.onUpdate && !isTime(prop)) Reflect.set(rehooked, prop.name, prop.onUpdate(rehooked as T, em));
   }
-  return { ...record, ...derived };
+  return rehooked;
 }

@@ -53,8 +53,8 @@ const statements = {
   listCustomers: list(customer, 'customers t'),
   getCustomer: get(customer, 'customers t'),
   createCustomer: `insert into customers as t (organization_id, id, type, name, company_name, email, phone, address, tags,
-      metadata, status, name_key, name_search, email_key, phone_key, tag_keys, search)
-    values ($1, $2, 'company', $3, $3, $4, $5, $6, $7, '{}', 'active', $8, $8, $9, $10, $7, $11) returning ${customer}`,
+      metadata, status, name_key, name_search, email_key, phone_key, search, tokens)
+    values ($1, $2, 'company', $3, $3, $4, $5, $6, $7, '{}', 'active', $8, $8, $9, $10, $11, $12) returning ${customer}`,
   updateCustomer: `update customers t set notes = $3, updated_at = greatest(now(), t.updated_at)
     where organization_id = $1 and id = $2 returning ${customer}`,
   listItems: list(item, 'items t'),
@@ -180,7 +180,8 @@ function created(name: string, body: any): unknown[] {
   const { companyName, email, phone, address, tags } = body;
   const [folded, emailKey, digits] = [fold(companyName), fold(email), phone.replaceAll(/\D/g, '')];
   const search = `${folded}\n${emailKey}\n${fold(address.city)}\n${address.postalCode}${digits}`;
-  return [uuidv7(), companyName, email, phone, address, tags, folded, emailKey, digits, search];
+  const tokens = { tag: tags.map(fold), at: [emailKey.replace(/.*@/, '@'), emailKey.replace(/@.*/, '@')] };
+  return [uuidv7(), companyName, email, phone, address, tags, folded, emailKey, digits, search, tokens];
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

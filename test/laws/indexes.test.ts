@@ -25,7 +25,7 @@ const served: Record<string, { get: string; queries: Record<string, string> }> =
       'email=rare@example.com': 'customers_by_email',
       'phone=99988877': 'customers_by_phone',
       'phone=99988': 'customers_by_phone',
-      'tag=rare': 'customers_by_tag',
+      'tag=rare': 'customers_by_token',
       'status=archived': 'customers_by_status',
       'sort=createdAt': 'customers_by_creation',
       'sort=-createdAt': 'customers_by_creation',
@@ -92,7 +92,7 @@ const distinct: Record<string, Record<string, string>> = {
     phone_key: 'digits',
     search: 'text',
     metadata: 'json',
-    tag_keys: 'list',
+    tokens: 'tokens',
   },
   '/v1/items': { name_key: 'text', sku_key: 'text', category: 'text', search: 'text', metadata: 'json' },
   '/v1/proposals': {
@@ -108,7 +108,7 @@ const forms: Record<string, string> = {
   text: `md5(n::text)`,
   digits: `(1000000 + n)::text`,
   json: `jsonb_build_object('key', md5(n::text))`,
-  list: `jsonb_build_array(md5(n::text))`,
+  tokens: `jsonb_build_object('tag', jsonb_build_array(md5(n::text)))`,
   time: `timestamptz '2026-01-01' + n * interval '1 minute'`,
   none: 'null::text',
 };
@@ -125,6 +125,12 @@ async function fill(tenant: Tenant, path: string): Promise<void> {
     [tenant.organization.id, storedIdOf(id)],
   );
   await world.database.pool.query(`analyze ${table}`);
+}
+
+/** Both the organization and the filter's value narrow what is read; a text is rare by itself. */
+function narrowed(index: string): string {
+  if (index.endsWith('_by_text')) return 'search ~~';
+  return /_by_(token|metadata)$/.test(index) ? String.raw`organization_id.* @> '\{"[0-9a-f-]{36}": \{"` : ' AND ';
 }
 
 let tenant: Tenant;
@@ -171,7 +177,7 @@ for (const list of lists) {
         expect(plan).not.toContain('Seq Scan');
         // A plain list comes out of its index in order: nothing is sorted, however many records there are.
         if (query.startsWith('sort=')) expect(plan).not.toMatch(/^\s*(->\s+)?(Incremental )?Sort/m);
-        else expect(plan).toMatch(new RegExp(`\\b${index}\\b[\\s\\S]*?Index Cond: \\(.* AND .*\\)`));
+        else expect(plan).toMatch(new RegExp(`\\b${index}\\b[\\s\\S]*?Index Cond: \\(.*${narrowed(index)}.*\\)`));
       });
     }
 

@@ -22,6 +22,7 @@ const customers: Record<string, object> = {
   vogelsang: { firstName: 'Katharina', lastName: 'Vogelsang' },
   soren: { name: 'Søren Æbeltoft & Þór' },
   percent: { name: '100% Wool_Shop' },
+  at: { name: 'Agent J.Smith@home@work.example' },
 };
 
 async function found(tenant: Tenant, q: string): Promise<string[]> {
@@ -46,6 +47,15 @@ describe('GET /v1/customers?q=', () => {
       ['12209', ['alfreds']],
       ['crm-48213', ['alfreds']],
       ['maria@alfreds.example', ['alfreds']],
+      ['MARIA@Alfreds', ['alfreds']],
+      ['ria@alfreds.exam', ['alfreds']],
+      ['@alfreds.example', ['alfreds']],
+      ['a@a', ['alfreds']],
+      ['@', ['alfreds', 'at']],
+      ['smith@home@work.example', ['at']],
+      ['home@work', ['at']],
+      ['ria@alfreds.exact', []],
+      ['maria@home', []],
       ['vogelsang, katharina', ['vogelsang']],
       ["o'brien", ['obrien']],
       ['O`Brien', ['obrien']],
