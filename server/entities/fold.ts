@@ -77,7 +77,11 @@ export function atParts(text: string): string[] {
 
 /** The parts that each text with this word in it has: the longest on either side of the first @; none if it has no @. */
 export function atPartsOfWord(typed: string): string[] {
-  const [before = '', after] = typed.split(betweenWords).find((word) => word.includes('@'))?.split('@') ?? [];
+  const [before = '', after] =
+    typed
+      .split(betweenWords)
+      .find((word) => word.includes('@'))
+      ?.split('@') ?? [];
   if (after === undefined) return [];
   const longest = (segment: string) => lengths.findLast((size) => size <= segment.length);
   const [left, right] = [longest(before), longest(after)];

@@ -15,9 +15,11 @@ export async function readOne<T extends object, Row extends object>(
   condition: Condition<T>,
   { lock = false } = {},
 ): Promise<Row | undefined> {
-  const { values, where, text } = begin(await compileSelection(selection, scope), [condition]);
-  const [row] = await scope.read<Row>(`${text}${where}${lock ? ' for update of t' : ''}`, values);
-  return row;
+  const { columns, from, joins, toRow, ...compiled } = await compileSelection(selection, scope);
+  const { values, where } = bindTo(compiled, [condition]);
+  const text = `select ${columns} ${from}${joins} ${where}${lock ? ' for update of t' : ''}`;
+  const [row] = await scope.read<Row>(text, values);
+  return row && toRow(row);
 }
 
 export type PageRequest<T extends object> = {
@@ -35,23 +37,30 @@ export async function readPage<T extends { id: string }, Row extends object>(
   selection: Selection<T, Row>,
   { conditions, order, after, limit }: PageRequest<T>,
 ): Promise<Row[]> {
-  const compiled = await compileSelection(selection, scope);
-  const { values, bind, where, text } = begin(compiled, conditions);
-  const by = compiled.column(order.property);
-  const id = compiled.column('id');
+  const { columns, from, joins, column, toRow, ...compiled } = await compileSelection(selection, scope);
+  const { values, bind, where } = bindTo({ column, ...compiled }, conditions);
+  const by = column(order.property);
+  const id = column('id');
   const [direction, sign] = order.descending ? ['desc', '<'] : ['asc', '>'];
-  const from = after ? ` and (${by}, ${id}) ${sign} (${bind(after[0])}, ${bind(after[1])})` : '';
+  const start = after ? ` and (${by}, ${id}) ${sign} (${bind(after[0])}, ${bind(after[1])})` : '';
+  const orderBy = `order by ${by} ${direction}, ${id} ${direction}`;
   // The page size is part of the text: as a parameter, it would make PostgreSQL plan again each time.
-  const page = `${text}${where}${from} order by ${by} ${direction}, ${id} ${direction} limit ${Math.trunc(limit) + 1}`;
+  const page = `${from} ${where}${start} ${orderBy} limit ${Math.trunc(limit) + 1}`;
+  // Joined to the page alone: a search finds many records before it orders them, and would join them all.
+  const text = `select ${columns} ${joins === '' ? page : `from (select t.* ${page}) t${joins} ${orderBy}`}`;
   // If the best plan depends on the values, each execution is planned for them.
-  return scope.read<Row>(page, values, { prepared: conditions.every(({ selective }) => selective) });
+  const rows = await scope.read<Row>(text, values, { prepared: conditions.every(({ selective }) => selective) });
+  return rows.map(toRow);
 }
 
-function begin<T extends object>({ text, column }: Compiled, conditions: readonly Condition<T>[]) {
+function bindTo<T extends object>(
+  compiled: Pick<Compiled, 'where' | 'column'>,
+  conditions: readonly Condition<T>[],
+): { values: unknown[]; where: string; bind: (value: unknown) => string } {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value) + 1}`;
-  const where = conditions.map(({ toSql }) => ` and ${toSql({ column, bind })}`).join('');
-  return { text, where, values, bind };
+  const further = conditions.map(({ toSql }) => ` and ${toSql({ column: compiled.column, bind })}`).join('');
+  return { values, where: `${compiled.where}${further}`, bind };
 }
 
 const syncBound = `select date_trunc('milliseconds', least(now(), min(xact_start))) as at from pg_stat_activity

@@ -98,10 +98,19 @@ export function storedProperties<T extends object, const Without extends Propert
   return names as Exclude<Property<T>, Without>[];
 }
 
+/** The parts of a statement. */
 export type Compiled = {
-  /** `select … from … where t.organization_id = $1` */
-  text: string;
+  /** What is read of `t` and of what is joined to it. */
+  columns: string;
+  /** `from … t` */
+  from: string;
+  /** Left joins to what the records point to, if anything. */
+  joins: string;
+  /** `where t.organization_id = $1` */
+  where: string;
   column(property: string): string;
+  /** A row as the rest of the program sees it. */
+  toRow<Row extends object>(read: Row): Row;
 };
 const compilations = new WeakMap<object, Promise<Compiled>>();
 
@@ -140,15 +149,41 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
   for (const [name, related] of Object.entries(selection.many)) {
     columns.push(`${arrayOf(em.getMetadata(related.entity), related, column)} as "${name}"`);
   }
-  return { text: `select ${columns.join(', ')} ${from}${joins.join('')} where ${where.replace('?', '$1')}`, column };
+  return {
+    columns: columns.join(', '),
+    from,
+    joins: joins.join(''),
+    where: `where ${where.replace('?', '$1')}`,
+    column,
+    toRow: withNames(selection.many),
+  };
 }
 
+/** Lists without names: PostgreSQL would spend more on the names of 17 properties than on their values. */
 function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compiled['column']): string {
-  const pairs = related.properties.map((property) => `'${property}', ${jsonColumn(meta, property)}`);
+  const values = related.properties.map((property) => jsonColumn(meta, property));
   const order = related.orderBy === undefined ? '' : ` order by m.${columnOf(meta, related.orderBy)}`;
-  return `(select coalesce(json_agg(json_build_object(${pairs.join(', ')})${order}), '[]')
+  return `(select coalesce(json_agg(json_build_array(${values.join(', ')})${order}), '[]')
     from ${meta.tableName} m where ${sameOrganization('m', meta, related, column)})`;
 }
+
+function withNames(many: Relations): Compiled['toRow'] {
+  const lists = Object.entries(many);
+  return (read) => {
+    for (const [name, { properties }] of lists) {
+      // As arrayOf() writes it.
+      const records = Reflect.get(read, name) as unknown[][];
+      Reflect.set(read, name, records.map(named(properties)));
+    }
+    return read;
+  };
+}
+
+const named = (properties: readonly string[]) => (values: readonly unknown[]) => {
+  const record: Record<string, unknown> = {};
+  for (let index = 0; index < properties.length; index += 1) record[properties[index] ?? ''] = values[index];
+  return record;
+};
 
 /** Decimals are read as text, because JSON would make floats of them. */
 function jsonColumn(meta: EntityMetadata, property: string): string {

@@ -42,7 +42,7 @@ export async function measureGrowth(sizes: readonly number[]): Promise<void> {
   const grown = new Map<string, Grown>();
   for (const size of sizes) {
     await withPostgres(async ({ database }) => {
-      const counts = { customers: size, proposals: Math.ceil(size / 4), items: 10, keys: 1 };
+      const counts = { customers: size, proposals: Math.ceil(size / 4), lines: 0, items: 10, keys: 1 };
       const organization = await withoutIndexes(database, () => fillOrganization(database, 'growing', counts));
       const times = await measure(database, organization.keys[0] ?? '', requests(size));
       for (const [name, { time, plan }] of times) {

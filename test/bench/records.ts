@@ -14,8 +14,8 @@ import { lineTotals, proposalTotals } from '../../server/records/money.ts';
 import { RecordTable } from '../../server/records/record-table.ts';
 import type { Values } from '../../server/records/record-table.ts';
 
-/** How much there is of everything, in each organization. */
-export type Size = { customers: number; proposals: number; items: number; keys: number };
+/** How much there is of everything in an organization, and how many lines in each proposal. */
+export type Size = { customers: number; proposals: number; lines: number; items: number; keys: number };
 
 /** An organization with the stored ids of its records, and its keys. */
 export type Filled = { id: string; keys: string[] } & Record<'customers' | 'proposals' | 'items', string[]>;
@@ -84,8 +84,10 @@ const item = (index: number): Values => ({
 const lineAmounts = { quantity: '3', unitPrice: '12.5', discountAmount: '1', taxRate: '19' };
 const totals = lineTotals(lineAmounts, 'EUR');
 
-function lines(proposalId: string): Values[] {
-  return [1, 2, 3].map((position) => ({
+const positions = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+function linesOf(proposalId: string, count: number): Values[] {
+  return positions(count).map((position) => ({
     proposalId,
     position,
     type: 'service',
@@ -97,7 +99,7 @@ function lines(proposalId: string): Values[] {
   }));
 }
 
-function proposal(index: number, { id: customerId, nameSearch }: Values): Values {
+function proposal(index: number, { id: customerId, nameSearch }: Values, lineCount: number): Values {
   const time = at(startMs, index);
   return {
     number: `P-${index}`,
@@ -108,9 +110,9 @@ function proposal(index: number, { id: customerId, nameSearch }: Values): Values
     customerId,
     customerKey: nameSearch,
     currency: 'EUR',
-    lineItemCount: 3,
+    lineItemCount: lineCount,
     ...proposalTotals(
-      [1, 2, 3].map(() => ({ ...totals, selected: true })),
+      positions(lineCount).map(() => ({ ...totals, selected: true })),
       'EUR',
     ),
     notes: 'Samples of the oak and both fabrics are on their way to you.',
@@ -153,12 +155,12 @@ export async function fillOrganization(database: Database, slug: string, size: S
       return [record];
     });
     await copy(session, proposals, size.proposals, (index) => {
-      const record = whole(proposals, proposal(index, pick(named, index)));
+      const record = whole(proposals, proposal(index, pick(named, index), size.lines));
       filled.proposals.push(String(record.id));
       return [record];
     });
     await copy(session, proposalLines, size.proposals, (index) =>
-      lines(filled.proposals[index] ?? '').map((line) => whole(proposalLines, line)),
+      linesOf(filled.proposals[index] ?? '', size.lines).map((line) => whole(proposalLines, line)),
     );
   });
   return filled;

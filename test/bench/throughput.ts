@@ -34,7 +34,7 @@ const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 async function fill(database: Database, settings: Settings): Promise<Filled[]> {
   const { customers } = settings;
   const keys = Math.ceil(settings.keys / settings.organizations);
-  const size = { customers, proposals: Math.ceil(customers / 5), items: Math.ceil(customers / 10), keys };
+  const size = { customers, proposals: Math.ceil(customers / 5), lines: 3, items: Math.ceil(customers / 10), keys };
   return withoutIndexes(database, async () => {
     const organizations: Filled[] = [];
     for (let index = 0; index < settings.organizations; index += 1)
