@@ -1,6 +1,7 @@
 /** `q`: words, all of which must be found, or a phone number as people write it. */
 import type { Customer } from '../entities/customer.ts';
-import { atPartsOfWord, phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
+import { partsToFind } from '../entities/at-parts.ts';
+import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
 import { either, endsWith, every, hasMembers, holds, includes, nothing } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { nationalDigits } from './phone.ts';
@@ -46,7 +47,7 @@ export function inCustomer(q: string): Condition<Customer>[] {
 
 /** Found by what is on either side of the @. */
 function aroundAt(form: string): Condition<Customer> {
-  const at = atPartsOfWord(form);
+  const at = partsToFind(form);
   return at.length > 0 ? every(hasMembers('tokens', { at }), includes('search', form)) : holds('search', form);
 }
 

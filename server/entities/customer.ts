@@ -1,7 +1,8 @@
 /** A customer, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { atParts, foldForOrder, phoneDigits, searchForms, searchText } from './fold.ts';
+import { atParts } from './at-parts.ts';
+import { foldForOrder, phoneDigits, phoneMark, searchForms, searchText } from './fold.ts';
 import { filters, metadata, optionalText, owned, times } from './owned.ts';
 
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
@@ -34,9 +35,9 @@ const search = ({ name, firstName, lastName, companyName, email, phone, address,
 /** What filters find in the customer as a whole: tags in lower case, and the parts of searched words with an @. */
 export type CustomerTokens = { tag: string[]; at: string[] };
 /** After `search`, from which they are taken. */
-const tokens = ({ search: text = '', tags }: Searched & { search?: string }): CustomerTokens => ({
+const tokens = ({ search: searched = '', tags }: Searched & { search?: string }): CustomerTokens => ({
   tag: tags.map((tag) => tag.toLowerCase()),
-  at: atParts(text),
+  at: atParts(searched.split(phoneMark)[0] ?? ''),
 });
 
 export const Customer = defineEntity({

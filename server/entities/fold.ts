@@ -53,41 +53,6 @@ export function foldForOrder(value: string): string {
   return [...fold(value)].slice(0, orderedLength).join('');
 }
 
-const betweenWords = /[\s\u0001]+/;
-/** How long the kept parts of a word around an @ are: of `ann@mail` `nn@`, `ann@`, `@ma`, `@mai` and `@mail`. */
-const lengths = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
-
-/**
- * The parts of a stored text by which a search for a word with an @ finds it. By an index of three-letter parts it would
- * take long: most of those in an e-mail address are in all the others too.
- */
-export function atParts(text: string): string[] {
-  const parts = new Set<string>();
-  for (const word of text.split(betweenWords)) {
-    // Between two @ signs, a part belongs to both.
-    word.split('@').forEach((segment, index, { length }) => {
-      for (const size of lengths.filter((each) => each <= segment.length)) {
-        if (index < length - 1) parts.add(`${segment.slice(-size)}@`);
-        if (index > 0) parts.add(`@${segment.slice(0, size)}`);
-      }
-    });
-  }
-  return [...parts];
-}
-
-/** The parts that each text with this word in it has: the longest on either side of the first @; none if it has no @. */
-export function atPartsOfWord(typed: string): string[] {
-  const [before = '', after] =
-    typed
-      .split(betweenWords)
-      .find((word) => word.includes('@'))
-      ?.split('@') ?? [];
-  if (after === undefined) return [];
-  const longest = (segment: string) => lengths.findLast((size) => size <= segment.length);
-  const [left, right] = [longest(before), longest(after)];
-  return [...(left ? [`${before.slice(-left)}@`] : []), ...(right ? [`@${after.slice(0, right)}`] : [])];
-}
-
 /** A separator that no stored text contains: only the digits of phone numbers come after it. */
 export const phoneMark = '\u0001';
 

@@ -22,6 +22,7 @@ const customers: Record<string, object> = {
   vogelsang: { firstName: 'Katharina', lastName: 'Vogelsang' },
   soren: { name: 'Søren Æbeltoft & Þór' },
   percent: { name: '100% Wool_Shop' },
+  surrogates: { name: 'x\u{1F600}\u{1F600}x\u{1F600}@mail\u{1F600} \u{1F600}\u{1F600}\u{1F600}x@mail' },
   at: { name: 'Agent J.Smith@home@work.example' },
 };
 
@@ -51,11 +52,13 @@ describe('GET /v1/customers?q=', () => {
       ['ria@alfreds.exam', ['alfreds']],
       ['@alfreds.example', ['alfreds']],
       ['a@a', ['alfreds']],
-      ['@', ['alfreds', 'at']],
+      ['@', ['alfreds', 'at', 'surrogates']],
       ['smith@home@work.example', ['at']],
       ['home@work', ['at']],
       ['ria@alfreds.exact', []],
       ['maria@home', []],
+      ['\u{1F600}@mail', ['surrogates']],
+      ['\u{1F600}\u{1F600}x@m', ['surrogates']],
       ['vogelsang, katharina', ['vogelsang']],
       ["o'brien", ['obrien']],
       ['O`Brien', ['obrien']],
