@@ -161,7 +161,7 @@ const searched =
   'name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode and externalId';
 
 export const customerListQuery = z.strictObject({
-  ...listQuery(sortsBy('name'), searched),
+  ...listQuery(sortsBy('name'), { searched, searchExample: 'alfreds berlin' }),
   email: textParameter(254, {
     description: 'Only customers with exactly this e-mail address, ignoring case.',
     examples: ['maria@alfreds.example'],

@@ -94,5 +94,5 @@ export function decimal(meta: { description: string; example: string; signed?: b
   return z
     .string()
     .regex(signed ? /^-?(0|[1-9][0-9]*)(\.[0-9]{1,4})?$/ : /^(0|[1-9][0-9]*)(\.[0-9]{1,4})?$/)
-    .meta({ description, examples: [example] });
+    .meta({ description, maxLength: longest, examples: [example] });
 }

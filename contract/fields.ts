@@ -30,9 +30,14 @@ export function id(kind: Kind, description = 'Unique id; it never changes.') {
     .meta({ description, maxLength: prefix.length + 27, examples: [exampleId(prefix)] });
 }
 
+/** Longer than any id: the document states it for tools that want a bound. */
+const longestPathId = 100;
+
 /** An id in a path: any text, because a malformed id is an unknown one (404), not a malformed request. */
 export function pathId(kind: Kind) {
-  return z.string().meta({ description: `Id of the ${kind}.`, examples: [exampleId(prefixes[kind])] });
+  return z
+    .string()
+    .meta({ description: `Id of the ${kind}.`, maxLength: longestPathId, examples: [exampleId(prefixes[kind])] });
 }
 
 /** RFC 3339 in UTC with exactly three decimals. */
@@ -100,6 +105,7 @@ const currencyText = { description: 'ISO 4217 currency code, in upper case.', ex
 export const currency = z.string().meta({
   description: currencyText.description,
   examples: [currencyText.example],
+  maxLength: 3,
   pattern: '^[A-Z]{3}$',
 });
 const currencyInputMeta = { minLength: 3, maxLength: 3, pattern: '^[A-Za-z]{3}$' };
@@ -116,6 +122,7 @@ export const currencyInput = codeIn(currencyDigits, {
 const country = z.string().meta({
   description: 'ISO 3166-1 alpha-2 country code.',
   examples: ['DE'],
+  maxLength: 2,
   pattern: '^[A-Z]{2}$',
 });
 const countryInput = codeIn(countryCodes, {

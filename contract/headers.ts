@@ -1,5 +1,6 @@
 /** Request headers that change what an operation does. */
 import { z } from 'zod';
+import { maximumHeaderBytes } from './limits.ts';
 import { failure } from './text.ts';
 
 /** `"key"` and `key` are the same. */
@@ -30,7 +31,7 @@ const entityTags = (description: string) =>
         failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value),
       );
     })
-    .meta({ description });
+    .meta({ description, maxLength: maximumHeaderBytes });
 
 export const idempotent = z.object({ 'idempotency-key': idempotencyKey.optional() });
 export const ifMatch = z.object({

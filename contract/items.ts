@@ -91,8 +91,8 @@ export type ItemCreate = z.output<typeof itemCreate>;
 const searched = 'name, sku and description';
 
 export const itemListQuery = z.strictObject({
-  ...listQuery(sortsBy('name'), searched),
-  type: choiceParameter(itemTypes, { description: 'Only items of this type.', examples: ['service'] }),
+  ...listQuery(sortsBy('name'), { searched, searchExample: 'chai' }),
+  type: choiceParameter(itemTypes, { description: 'Only items of this type.', examples: ['product'] }),
   sku: textParameter(100, { description: 'Only the item with exactly this SKU, ignoring case.', examples: ['NW-1'] }),
   category: textParameter(100, { description: 'Only items in exactly this category.', examples: ['Beverages'] }),
   status: choiceParameter([...itemStatuses, 'all'], {

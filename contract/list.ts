@@ -27,17 +27,30 @@ const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
   description: 'The number of records on a page.',
   examples: [25],
 });
-const cursor = textParameter(8000, {
+const longestCursor = 8000;
+const cursor = textParameter(longestCursor, {
   description:
     'Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you may repeat or leave out, but not change.',
 });
+/** An import into a tool may send every example at once: together they select the example records. */
+export const filterTimes = { since: '2026-01-01T00:00:00Z', before: '2040-01-01T00:00:00Z' } as const;
+
 const since = (field: string) =>
-  instantParameter({ description: `Only records whose \`${field}\` is at or after this time.` });
+  instantParameter({
+    description: `Only records whose \`${field}\` is at or after this time.`,
+    examples: [filterTimes.since],
+  });
 const before = (field: string) =>
-  instantParameter({ description: `Only records whose \`${field}\` is before this time.` });
+  instantParameter({
+    description: `Only records whose \`${field}\` is before this time.`,
+    examples: [filterTimes.before],
+  });
 
 /** The query parameters that all lists share; `searched` names the fields that `q` searches. */
-export function listQuery<const Sort extends string>(sorts: readonly Sort[], searched: string) {
+export function listQuery<const Sort extends string>(
+  sorts: readonly Sort[],
+  { searched, searchExample }: { searched: string; searchExample: string },
+) {
   return {
     limit,
     cursor,
@@ -52,7 +65,7 @@ export function listQuery<const Sort extends string>(sorts: readonly Sort[], sea
     updatedBefore: before('updatedAt'),
     q: searchParameter(100, {
       description: `Search in ${searched}. Every word must be found in one of these fields; case, accents and punctuation are ignored. Up to ${maximumWords} words.`,
-      examples: ['berglunds'],
+      examples: [searchExample],
     }),
     externalId: textParameter(255, {
       description: 'Only the record with exactly this externalId.',
@@ -78,11 +91,17 @@ const pagination = z
     nextCursor: z
       .string()
       .nullable()
-      .meta({ description: 'The `cursor` of the next page; `null` on the last page.', examples: [exampleCursor] }),
+      .meta({
+        maxLength: longestCursor,
+        description: 'The `cursor` of the next page; `null` on the last page.',
+        examples: [exampleCursor],
+      }),
     nextUrl: z
       .string()
       .nullable()
       .meta({
+        format: 'uri',
+        maxLength: longestCursor + 2000,
         description: 'The URL of the next page; `null` on the last page.',
         examples: [`${exampleUrl}/v1/customers?cursor=${exampleCursor}`],
       }),
@@ -104,6 +123,7 @@ export function page<T extends z.ZodType>(record: T, name: string) {
           description:
             'On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change is missed. `null` on other lists.',
           format: 'date-time',
+          maxLength: 24,
           examples: ['2026-03-01T09:30:00.123Z'],
         }),
     })

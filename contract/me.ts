@@ -10,39 +10,55 @@ export type Plan = (typeof plans)[number];
 
 export const me = z
   .object({
-    label: z
-      .string()
-      .meta({ description: 'A label for this connection, on one line.', examples: ['Northwind Traders (Zapier)'] }),
+    label: z.string().meta({
+      maxLength: 300,
+      description: 'A label for this connection, on one line.',
+      examples: ['Northwind Traders (Zapier)'],
+    }),
     plan: z.enum(plans).meta({ description: 'The organization’s plan.', examples: ['team'] }),
     organization: z
       .object({
         id: fields.id('organization'),
-        name: z.string().meta({ description: 'Name of the organization.', examples: ['Northwind Traders'] }),
-        slug: z.string().meta({ description: 'Short name for URLs.', examples: ['northwind'] }),
+        name: z
+          .string()
+          .meta({ maxLength: 200, description: 'Name of the organization.', examples: ['Northwind Traders'] }),
+        slug: z.string().meta({ maxLength: 100, description: 'Short name for URLs.', examples: ['northwind'] }),
         currency: fields.currency,
-        createdAt: fields.timestamp('When the organization was created.'),
+        createdAt: fields.timestamp('When the organization was created.', '2025-11-03T08:12:45.000Z'),
       })
       .meta({ description: 'The organization whose data this key reads and writes.' }),
     key: z
       .object({
         id: fields.id('key'),
-        name: z.string().meta({ description: 'Name of the key.', examples: ['Zapier'] }),
-        maskedKey: z
-          .string()
-          .meta({ description: 'First and last characters of the key.', examples: ['ak_live_1a2b…9f0e'] }),
-        createdAt: fields.timestamp('When the key was created.'),
-        lastUsedAt: fields.timestamp('When the key was last used, to the minute.').nullable(),
+        name: z.string().meta({ maxLength: 80, description: 'Name of the key.', examples: ['Zapier'] }),
+        maskedKey: z.string().meta({
+          maxLength: 30,
+          description: 'First and last characters of the key.',
+          examples: ['ak_live_1a2b…9f0e'],
+        }),
+        createdAt: fields.timestamp('When the key was created.', '2026-02-10T15:20:05.250Z'),
+        lastUsedAt: fields
+          .timestamp('When the key was last used, to the minute.', '2026-03-03T14:05:00.000Z')
+          .nullable(),
       })
       .meta({ description: 'The key of this request; its secret is never shown again.' }),
     rateLimit: z
       .object({
-        limit: z.int().meta({ description: 'Requests allowed per window.', examples: [rateLimit.limit] }),
-        remaining: z.int().meta({ description: 'Requests left in the current window.', examples: [99] }),
+        limit: z
+          .int()
+          .min(0)
+          .meta({ description: 'Requests allowed per window.', examples: [rateLimit.limit] }),
+        remaining: z
+          .int()
+          .min(0)
+          .meta({ description: 'Requests left in the current window.', examples: [99] }),
         windowSeconds: z
           .int()
+          .min(0)
           .meta({ description: 'Length of the sliding window, in seconds.', examples: [rateLimit.windowSeconds] }),
         resetSeconds: z
           .int()
+          .min(0)
           .meta({ description: 'Seconds until the oldest counted request leaves the window.', examples: [60] }),
       })
       .meta({ description: 'The rate limit of this key.' }),

@@ -56,7 +56,7 @@ export function idParameter(kind: Kind, schema: Schema) {
     longestWord,
     (value) =>
       form.test(value) ? value : failure('invalid_type', `must be the id of a ${kind}, such as ${example}`, value),
-    { type: 'string', pattern: form.source, examples: [example], ...schema },
+    { type: 'string', maxLength: example.length, pattern: form.source, examples: [example], ...schema },
   );
 }
 
@@ -167,6 +167,7 @@ export function instantParameter(schema: Schema) {
   return parameter<string>(longestWord, (value) => parseInstant(value) ?? notAnInstant(value), {
     type: 'string',
     format: 'date-time',
+    maxLength: longestWord,
     examples: ['2026-03-01T00:00:00Z'],
     ...schema,
     description: `${schema.description} RFC 3339 with a time zone; a date alone means 00:00 UTC.`,

@@ -10,6 +10,7 @@ export const problemError = z
       .enum(['body', 'query', 'path', 'header'])
       .meta({ description: 'The part of the request that has the value.', examples: ['body'] }),
     field: z.string().meta({
+      maxLength: 500,
       description: 'The field, parameter or header; dots separate nested names.',
       examples: ['address.country'],
     }),
@@ -17,42 +18,53 @@ export const problemError = z
       .string()
       .nullable()
       .meta({
+        maxLength: 1000,
         description: 'JSON Pointer (RFC 6901) into the body; `null` for other parts of the request.',
         examples: ['/address/country'],
       }),
     code: z.string().meta({
+      maxLength: 50,
       description: `What is wrong, for programs: in a body one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; elsewhere the problem's own code.`,
       examples: ['invalid_country'],
     }),
     message: z.string().meta({
+      maxLength: 1000,
       description: 'What is wrong, for people; it continues the name of the field.',
       examples: ['must be an ISO 3166-1 alpha-2 code such as DE'],
     }),
     suggestion: z
       .string()
       .optional()
-      .meta({ description: 'The nearest valid name or value, if there is one.', examples: ['GB'] }),
+      .meta({ maxLength: 200, description: 'The nearest valid name or value, if there is one.', examples: ['GB'] }),
   })
   .meta({ id: 'ProblemError', description: 'One thing that is wrong with a request.' });
 
 export const problem = z
   .object({
     type: z.string().meta({
+      format: 'uri',
+      maxLength: 2000,
       description: 'A URL that identifies the kind of problem, and explains it.',
       examples: [`${exampleUrl}/docs/errors#validation_failed`],
     }),
-    title: z.string().meta({ description: 'The kind of problem, for people.', examples: ['Validation failed'] }),
+    title: z
+      .string()
+      .meta({ maxLength: 100, description: 'The kind of problem, for people.', examples: ['Validation failed'] }),
     status: z
       .int()
       .min(400)
       .max(599)
       .meta({ description: 'The HTTP status.', examples: [422] }),
     detail: z.string().meta({
+      maxLength: 4000,
       description: 'What went wrong in this request, and what to do.',
       examples: ['address.country must be an ISO 3166-1 alpha-2 code such as DE.'],
     }),
-    code: z.string().meta({ description: 'The kind of problem, for programs.', examples: ['validation_failed'] }),
+    code: z
+      .string()
+      .meta({ maxLength: 50, description: 'The kind of problem, for programs.', examples: ['validation_failed'] }),
     requestId: z.string().meta({
+      maxLength: 30,
       description: 'The value of `X-Request-Id`, to quote to support.',
       examples: [exampleId('req')],
     }),
@@ -78,6 +90,7 @@ export const problem = z
       .string()
       .optional()
       .meta({
+        maxLength: 30,
         description: 'With `external_id_taken` and `sku_taken`: the record that has it.',
         examples: [exampleId('cus')],
       }),
@@ -85,6 +98,7 @@ export const problem = z
       .string()
       .optional()
       .meta({
+        maxLength: 60,
         description: 'With `precondition_failed`: the ETag that the record has now.',
         examples: ['"4Ul0-WXqGAb1uwXr8bkrEQ"'],
       }),

@@ -5,7 +5,7 @@ import { decimal } from './decimal.ts';
 import * as fields from './fields.ts';
 import { ifNoneMatch } from './headers.ts';
 import { itemTypes } from './items.ts';
-import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
+import { beforeParameter, filterTimes, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
 import { metadata } from './metadata.ts';
 import { choicesParameter, idParameter, instantParameter, textParameter } from './parameters.ts';
 import { notModified, problems } from './responses.ts';
@@ -90,19 +90,19 @@ export type LineItem = z.infer<typeof lineItem>;
 const customerSummary = z
   .object({
     id: fields.id('customer'),
-    name: z.string().meta({ description: 'Display name.', examples: ['Vins et alcools Chevalier'] }),
+    name: z.string().meta({ maxLength: 200, description: 'Display name.', examples: ['Vins et alcools Chevalier'] }),
     companyName: z
       .string()
       .nullable()
-      .meta({ description: 'Company name.', examples: ['Vins et alcools Chevalier'] }),
+      .meta({ maxLength: 200, description: 'Company name.', examples: ['Vins et alcools Chevalier'] }),
     email: z
       .string()
       .nullable()
-      .meta({ description: 'E-mail address.', examples: ['paul@example.com'] }),
+      .meta({ maxLength: 254, format: 'email', description: 'E-mail address.', examples: ['paul@example.com'] }),
     phone: z
       .string()
       .nullable()
-      .meta({ description: 'Phone number.', examples: ['26.47.15.10'] }),
+      .meta({ maxLength: 40, description: 'Phone number.', examples: ['26.47.15.10'] }),
   })
   .meta({ id: 'CustomerSummary', description: 'The customer, with its current details.' });
 
@@ -166,14 +166,17 @@ export type ListedProposal = z.infer<typeof listedProposal>;
 const searched = 'number, title and the name of the customer';
 
 export const proposalListQuery = z.strictObject({
-  ...listQuery(sortsBy('statusChangedAt'), searched),
+  ...listQuery(sortsBy('statusChangedAt'), { searched, searchExample: 'spring chevalier' }),
   status: choicesParameter(proposalStatuses, {
     description: 'Only proposals with one of these statuses, separated by commas.',
-    examples: [['sent', 'viewed']],
+    examples: [['viewed', 'accepted']],
   }),
   customerId: idParameter('customer', { description: 'Only proposals to the customer with this id.' }),
   number: textParameter(50, { description: 'Only the proposal with exactly this number.', examples: ['P-1042'] }),
-  expiresBefore: instantParameter({ description: 'Only proposals whose `expiresAt` is before this time.' }),
+  expiresBefore: instantParameter({
+    description: 'Only proposals whose `expiresAt` is before this time.',
+    examples: [filterTimes.before],
+  }),
   statusChangedSince: sinceParameter('statusChangedAt'),
   statusChangedBefore: beforeParameter('statusChangedAt'),
   include: choicesParameter(['lineItems'], {

@@ -9,7 +9,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { mapSchema, mapValues } from '../contract/openapi/document.ts';
 import type { Document, Operation, Response, Schema } from '../contract/openapi/document.ts';
-import { openApiDocument } from '../contract/openapi/openapi.ts';
+import { expandedDocument } from '../contract/openapi/openapi.ts';
 
 export type SentAnswer = {
   method: string;
@@ -63,7 +63,7 @@ let prepared: { document: Document; validator: Ajv2020 } | undefined;
 /** Created for the first response: most processes of a run have some, none needs it earlier. */
 function prepare(): { document: Document; validator: Ajv2020 } {
   if (prepared) return prepared;
-  const document = closed(openApiDocument('https://api.example.com'));
+  const document = closed(expandedDocument('https://api.example.com'));
   const validator = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(validator);
   validator.addSchema({ ...document, $id: 'openapi' });

@@ -2,11 +2,11 @@
 import type { AppRoute } from '@ts-rest/core';
 import { resolve } from '../contract/openapi/document.ts';
 import type { Operation, Parameter, Schema } from '../contract/openapi/document.ts';
-import { openApiDocument } from '../contract/openapi/openapi.ts';
+import { expandedDocument } from '../contract/openapi/openapi.ts';
 import { operationsOf } from '../contract/operations.ts';
 import { v1 } from '../contract/v1.ts';
 
-export const document = openApiDocument('https://api.example.com');
+export const document = expandedDocument('https://api.example.com');
 
 export type Promised = {
   method: string;

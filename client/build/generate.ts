@@ -8,7 +8,7 @@ import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { pageSize } from '../../contract/list.ts';
 import { tags } from '../../contract/openapi/info.ts';
-import { openApiDocument } from '../../contract/openapi/openapi.ts';
+import { expandedDocument } from '../../contract/openapi/openapi.ts';
 import { commonProblems } from '../../contract/responses.ts';
 import { problem } from '../../contract/problem.ts';
 import { problemCodes } from '../../contract/problems/catalogue.ts';
@@ -109,7 +109,7 @@ function optionsType(route: AppRoute, query: z.ZodType | undefined, types: Types
   return name;
 }
 
-const document = openApiDocument('/');
+const document = expandedDocument('/');
 
 /** What the operation does, and the codes of the problems that only it and its like can have. */
 function methodComment(route: AppRoute): string {

@@ -53,7 +53,7 @@ export type Document = {
   openapi: string;
   info: { title: string; version: string; description: string; [more: string]: unknown };
   externalDocs: { url: string; description: string };
-  servers: { url: string; description: string }[];
+  servers: { url: string; description: string; 'x-internal': boolean }[];
   tags: { name: string; description: string }[];
   security: Record<string, string[]>[];
   /** Path → method in lower case → operation. */
@@ -65,6 +65,9 @@ export type Document = {
     securitySchemes: Record<string, { type: string; scheme: string; description: string }>;
   };
 };
+
+/** Integers of this API are small: generators of Java, C# and Go then use their usual type for it. */
+export const largestInt32 = 2 ** 31 - 1;
 
 /** Every value of a record, changed; the keys stay. */
 export const mapValues = <Value, Result>(

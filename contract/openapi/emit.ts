@@ -33,7 +33,7 @@ export function emitOpenApi(contract: AppRouter): Document {
     openapi: '3.1.1',
     info,
     externalDocs: { url: `${exampleUrl}/docs`, description: 'Guides, and what every error means' },
-    servers: [{ url: exampleUrl, description: 'The production server' }],
+    servers: [{ url: exampleUrl, description: 'The production server', 'x-internal': false }],
     tags,
     security: [{ apiKey: [] }],
     paths,

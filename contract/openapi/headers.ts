@@ -1,27 +1,28 @@
 /** The response headers: what each means, and which responses have it. */
 import { rateLimit } from '../limits.ts';
 import { exampleCursor, exampleId, exampleRequestId, exampleUrl } from '../examples.ts';
+import { largestInt32 } from './document.ts';
 import type { Header, Reference } from './document.ts';
 
 const { limit, windowSeconds } = rateLimit;
-const integer = { type: 'integer', minimum: 0 };
-const string = { type: 'string' };
+const integer = { type: 'integer', format: 'int32', minimum: 0, maximum: largestInt32 };
+const text = (maxLength: number) => ({ type: 'string', maxLength });
 
 export const responseHeaders = {
   'X-Request-Id': {
     description: 'The id of this request, also in the body of a problem and in our log: quote it to support.',
-    schema: string,
+    schema: text(30),
     example: exampleRequestId,
   },
   'RateLimit-Policy': {
     description: 'The limit of this key (IETF draft): `q` requests within `w` seconds.',
-    schema: string,
+    schema: text(100),
     example: `"default";q=${limit};w=${windowSeconds}`,
   },
   RateLimit: {
     description:
       'What is left of the rate limit (IETF draft): `r` requests; the oldest counted request leaves the window in `t` seconds.',
-    schema: string,
+    schema: text(100),
     example: `"default";r=${limit - 1};t=${windowSeconds}`,
   },
   'X-RateLimit-Limit': { description: 'Requests allowed per window.', schema: integer, example: limit },
@@ -33,17 +34,17 @@ export const responseHeaders = {
   },
   ETag: {
     description: 'Strong entity tag of the record, for `If-Match` and `If-None-Match`.',
-    schema: string,
+    schema: text(60),
     example: '"4Ul0-WXqGAb1uwXr8bkrEQ"',
   },
   Location: {
     description: 'URL of the new record.',
-    schema: { type: 'string', format: 'uri' },
+    schema: { type: 'string', format: 'uri', maxLength: 2000 },
     example: `${exampleUrl}/v1/customers/${exampleId('cus')}`,
   },
   Link: {
     description: 'URL of the next page (RFC 8288), the same as `pagination.nextUrl`; absent on the last page.',
-    schema: string,
+    schema: text(10_000),
     example: `<${exampleUrl}/v1/customers?cursor=${exampleCursor}>; rel="next"`,
   },
   'Idempotency-Replayed': {
@@ -53,7 +54,11 @@ export const responseHeaders = {
     example: 'true',
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: integer, example: windowSeconds },
-  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: string, example: 'Bearer realm="api"' },
+  'WWW-Authenticate': {
+    description: 'How to authenticate (RFC 6750).',
+    schema: text(200),
+    example: 'Bearer realm="api"',
+  },
 } satisfies Record<string, Header>;
 
 export type HeaderName = keyof typeof responseHeaders;

@@ -1,6 +1,6 @@
 /** Zod schemas → named schemas of an OpenAPI 3.1 document, without the parts that only a validator needs. */
 import { z } from 'zod';
-import { mapSchema, refer } from './document.ts';
+import { largestInt32, mapSchema, mapValues, refer } from './document.ts';
 import type { Schema } from './document.ts';
 
 /** Whether the schema is for what a caller sends (`input`) or for what the server returns (`output`). */
@@ -42,9 +42,11 @@ function convert(schema: z.ZodType, direction: Direction): { root: Schema; defin
   } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any', override: restoreMeta });
   // Zod's type allows `true` and `false` in place of any schema; it emits them for additionalProperties only.
   const raw = ($defs ?? {}) as Record<string, Schema>;
+  const nullable = new Set<string>();
   const tidy = (part: Schema): Schema =>
-    mapSchema(part, (inner) => tidyOne(inner, direction, (name) => tidy(raw[name] ?? {})));
-  const definitions = Object.fromEntries(Object.entries(raw).map(([name, definition]) => [name, tidy(definition)]));
+    mapSchema(part, (inner) => tidyOne(inner, direction, { define: (name) => tidy(raw[name] ?? {}), nullable }));
+  const definitions = mapValues(raw, tidy);
+  for (const name of nullable) definitions[name] = { ...definitions[name], type: ['object', 'null'] };
   // As above.
   return { root: tidy(root as Schema), definitions };
 }
@@ -64,32 +66,42 @@ function restoreMeta({
 
 const definition = /^#\/\$defs\/(.+)$/;
 
-function tidyOne(schema: Schema, direction: Direction, define: (name: string) => Schema): Schema {
+type Definitions = {
+  define(name: string): Schema;
+  /** The names of those that a request may replace by null. */
+  nullable: Set<string>;
+};
+
+function tidyOne(schema: Schema, direction: Direction, definitions: Definitions): Schema {
   const name = definition.exec(schema.$ref ?? '')?.[1];
   if (name !== undefined) return { ...schema, ...refer(name) };
-  const { minimum, maximum, ...rest } = orNull(schema, direction, define);
+  const { minimum, maximum, ...rest } = orNull(schema, direction, definitions);
   const bounded = rest.format === 'date-time' ? withoutPattern(rest) : rest;
   return {
     ...(direction === 'output' ? openEnded(bounded) : bounded),
+    ...(minimum !== undefined && { minimum }),
     // Zod bounds each integer by what a float can hold, which says nothing about the field.
-    ...(minimum !== Number.MIN_SAFE_INTEGER && minimum !== undefined && { minimum }),
-    ...(maximum !== Number.MAX_SAFE_INTEGER && maximum !== undefined && { maximum }),
+    ...(maximum !== undefined && { maximum: maximum === Number.MAX_SAFE_INTEGER ? largestInt32 : maximum }),
+    ...(rest.type === 'integer' && { format: 'int32' }),
   };
 }
 
 /**
- * `anyOf [X, null]` as one schema that may be null, which no-code tools and generators read. In a response, a named
- * schema stays a reference; in a request it is written inline, because requests avoid `anyOf`.
+ * `anyOf [X, null]` as one schema that may be null, which no-code tools and generators read. A named schema stays a
+ * reference: with `anyOf` in a response, and in a request, which avoids `anyOf`, to a definition that may itself be null.
  */
-function orNull(schema: Schema, direction: Direction, define: (name: string) => Schema): Schema {
+function orNull(schema: Schema, direction: Direction, { define, nullable }: Definitions): Schema {
   const { anyOf, ...around } = schema;
   const [present, absent] = anyOf ?? [];
   if (!present || absent?.type !== 'null' || anyOf?.length !== 2) return schema;
-  const target = present.$ref === undefined ? undefined : define(present.$ref.split('/').at(-1) ?? '');
-  if (target && direction === 'output') return { description: target.description, ...schema };
-  const inner = target ?? present;
-  const merged = { ...inner, ...around };
-  const examples = [...(around.examples ?? []), ...(inner.examples ?? [])];
+  const name = present.$ref?.split('/').at(-1);
+  if (name !== undefined && direction === 'output') return { description: define(name).description, ...schema };
+  if (name !== undefined) {
+    nullable.add(name);
+    return { ...around, ...present };
+  }
+  const merged = { ...present, ...around };
+  const examples = [...(around.examples ?? []), ...(present.examples ?? [])];
   return {
     ...merged,
     type: [...[merged.type ?? []].flat(), 'null'],

@@ -1,14 +1,14 @@
 /** The same document in OpenAPI 3.0.3, for importers that do not read 3.1 yet. */
-import { mapSchema, mapValues, referredSchemas, resolve } from './document.ts';
+import { mapSchema, mapValues } from './document.ts';
 import type { Document, Schema } from './document.ts';
 
 export function toOpenApi30(document: Document): Document {
   const { components } = document;
-  const convert = (schema: Schema): Schema =>
-    mapSchema(schema, (part) => older(part, (named) => convert(resolve(named, components.schemas))));
+  const convert = (schema: Schema): Schema => mapSchema(schema, older);
   // Only schemas are changed; everything around them stays the same.
   const paths = withSchemas(document.paths, convert) as Document['paths'];
   const schemas = mapValues(components.schemas, convert);
+  for (const name of nullableNames(components.schemas)) schemas[name] = { ...schemas[name], nullable: true };
   return {
     ...document,
     openapi: '3.0.3',
@@ -16,10 +16,22 @@ export function toOpenApi30(document: Document): Document {
     paths,
     components: {
       ...components,
-      schemas: referredSchemas(schemas, paths),
+      schemas,
       headers: mapValues(components.headers, (header) => ({ ...header, schema: convert(header.schema) })),
     },
   };
+}
+
+/** The schemas that some field refers to with `anyOf [X, null]`: in 3.0 a null is valid only if X itself allows it. */
+function nullableNames(schemas: Record<string, Schema>): Set<string> {
+  const names = new Set<string>();
+  const note = (schema: Schema): Schema => {
+    const name = schema.anyOf?.[0]?.$ref?.split('/').at(-1);
+    if (name !== undefined) names.add(name);
+    return schema;
+  };
+  for (const schema of Object.values(schemas)) mapSchema(schema, note);
+  return names;
 }
 
 /** 3.0 has no summary, and names a license by its URL. */
@@ -43,13 +55,13 @@ function withSchemas(node: unknown, convert: (schema: Schema) => Schema): unknow
   );
 }
 
-/** `define` gives the converted schema that a reference means. */
-function older(schema: Schema, define: (reference: Schema) => Schema): Schema {
+function older(schema: Schema): Schema {
   // 3.0 cannot express rules for property names: the descriptions state them.
   const { type, examples = [], anyOf, propertyNames: _, ...kept } = schema;
-  // The one use of `anyOf` is a reference that may be null. In 3.0 only a schema with a type can be nullable.
+  // The one use of `anyOf` is a reference that may be null. 3.0 ignores what is beside a `$ref`, and
+  // `nullable` without a type.
   const [reference] = anyOf ?? [];
-  if (reference) return { ...define(reference), ...kept, nullable: true };
+  if (reference) return { ...kept, type: 'object', nullable: true, allOf: [reference] };
   const types = [type ?? []].flat();
   const only = types.find((one) => one !== 'null');
   // Tools read `example: null` as none: an example of the type says more.

@@ -113,8 +113,8 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a filter that the contract no longer has',
       file: proposals,
-      from: `  expiresBefore: instantParameter({ description: 'Only proposals whose \`expiresAt\` is before this time.' }),`,
-      to: '',
+      from: '  expiresBefore: instantParameter({',
+      to: '  expiresEarlier: instantParameter({',
       caught: ['server/api/proposals.ts', 'expiresBefore'],
     },
     {
@@ -127,8 +127,8 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a number that is a text in the contract',
       file: 'contract/me.ts',
-      from: '    remaining: z.int()',
-      to: '    remaining: z.string()',
+      from: '    remaining: z\n          .int()',
+      to: '    remaining: z\n          .string()',
       caught: ['server/api/me.ts', `'number' is not assignable to type 'string'`],
     },
     {

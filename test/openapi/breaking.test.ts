@@ -1,9 +1,9 @@
 /** The check that protects consumers, tried on changes that are planted into the real document. */
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../contract/openapi/openapi.ts';
+import { expandedDocument } from '../../contract/openapi/openapi.ts';
 import { breaksBetween } from './breaking.ts';
 
-const document = openApiDocument('https://api.example.com');
+const document = expandedDocument('https://api.example.com');
 
 /** What the check says of the document with a change; the change is written as a program would make it. */
 function breaksAfter(change: (draft: any) => void): string[] {

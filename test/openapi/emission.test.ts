@@ -123,7 +123,7 @@ test('two different schemas of one name are refused', () => {
   expect(() => emitOpenApi(contract)).toThrow('Two different schemas are called Thing.');
 });
 
-test('3.0 says of a reference that may be null what 3.1 says, without alternatives', () => {
+test('3.0 says of a reference that may be null what 3.1 says, with the same names', () => {
   const holder = z
     .object({ id: z.string().meta({ description: 'Id.', examples: ['h_1'] }), thing: thing.nullable() })
     .meta({ id: 'Holder', description: 'It may hold a thing.' });
@@ -140,14 +140,21 @@ test('3.0 says of a reference that may be null what 3.1 says, without alternativ
         id: { type: 'string', description: 'Id.', example: 'h_1' },
         thing: {
           type: 'object',
-          properties: { id: { type: 'string', description: 'Id.', example: 't_1' } },
-          required: ['id'],
-          description: 'A thing.',
           nullable: true,
+          allOf: [{ $ref: '#/components/schemas/Thing' }],
+          description: 'A thing.',
         },
       },
       required: ['id', 'thing'],
       description: 'It may hold a thing.',
+    },
+    // `allOf` allows null only if the schema in it does.
+    Thing: {
+      type: 'object',
+      properties: { id: { type: 'string', description: 'Id.', example: 't_1' } },
+      required: ['id'],
+      description: 'A thing.',
+      nullable: true,
     },
   });
 });

@@ -8,6 +8,7 @@ import { problemCatalogue } from '../../contract/problems/catalogue.ts';
 import type { ProblemCode } from '../../contract/problems/catalogue.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
+import { expand } from './expand.ts';
 
 const baseUrl = 'https://api.northwind.example';
 const routes = operationsOf(v1).map((route) => ({
@@ -31,12 +32,12 @@ function operationAt(document: Document, { path, method, place }: (typeof routes
 }
 
 describe.each([
-  ['3.1', openApiDocument(baseUrl)],
-  ['3.0', openApi30Document(baseUrl)],
+  ['3.1', expand(openApiDocument(baseUrl))],
+  ['3.0', expand(openApi30Document(baseUrl))],
 ])('OpenAPI %s', (version, document) => {
   test('says which version it is and where the service is', () => {
     expect(document.openapi.startsWith(version)).toBe(true);
-    expect(document.servers).toEqual([{ url: baseUrl, description: expect.any(String) }]);
+    expect(document.servers).toEqual([{ url: baseUrl, description: expect.any(String), 'x-internal': false }]);
     expect(document.info).toMatchObject({ contact: expect.anything(), license: { name: 'MIT' } });
     expect(JSON.stringify(document)).not.toContain('api.example.com');
     expect(document.security).toEqual([{ apiKey: [] }]);

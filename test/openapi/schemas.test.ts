@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Document, MediaType, Schema } from '../../contract/openapi/document.ts';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { expand } from './expand.ts';
 
 const baseUrl = 'https://api.northwind.example';
 
@@ -27,21 +28,22 @@ const inlined = (document: Document, schema: Schema): Schema =>
 
 /** Each schema below this one, references followed, with its address. */
 function* schemasIn(document: Document, schema: Schema, at: string): Generator<{ at: string; schema: Schema }> {
-  const { properties = {}, items, additionalProperties, anyOf = [], ...rest } = inlined(document, schema);
-  yield { at, schema: { properties, items, additionalProperties, anyOf, ...rest } };
+  const { properties = {}, items, additionalProperties, anyOf = [], allOf = [], ...rest } = inlined(document, schema);
+  yield { at, schema: { properties, items, additionalProperties, anyOf, ...(allOf.length > 0 && { allOf }), ...rest } };
   for (const [name, field] of Object.entries(properties)) yield* schemasIn(document, field, `${at}.${name}`);
   if (items) yield* schemasIn(document, items, `${at}[]`);
   if (typeof additionalProperties === 'object') yield* schemasIn(document, additionalProperties, `${at}{}`);
-  for (const one of anyOf) if (one.type !== 'null') yield* schemasIn(document, one, at);
+  for (const one of [...anyOf, ...allOf]) if (one.type !== 'null') yield* schemasIn(document, one, at);
 }
 
 /** A field's example, or the examples of what it is made of. */
 function hasExample(document: Document, schema: Schema): boolean {
-  const { examples, example, properties, items, anyOf } = inlined(document, schema);
+  const { examples, example, properties, items, anyOf, allOf } = inlined(document, schema);
   if (examples !== undefined || example !== undefined) return true;
   if (properties) return Object.values(properties).every((field) => hasExample(document, field));
   if (items) return hasExample(document, items);
-  return anyOf?.[0] !== undefined && hasExample(document, anyOf[0]);
+  const [first] = anyOf ?? allOf ?? [];
+  return first !== undefined && hasExample(document, first);
 }
 
 const fieldsOf = (document: Document, root: Schema, name: string) =>
@@ -58,12 +60,13 @@ const mediaOf = (content: Record<string, MediaType> = {}, at: string) =>
   Object.entries(content).map(([type, { schema }]) => ({ at: `${at} ${type}`, schema }));
 
 describe.each([
-  ['3.1', openApiDocument(baseUrl)],
-  ['3.0', openApi30Document(baseUrl)],
+  ['3.1', expand(openApiDocument(baseUrl))],
+  ['3.0', expand(openApi30Document(baseUrl))],
 ])('schemas of OpenAPI %s', (version, document) => {
   test('names the records, what makes and changes them, and the problem', () => {
     const names = ['Customer', 'CustomerCreate', 'CustomerUpdate', 'CustomerList', 'Item', 'ItemCreate', 'ItemList'];
     names.push('Proposal', 'ProposalList', 'LineItem', 'Problem', 'ProblemError', 'Pagination', 'Me');
+    names.push('Address', 'AddressInput', 'AddressPatch', 'CustomerSummary');
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
   });
 

@@ -2,7 +2,7 @@
 import type { AppRoute } from '@ts-rest/core';
 import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter } from '../../../contract/openapi/document.ts';
-import { openApiDocument } from '../../../contract/openapi/openapi.ts';
+import { expandedDocument } from '../../../contract/openapi/openapi.ts';
 import { operationsOf } from '../../../contract/operations.ts';
 import { v1 } from '../../../contract/v1.ts';
 import type { V1 } from '../../../contract/v1.ts';
@@ -114,7 +114,7 @@ const operationIdOf = ({ metadata }: AppRoute): string => String(Reflect.get(Obj
 /** The published document with additions for the viewer, which other tools should not import. */
 export function describedDocument(baseUrl: string): object {
   // The viewer shows a link without a name for the documentation that it is part of.
-  const { externalDocs: _, ...document } = openApiDocument(baseUrl);
+  const { externalDocs: _, ...document } = expandedDocument(baseUrl);
   const programs = clientPrograms(baseUrl);
   const describe = (operation: Operation) => ({
     ...operation,

@@ -1,0 +1,94 @@
+/** Parameters and responses that several operations have in common become components, so that each is written once. */
+import { mapValues } from './document.ts';
+import type { Document, Operation, Parameter, Reference, Response } from './document.ts';
+
+type SharedComponents = { parameters: Record<string, Parameter>; responses: Record<string, Response> };
+export type SharedOperation = Omit<Operation, 'parameters' | 'responses'> & {
+  parameters: (Parameter | Reference)[];
+  responses: Record<string, Response | Reference>;
+};
+export type PublishedDocument = Omit<Document, 'paths' | 'components'> & {
+  paths: Record<string, Record<string, SharedOperation>>;
+  components: Document['components'] & SharedComponents;
+};
+
+/** What each status is called as a component. */
+const statusNames: Record<string, string> = {
+  304: 'NotModified',
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'PayloadTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'UnprocessableContent',
+  429: 'TooManyRequests',
+  431: 'HeadersTooLarge',
+  500: 'InternalError',
+  503: 'Unavailable',
+};
+
+type Use<T> = { name: string; value: T };
+
+export function shareComponents(document: Document): PublishedDocument {
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const parameters = agreed(operations.flatMap((operation) => operation.parameters.map(parameterUse)));
+  const responses = agreed(
+    operations.flatMap((operation) =>
+      Object.entries(operation.responses).flatMap(([status, value]) =>
+        responseNames(operation, status).map((name) => ({ name, value })),
+      ),
+    ),
+  );
+  const share = (operation: Operation): SharedOperation => ({
+    ...operation,
+    parameters: operation.parameters.map((parameter) => {
+      const { name } = parameterUse(parameter);
+      return parameters[name] ? { $ref: `#/components/parameters/${name}` } : parameter;
+    }),
+    responses: mapValues(operation.responses, (response, status) => {
+      const name = responseNames(operation, status).find((one) => responses[one]);
+      return name === undefined ? response : { $ref: `#/components/responses/${name}` };
+    }),
+  });
+  const paths = mapValues(document.paths, (methods) => mapValues(methods, share));
+  const used = JSON.stringify(paths);
+  const inUse = ([name]: [string, unknown]) => used.includes(`"#/components/responses/${name}"`);
+  return {
+    ...document,
+    paths,
+    components: {
+      ...document.components,
+      parameters,
+      responses: Object.fromEntries(Object.entries(responses).filter(inUse)),
+    },
+  };
+}
+
+/** The values that have the same name wherever there is one, and that at least two operations have. */
+function agreed<T>(uses: Use<T>[]): Record<string, T> {
+  const values = new Map<string, T[]>();
+  for (const { name, value } of uses) values.set(name, [...(values.get(name) ?? []), value]);
+  return Object.fromEntries(
+    [...values].flatMap(([name, [first, ...others]]): [string, T][] => {
+      const isShared = others.length > 0 && others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+      return first !== undefined && isShared ? [[name, first]] : [];
+    }),
+  );
+}
+
+/** `customerId` is a parameter of a path and of a query. */
+const parameterUse = (value: Parameter): Use<Parameter> => ({
+  name: value.in === 'path' ? `${value.name}InPath` : value.name,
+  value,
+});
+
+/** `Unauthorized` if every operation responds so, else `ListBadRequest` if every operation that lists does. */
+function responseNames({ operationId }: Operation, status: string): string[] {
+  const name = statusNames[status];
+  const [verb = ''] = /^[a-z]+/.exec(operationId) ?? [];
+  return name === undefined ? [] : [name, `${verb.charAt(0).toUpperCase()}${verb.slice(1)}${name}`];
+}
