@@ -37,6 +37,10 @@ const commands: Record<string, Entry> = {
     summary: 'list, create, rename, replace and revoke API keys',
     load: async () => (await import('./keys.ts')).keysCommand,
   },
+  customers: {
+    summary: 'erase the personal data of a customer',
+    load: async () => (await import('./customers.ts')).customersCommand,
+  },
   import: {
     summary: 'import customers, items or proposals from a file',
     load: async () => (await import('./import.ts')).importCommand,

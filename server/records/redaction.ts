@@ -1,0 +1,45 @@
+/** Finds and replaces the names of one person in texts that other people wrote. */
+
+/** Shorter ones occur in too many words. */
+const shortest = 3;
+/** No longer than what it replaces, so that no text outgrows its limit. */
+const replacement = '***';
+
+type Text = string | null;
+
+export class Redaction {
+  readonly #expressions: readonly RegExp[];
+  /** For LIKE: each finds at least the texts that are changed. */
+  readonly patterns: readonly string[];
+
+  /** `names` are found in any case; `words`, which may be ordinary words as well, as they are written. */
+  constructor(names: readonly (Text | undefined)[], words: readonly (Text | undefined)[] = []) {
+    const [whole, single] = [names.filter(isUsable), words.filter(isUsable)];
+    this.#expressions = [...expressionOf(whole, 'giu'), ...expressionOf(single, 'gu')];
+    this.patterns = [...whole, ...single].map((text) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+  }
+
+  finds(text: Text): boolean {
+    return this.of(text) !== text;
+  }
+
+  of<T extends Text>(text: T): T | string {
+    if (text === null) return text;
+    return this.#expressions.reduce<string>((left, expression) => left.replaceAll(expression, replacement), text);
+  }
+
+  ofMembers(texts: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, this.of(text)]));
+  }
+}
+
+const isUsable = (text: Text | undefined): text is string => typeof text === 'string' && [...text].length >= shortest;
+
+/** Whole words only; the longest comes first, so that a name is replaced before a part of it. */
+function expressionOf(texts: readonly string[], flags: string): RegExp[] {
+  if (texts.length === 0) return [];
+  const parts = texts
+    .toSorted((left, right) => right.length - left.length)
+    .map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
+  return [new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${parts.join('|')})(?![\p{L}\p{N}])`, flags)];
+}

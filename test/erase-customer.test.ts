@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, inject, test } from 'vitest';
+import type { Database } from '../server/database/orm.ts';
+import { forOrganization } from '../server/database/tenant.ts';
+import { eraseCustomer } from '../server/records/erase-customer.ts';
+import { readEvents, writeEvent } from '../server/records/audit-log.ts';
+import { storedId } from '../server/records/public-id.ts';
+import { fetchRecord, importInto } from './import/importing.ts';
+import { useWorld } from './world.ts';
+import type { Tenant } from './world.ts';
+
+const program = fileURLToPath(new URL('../server/main.ts', import.meta.url));
+
+/** Values that occur nowhere else in the database. */
+const person = {
+  type: 'person',
+  name: 'Zéphyrine Quaxlebrück',
+  firstName: 'Zéphyrine',
+  lastName: 'Quaxlebrück',
+  companyName: 'Quaxlebrück Gewürze',
+  email: 'Zeph@quaxlebruck.example',
+  phone: '+49 30 998877665',
+  address: { line1: 'Quaxgasse 17', city: 'Quaxhausen', postalCode: 'QX-4711', country: 'DE' },
+  shippingAddress: { line1: 'Quaxhof 3', line2: 'Quax Hinterhaus' },
+  taxId: 'DE-QX-123456',
+  website: 'https://quaxlebruck.example',
+  notes: 'Quaxnotiz',
+  tags: ['Quaxtag'],
+  externalId: 'quax-crm-1',
+  metadata: { quaxkey: 'quaxvalue' },
+} as const;
+/** In every spelling that is stored: as written, folded for search, reversed for phone numbers. */
+const traces = ['quax', 'zéphyr', 'zephyr', 'zeph@', '998877665', '566778899', 'qx-4711', 'qx4711', 'de-qx', 'deqx'];
+
+/** Rows of the whole database in which a trace is left, as `table: trace`. */
+async function findTraces({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    for (const trace of traces) {
+      // The whole row as text: every column of every type.
+      const text = `select 1 from ${name} t where t::text ilike $1 limit 1`;
+      if ((await pool.query(text, [`%${trace}%`])).rowCount) found.push(`${name}: ${trace}`);
+    }
+  }
+  return found;
+}
+
+async function createPerson(tenant: Tenant) {
+  const headers = { 'idempotency-key': `create ${person.email}` };
+  const { status, body } = await tenant.call('POST', '/v1/customers', person, headers);
+  expect(status).toBe(201);
+  return body as { id: string; updatedAt: string };
+}
+
+const proposal = {
+  externalId: 'P-1',
+  number: 'N-1',
+  title: 'Offer for Quaxlebrück Gewürze, as ZÉPHYRINE QUAXLEBRÜCK asked',
+  status: 'accepted',
+  customerExternalId: person.externalId,
+  sentAt: '2026-03-01T09:30:00Z',
+  acceptedAt: '2026-03-02T09:30:00Z',
+  acceptedBy: { name: 'Zéphyrine Q.', email: person.email },
+  notes: 'Dear Zéphyrine, we deliver to Quaxgasse 17.',
+  publicUrl: 'https://offers.example/zeph@quaxlebruck.example',
+  metadata: { contact: person.email, channel: 'fair' },
+  lineItems: [
+    { type: 'service', name: 'Visit at Quaxgasse 17', description: person.name, quantity: 3, unitPrice: '12.50' },
+    { type: 'service', name: 'Zephyr fan', quantity: 1, unitPrice: '100' },
+  ],
+};
+
+const erase = (database: Database, tenant: Tenant, id: string, memberId: string | null = null) =>
+  eraseCustomer(forOrganization(database, tenant.organization.id), storedId('customer', id) ?? '', memberId);
+
+describe('erasing the only customer', () => {
+  // Of its own, so that no other test's rows are searched for what is left of this one's.
+  const world = useWorld({ ownDatabase: true });
+  test('leaves no personal data anywhere in the database, and keeps ids and amounts', async () => {
+    const tenant = await world.organization();
+    const { id, updatedAt } = await createPerson(tenant);
+    const lineItems = proposal.lineItems.slice(0, 1);
+    await importInto(world, tenant).rows('proposals', { ...proposal, lineItems });
+    await writeEvent(tenant.em(), { action: 'key_renamed', memberId: null, detail: `Key for ${person.name}` });
+    const before = await fetchRecord(tenant, 'proposals', 'P-1');
+    expect(await findTraces(world.database)).toEqual(
+      expect.arrayContaining([
+        'public.customers: quax',
+        'public.customers: 566778899',
+        'public.proposals: zephyr',
+        'public.proposal_lines: quax',
+        'public.idempotency_keys: quax',
+        'public.audit_events: quax',
+      ]),
+    );
+
+    expect(await erase(world.database, tenant, id, tenant.admin.id)).toBe(true);
+
+    expect(await findTraces(world.database)).toEqual([]);
+    const { body } = await tenant.call('GET', `/v1/customers/${id}`);
+    expect(body).toMatchObject({
+      id,
+      name: 'Erased customer',
+      email: null,
+      tags: [],
+      metadata: {},
+      status: 'archived',
+    });
+    expect(Date.parse(body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(updatedAt));
+    const after = await fetchRecord(tenant, 'proposals', 'P-1');
+    const { subtotal, discountTotal, taxTotal, total, number, status, customerId } = before;
+    expect(after).toMatchObject({ subtotal, discountTotal, taxTotal, total, number, status, customerId });
+    expect(after).toMatchObject({
+      title: 'Offer for ***, as *** asked',
+      acceptedBy: { name: 'Erased customer', email: null },
+      customer: { id, name: 'Erased customer', companyName: null, email: null, phone: null },
+      metadata: { contact: '***', channel: 'fair' },
+      publicUrl: null,
+    });
+    expect(after.lineItems[0]).toMatchObject({ name: 'Visit at ***', quantity: '3', total: before.lineItems[0].total });
+    const [event] = await readEvents(tenant.em(), 'change', 1);
+    expect(event).toMatchObject({ action: 'customer_erased', memberId: tenant.admin.id, detail: id });
+    const search = await tenant.call('GET', `/v1/proposals?q=${encodeURIComponent('erased customer')}`);
+    expect(search.body.data).toHaveLength(1);
+  });
+});
+
+describe('erasing a customer', () => {
+  const world = useWorld();
+
+  test('changes nothing the second time, and nothing of other customers', async () => {
+    const tenant = await world.organization();
+    const neighbour = await world.organization();
+    const { id } = await createPerson(tenant);
+    const { rows } = importInto(world, tenant);
+    await rows('customers', { externalId: 'C-2', name: 'Zephyr Ltd' });
+    const other = {
+      ...proposal,
+      customerExternalId: 'C-2',
+      acceptedBy: { name: 'Zephyr' },
+      title: 'Fans',
+      notes: null,
+    };
+    await rows('proposals', { ...other, publicUrl: null, metadata: {}, lineItems: proposal.lineItems.slice(1) });
+    const before = await fetchRecord(tenant, 'proposals', 'P-1');
+    expect(await erase(world.database, neighbour, id)).toBeUndefined();
+    expect(await erase(world.database, tenant, id)).toBe(true);
+    const { body: erased, headers } = await tenant.call('GET', `/v1/customers/${id}`);
+    const events = await readEvents(tenant.em(), 'change', 50);
+    expect(await erase(world.database, tenant, id)).toBe(false);
+    const again = await tenant.call('GET', `/v1/customers/${id}`);
+    expect([again.body, again.headers.get('etag')]).toEqual([erased, headers.get('etag')]);
+    expect(await readEvents(tenant.em(), 'change', 50)).toEqual(events);
+    expect(await fetchRecord(tenant, 'proposals', 'P-1')).toEqual(before);
+    expect(await fetchRecord(tenant, 'customers', 'C-2')).toMatchObject({ name: 'Zephyr Ltd', status: 'active' });
+  });
+
+  test('a repeated create gets the erased record, and creates no other', async () => {
+    const tenant = await world.organization();
+    const headers = { 'idempotency-key': 'order-17' };
+    const { body } = await tenant.call('POST', '/v1/customers', person, headers);
+    await erase(world.database, tenant, body.id);
+    const repeated = await tenant.call('POST', '/v1/customers', person, headers);
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
+    expect(repeated.body).toMatchObject({
+      id: body.id,
+      name: 'Erased customer',
+      email: null,
+      createdAt: body.createdAt,
+    });
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toHaveLength(1);
+  });
+});
+
+describe('the customers erase command', () => {
+  const world = useWorld();
+  const run = (...words: string[]) => {
+    const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
+    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+      const child = execFile(process.execPath, [program, 'customers', ...words], { env }, (_, stdout, stderr) => {
+        resolve({ status: child.exitCode ?? -1, stdout, stderr });
+      });
+      child.stdin?.end();
+    });
+  };
+
+  test('needs --yes where nobody can be asked, and can be run twice', async () => {
+    const tenant = await world.organization();
+    const { slug } = tenant.organization;
+    const { id } = await createPerson(tenant);
+    const asked = await run('erase', id, '--organization', slug);
+    expect(asked).toMatchObject({ status: 1, stdout: '' });
+    expect(asked.stderr).toContain('add --yes');
+    expect((await tenant.call('GET', `/v1/customers/${id}`)).body.name).toBe(person.name);
+    expect(await run('erase', id, '--organization', slug, '--yes')).toEqual({
+      status: 0,
+      stdout: `${id} is erased.\n`,
+      stderr: '',
+    });
+    const again = await run('erase', id, '--organization', slug, '--yes', '--json');
+    expect(JSON.parse(again.stdout)).toEqual({ id, erased: false });
+  });
+
+  test('names an id that is none, and one of another organization', async () => {
+    const [tenant, neighbour] = [await world.organization(), await world.organization()];
+    const { id } = await createPerson(tenant);
+    const { slug } = neighbour.organization;
+    expect(await run('erase', 'cus_1', '--organization', slug, '--yes')).toMatchObject({ status: 1 });
+    const foreign = await run('erase', id, '--organization', slug, '--yes');
+    expect(foreign).toMatchObject({ status: 1, stderr: `error: ${slug} has no customer ${id}\n` });
+  });
+});
