@@ -2,7 +2,7 @@
 import type { EntityName } from '@mikro-orm/core';
 import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
-import { violatedIndex } from '../database/constraint.ts';
+import { violatedIndex } from '../records/constraint.ts';
 import type { Caller } from '../keys/caller.ts';
 import { Problem } from '../problems/problem.ts';
 import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';

@@ -1,5 +1,5 @@
 /** A chunk of rows → the database: all of it in one transaction, unless one of its rows cannot be stored. */
-import { constraintOf, sqlStateOf } from '../database/constraint.ts';
+import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { settleClaims } from './claims.ts';
 import type { Keyed, Kind, Outcome, Rejection } from './kind.ts';
 import { planRows, SameRecord } from './plan.ts';
