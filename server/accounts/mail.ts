@@ -1,19 +1,20 @@
 /** Mail to members, through the server at SMTP_URL. */
-import { createTransport } from 'nodemailer';
 
 export type Mail = { to: string; subject: string; text: string };
-export type Mailer = { send(mail: Mail): Promise<void>; close(): void };
+export type Mailer = { send(mail: Mail): Promise<void> };
 
 /** `url` is `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
 export function createMailer({ url, from }: { url: string; from: string }): Mailer {
   const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
-  const transport = createTransport({ url, ...timeouts }, { from });
+  // Loaded for the first mail.
+  const connect = async () => (await import('nodemailer')).createTransport({ url, ...timeouts }, { from });
+  let transport: ReturnType<typeof connect> | undefined;
   return {
     async send(mail) {
+      transport ??= connect();
       // A single address only: a list would send the mail to others, too.
-      await transport.sendMail({ ...mail, to: { name: '', address: mail.to } });
+      await (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } });
     },
-    close: () => transport.close(),
   };
 }
 

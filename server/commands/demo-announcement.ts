@@ -2,7 +2,6 @@
 import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setPassword } from '../accounts/sign-in.ts';
 import type { Opened } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
 
@@ -14,9 +13,10 @@ export async function announceDemo(database: Opened, url: string, say: (line: st
     file ??= join(database.folder ?? mkdtempSync(join(tmpdir(), 'proposal-api-')), 'demo.txt');
     appendFileSync(file, `${line}\n`, { mode: 0o600 });
   };
-  await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, (member, password) =>
-    setPassword(database, member, password),
-  );
+  await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, async (member, password) => {
+    const { setPassword } = await import('../accounts/sign-in.ts');
+    await setPassword(database, member, password);
+  });
   if (!file) return;
   say(`The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`);
   say(`  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`);

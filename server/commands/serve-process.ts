@@ -5,10 +5,8 @@ import type { Config } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
 import { standardLog } from '../http/log.ts';
-import { createMetrics, offerToPrimary, serveMetrics } from '../http/metrics.ts';
 import { serve } from '../http/server.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
-import { sharedRateLimiter } from '../limits/shared-rate-limit.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
 import type { StopSignal } from './stop-signal.ts';
@@ -40,7 +38,8 @@ type Parts = {
 };
 
 async function serveUntilStopped({ config, stop, demo, database, limiter }: Parts): Promise<void> {
-  const metrics = config.METRICS_PORT === undefined ? undefined : createMetrics(limiter.status);
+  const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
+  const metrics = prometheus?.createMetrics(limiter.status);
   const serving = await serve({
     database,
     log: standardLog,
@@ -56,10 +55,10 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     timeouts: { grace: graceMs },
   });
   try {
-    if (metrics && cluster.isWorker) offerToPrimary(metrics.register);
+    if (metrics && cluster.isWorker) prometheus?.offerToPrimary(metrics.register);
     const scraped =
       metrics && config.METRICS_PORT !== undefined && cluster.isPrimary
-        ? await serveMetrics({ host: config.HOST, port: config.METRICS_PORT, register: metrics.register })
+        ? await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, register: metrics.register })
         : undefined;
     if (cluster.isPrimary) await greet({ database, url: serving.url, demo, metricsUrl: scraped?.url });
     stop.started();
@@ -83,7 +82,8 @@ export async function greet({ database, url, demo, metricsUrl }: Greeting): Prom
 
 async function openLimiter({ REDIS_URL: url }: Config) {
   if (!url) return { ...memoryRateLimiter(clock), status: undefined, close: () => undefined };
-  return await sharedRateLimiter({
+  const { sharedRateLimiter } = await import('../limits/shared-rate-limit.ts');
+  return sharedRateLimiter({
     url,
     clock,
     onChange: (message, reason) => standardLog({ message, ...(reason && { reason }) }),

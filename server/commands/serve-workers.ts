@@ -7,7 +7,6 @@ import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import { standardLog } from '../http/log.ts';
-import { serveMetrics } from '../http/metrics.ts';
 import { greet } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
 
@@ -32,7 +31,7 @@ export async function serveWithWorkers(
     const metrics =
       config.METRICS_PORT === undefined
         ? undefined
-        : await serveMetrics({ host: config.HOST, port: config.METRICS_PORT });
+        : await (await import('../http/metrics.ts')).serveMetrics({ host: config.HOST, port: config.METRICS_PORT });
     await greet({ database, url, demo, metricsUrl: metrics?.url });
     stop.started();
     await stop.received;

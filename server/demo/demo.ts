@@ -10,7 +10,6 @@ import { AuditEvent } from '../entities/audit-event.ts';
 import { ApiKey, Member, Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { importFile, importKinds } from '../import/import-file.ts';
 import type { ImportKind } from '../import/import-file.ts';
 import { issueKey } from '../keys/issue.ts';
 import { moveDates, withMovedDates } from './dates.ts';
@@ -89,6 +88,8 @@ async function fill(database: Database, id: string): Promise<Made> {
     return created;
   });
   const made: Made = { organization: organization.name, customers: 0, items: 0, proposals: 0 };
+  // Most starts find a database with an organization, and need no importer.
+  const { importFile, importKinds } = await import('../import/import-file.ts');
   for (const kind of importKinds) {
     const name = kind === 'proposals' ? 'proposals.jsonl' : `${kind}.csv`;
     const source = fileURLToPath(new URL(name, import.meta.url));

@@ -18,14 +18,12 @@ import { adapt } from './endpoints.ts';
 import { leanContract } from './lean-contract.ts';
 import { v1Handlers } from '../api/v1.ts';
 import type { Database } from '../database/orm.ts';
-import { docs } from '../web/docs/router.ts';
 import { freshId, publicId } from '../records/public-id.ts';
 import { readBody } from './body.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
-import { openApiRoutes } from './openapi.ts';
+import { onDemand } from './on-demand.ts';
 import { parseQuery } from './query.ts';
-import { mcpEndpoint } from './mcp.ts';
 import { limitHeaders } from './rate-headers.ts';
 import { allowedMethods, methodAdvice, operationFinder, operationIdOf, pathForm, routeHint } from './routes.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
@@ -34,7 +32,6 @@ import { DeadlineError, toProblem } from '../problems/translate.ts';
 import { sendProblem } from './send-problem.ts';
 import type { UsageEvent, UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
-import { settingsRouter } from '../web/settings/routes.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { siteRoutes, unknownPage } from '../web/site.ts';
 
@@ -82,20 +79,23 @@ export function createApp(parts: Parts): Express {
   app.use(sendOptions(allowed));
   app.use(['/v1', '/mcp'], admitCaller(parts));
   createExpressEndpoints<AppRouter>(leanContract(v1), adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
-  app.post('/mcp', ...readBody, mcpEndpoint(baseUrl));
+  const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(baseUrl));
+  app.post('/mcp', ...readBody, mcp);
   for (const [path, methods] of allowed) app.all(path, rejectMethod(methods));
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
-  app.use(openApiRoutes(baseUrl));
-  app.use('/docs', docs(baseUrl));
+  const openApi = onDemand(async () => (await import('./openapi.ts')).openApiRoutes(baseUrl));
+  app.get(['/openapi.json', '/openapi-3.0.json', '/openapi.yaml'], openApi);
+  app.use(
+    '/docs',
+    onDemand(async () => (await import('../web/docs/router.ts')).docs(baseUrl)),
+  );
   app.use(siteRoutes(baseUrl));
+  const onError = (error: unknown) => log({ message: 'settings failed beside a request', error: describeError(error) });
   app.use(
     '/settings',
-    settingsRouter({
-      ...parts,
-      onError: (error) => log({ message: 'settings failed beside a request', error: describeError(error) }),
-    }),
+    onDemand(async () => (await import('../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
   );
 
   app.use(unknownPage);
