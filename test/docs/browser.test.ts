@@ -1,22 +1,18 @@
 /** The pages in a real browser: what a person sees and does there, and what the browser has to say about it. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { operationAnchor } from '../../server/web/docs/reference.ts';
 import { operationsOf } from '../../contract/operations.ts';
+import { violationsOf } from '../accessibility.ts';
 import { hasChromium, launchChromium, patienceMs } from '../chromium.ts';
 import { useWorld } from '../world.ts';
 import { guidePaths } from './reading.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
-const looks = [
-  { viewport: { width: 360, height: 800 }, colorScheme: 'light' },
-  { viewport: { width: 360, height: 800 }, colorScheme: 'dark' },
-  { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-  { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-] as const;
+const viewports = [
+  { width: 360, height: 800 },
+  { width: 1280, height: 900 },
+];
 
 describe.runIf(hasChromium)('in a browser', () => {
   const world = useWorld();
@@ -46,38 +42,43 @@ describe.runIf(hasChromium)('in a browser', () => {
     return complaints;
   }
 
-  /** What axe finds. */
-  async function violations(page: Page, exceptions: readonly string[] = []): Promise<string[]> {
-    await page.evaluate(axe);
-    const found: { id: string; html: string[] }[] = await page.evaluate(
-      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) })))`,
-    );
-    return found.filter(({ id }) => !exceptions.includes(id)).map(({ id, html }) => `${id}: ${html[0]}`);
+  /** Sound in this color scheme: as wide as the screen, and accessible but for these rules. */
+  async function expectSound(page: Page, colorScheme: 'light' | 'dark', exceptions: readonly string[] = []) {
+    const evaluate = (expression: string) => page.evaluate(expression);
+    const where = `${new URL(page.url()).pathname}, ${colorScheme}`;
+    expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(page.viewportSize()?.width);
+    const found = await violationsOf(evaluate, { onlyColors: colorScheme === 'dark' });
+    expect(
+      found.filter(({ id }) => !exceptions.includes(id)),
+      where,
+    ).toEqual([]);
   }
 
-  const widthOf = (page: Page): Promise<number> => page.evaluate('document.documentElement.scrollWidth');
-
-  describe.each(looks)('$viewport.width pixels wide, $colorScheme', (look) => {
+  describe.each(viewports)('$width pixels wide, light and dark', (viewport) => {
     test('the guides fit, are accessible, and nothing is complained about', async () => {
-      const complaints = await visit({ ...look }, async (page) => {
+      const complaints = await visit({ viewport }, async (page) => {
         for (const path of [...guidePaths, '/docs/search?q=retry', '/docs/reference']) {
+          await page.emulateMedia({ colorScheme: 'light' });
           await page.goto(world.url + path);
-          expect(await widthOf(page), path).toBe(look.viewport.width);
-          expect(await violations(page), path).toEqual([]);
+          await expectSound(page, 'light');
+          await page.emulateMedia({ colorScheme: 'dark' });
+          await expectSound(page, 'dark');
         }
       });
       expect(complaints).toEqual([]);
     });
 
-    test('the reference fits and is accessible, as far as it is ours', async () => {
-      const complaints = await visit({ ...look }, async (page) => {
-        await openReference(page);
-        expect(await widthOf(page)).toBe(look.viewport.width);
-        // The viewer's own: copy buttons of examples without a name, and two examples of one operation of the same name.
-        expect(await violations(page, ['button-name', 'landmark-unique'])).toEqual([]);
-      });
-      expect(complaints).toEqual([]);
-    });
+    test.each(['light', 'dark'] as const)(
+      'the reference fits and is accessible, as far as it is ours: %s',
+      async (colorScheme) => {
+        const complaints = await visit({ viewport, colorScheme }, async (page) => {
+          await openReference(page);
+          // The viewer's own: copy buttons of examples without a name, and two examples of one operation of the same name.
+          await expectSound(page, colorScheme, ['button-name', 'landmark-unique']);
+        });
+        expect(complaints).toEqual([]);
+      },
+    );
   });
 
   test('at 1280 pixels no line of code is cut off', async () => {

@@ -1,12 +1,10 @@
 /** A real browser for the settings pages: Debian's Chromium, watched for errors and for what it cannot reach. */
-import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
+import { violationsOf } from '../accessibility.ts';
 import { hasChromium, launchChromium, patienceMs } from '../chromium.ts';
 import { password } from './visiting.ts';
-
-const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 export const sizes = [
   { width: 360, height: 740 },
@@ -77,7 +75,6 @@ export async function expectSound(page: Page): Promise<void> {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Colors change gradually.
       await evaluate('Promise.all(document.getAnimations().map((each) => each.finish()))');
-      await evaluate(axe);
       if (process.env.SHOTS) {
         const file = `${String(shots).padStart(3, '0')}-${name.replaceAll(/\W+/g, '-').slice(1, 60)}`;
         await page.screenshot({
@@ -85,9 +82,7 @@ export async function expectSound(page: Page): Promise<void> {
           fullPage: true,
         });
       }
-      const violations = await evaluate(
-        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-      );
+      const violations = await violationsOf(evaluate, { onlyColors: colorScheme === 'dark' });
       expect(violations, `${name} at ${size.width} px, ${colorScheme}`).toEqual([]);
       const tooWide = await evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       expect(tooWide, `${name} at ${size.width} px scrolls sideways`).toBe(0);

@@ -1,0 +1,28 @@
+/** What axe, the accessibility checker, finds on a page. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** Those of the rules that are on by default and look at colors. */
+const colorRules = ['color-contrast', 'link-in-text-block'];
+
+type Violation = { id: string; html: string[] };
+
+/**
+ * `evaluate` runs an expression in the page. `onlyColors` is for a page that has been checked whole in its other color
+ * scheme, which differs in nothing but colors.
+ */
+export async function violationsOf(
+  evaluate: (expression: string) => Promise<unknown>,
+  { onlyColors = false } = {},
+): Promise<Violation[]> {
+  const options = { resultTypes: ['violations'], ...(onlyColors && { runOnly: colorRules }) };
+  const isLoaded = await evaluate("typeof axe === 'object'");
+  if (isLoaded !== true) await evaluate(axe);
+  const found = await evaluate(
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) })))`,
+  );
+  // As the expression builds it.
+  return found as Violation[];
+}
