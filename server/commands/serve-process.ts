@@ -1,5 +1,6 @@
 /** One serving process: the only one, or one of several workers. */
 import cluster from 'node:cluster';
+import { join } from 'node:path';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
@@ -48,6 +49,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     publicUrl: config.PUBLIC_URL,
     authSecret: config.AUTH_SECRET,
     trustedProxies: config.TRUSTED_PROXIES,
+    uploadFolder: uploadFolder(config, database),
     ...settingsOptions(config),
     clock,
     limiter,
@@ -68,6 +70,11 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
   } finally {
     await serving.close();
   }
+}
+
+/** Beside the embedded database, or where DATA_DIR says. */
+function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened): string | undefined {
+  return folder === undefined ? undefined : join(folder, 'uploads');
 }
 
 type Greeting = { database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };

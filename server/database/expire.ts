@@ -13,7 +13,12 @@ const idempotencyKeys = {
   where: "created_at <= now() - interval '24 hours'",
 };
 
-export const removeExpired = (pool: pg.Pool): Promise<number> => deleteExpired(pool, idempotencyKeys);
+/** The first rows of a file are personal data; the file itself is kept for a day, too. */
+const uploads = { table: 'uploads', key: 'organization_id, id', where: "active_at < now() - interval '1 day'" };
+
+export async function removeExpired(pool: pg.Pool): Promise<number> {
+  return (await deleteExpired(pool, idempotencyKeys)) + (await deleteExpired(pool, uploads));
+}
 
 /** Returns how many rows it removed. Small batches hold no lock for long. */
 export async function deleteExpired(pool: pg.Pool, { table, key, where }: Expired): Promise<number> {

@@ -10,6 +10,7 @@ import { AuditEvent } from '../entities/audit-event.ts';
 import { ApiKey, Member, Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { Upload } from '../entities/upload.ts';
 import { FailedRequest, UsageCount } from '../entities/usage.ts';
 import { limitSilence, reclaimEnded } from './pool.ts';
 
@@ -89,6 +90,7 @@ export async function openDatabase(
       IdempotencyKey,
       UsageCount,
       FailedRequest,
+      Upload,
     ],
     subscribers: [guard],
     ...migrator,

@@ -9,6 +9,7 @@ import { v1 } from '../../contract/v1.ts';
 import { authenticate } from '../keys/authenticate.ts';
 import { createCaller } from '../keys/caller.ts';
 import type { Caller } from '../keys/caller.ts';
+import type { Uploads } from '../import/uploads/uploads.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
 import type { StatementLimiter } from '../limits/concurrency.ts';
 import type { UnknownKeys } from '../limits/unknown-keys.ts';
@@ -39,6 +40,7 @@ export type Parts = SettingsOptions & {
   database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
+  uploads: Uploads;
   /** Limits unknown keys, per network. */
   unknownKeys: UnknownKeys;
   limiter: RateLimiter;

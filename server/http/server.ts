@@ -1,7 +1,10 @@
 /** A listening server: assembled, started and drained. */
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { RequestListener, Server } from 'node:http';
 import { maximumHeaderBytes } from '../../contract/limits.ts';
+import { createUploads } from '../import/uploads/uploads.ts';
 import { KeyDirectory } from '../keys/directory.ts';
 import { createUsageLog } from '../keys/usage.ts';
 import { StatementLimiter } from '../limits/concurrency.ts';
@@ -33,6 +36,8 @@ export type ServeOptions = SettingsOptions & {
   clock?: () => number;
   limiter?: RateLimiter;
   metrics?: Metrics | undefined;
+  /** Where uploaded files wait to be imported. Default: a folder for temporary files. */
+  uploadFolder?: string | undefined;
   /** In milliseconds; see `defaultTimeouts`. */
   timeouts?: Partial<typeof defaultTimeouts>;
 };
@@ -76,6 +81,11 @@ export async function serve({
   const keys = new KeyDirectory(database.control, clock);
   const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
   const usage = createUsageLog({ pool: database.pool, onError: report('usage was not written') });
+  const uploads = createUploads({
+    database,
+    folder: options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads'),
+    onError: report('an upload failed'),
+  });
   const secret = options.authSecret ?? (await readSecret(database.pool));
   const server = createServer({
     maxHeaderSize: maximumHeaderBytes,
@@ -92,6 +102,7 @@ export async function serve({
     database,
     keys,
     usage,
+    uploads,
     mail: options.mail,
     singleSignOn: options.singleSignOn,
     unknownKeys: new UnknownKeys(clock),
@@ -117,7 +128,7 @@ export async function serve({
       stopExpiring();
       stopRemoving();
       await drain(server, responses, timeouts);
-      await Promise.all([usage.close(), keys.close()]);
+      await Promise.all([usage.close(), keys.close(), uploads.close()]);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { freshId } from '../records/public-id.ts';
 import { Problem } from '../problems/problem.ts';
+import { slowRequests } from '../web/slow-requests.ts';
 import type { Log } from './log.ts';
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
@@ -37,6 +38,7 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
     const owed = responses.of(socket);
     // Only a request whose body has not arrived can be the one that failed; responses to those before it come first.
     const failed = owed.find(({ request }) => !request.complete);
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && failed && slowRequests.has(failed.request)) return;
     if (error.code === 'ECONNRESET' || failed?.response.headersSent) {
       socket.destroy();
       return;

@@ -1,8 +1,11 @@
 /** Laws over every form of the settings: taken from the router itself, so that a new form cannot be forgotten. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import { KeyDirectory } from '../../server/keys/directory.ts';
+import { createUploads } from '../../server/import/uploads/uploads.ts';
 import { createUsageLog } from '../../server/keys/usage.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { settingsRouter } from '../../server/web/settings/routes.ts';
@@ -24,12 +27,22 @@ async function postPaths(): Promise<string[]> {
   const ignore = () => {};
   const usage = createUsageLog({ pool: database.pool, onError: ignore });
   const keys = new KeyDirectory(database.pool, () => 0);
-  const parts = { database, keys, usage, singleSignOn, secure: false, baseUrl: () => plain.url, onError: ignore };
+  const uploads = createUploads({ database, folder: join(tmpdir(), 'proposal-api-no-uploads'), onError: ignore });
+  const parts = {
+    database,
+    keys,
+    usage,
+    uploads,
+    singleSignOn,
+    secure: false,
+    baseUrl: () => plain.url,
+    onError: ignore,
+  };
   const router = settingsRouter({ ...parts, secret: 'not much of a secret, but long enough' });
   const paths = router.stack.flatMap(({ route }) =>
     route && route.stack.some(({ method }) => method === 'post') ? [route.path] : [],
   );
-  await usage.close();
+  await Promise.all([usage.close(), uploads.close()]);
   await database.orm.close();
   return paths;
 }
@@ -44,13 +57,25 @@ async function stateOf(organizationId: string): Promise<string> {
        (select count(*) from sign_in."session" s join sign_in."user" u on u.id = s."userId"
           join members m on m.email_key = u.email where m.organization_id = $1) as sessions,
        (select count(*) from sign_in."verification" v join sign_in."user" u on u.id::text = v.value
-          join members m on m.email_key = u.email where m.organization_id = $1) as links`,
+          join members m on m.email_key = u.email where m.organization_id = $1) as links,
+       (select json_agg(u order by u.id) from uploads u where organization_id = $1) as uploads,
+       (select count(*) from audit_events where organization_id = $1 and kind = 'change') as changes`,
     [organizationId],
   );
   return JSON.stringify(rows);
 }
 
 type Scene = { tenant: Tenant; admin: Member; fill(path: string): string; visiting: Visit };
+
+/** A file that an import could be started for. */
+async function checkedUpload({ organization }: Tenant, { id }: Member): Promise<string> {
+  const { rows } = await plain.database.pool.query<{ id: string }>(
+    `insert into uploads (organization_id, id, member_id, kind, file_name, mapping, state, rows)
+     values ($1, gen_random_uuid(), $2, 'customers', 'c.csv', '{}', 'checked', '[]') returning id`,
+    [organization.id, id],
+  );
+  return rows[0]?.id ?? '';
+}
 
 async function scene(): Promise<Scene> {
   const tenant = await plain.organization();
@@ -61,7 +86,10 @@ async function scene(): Promise<Scene> {
     [tenant.organization.id],
   );
   const [memberId, keyId] = [publicId('member', other.id), publicId('key', rows[0]?.id ?? '')];
-  const fill = (path: string) => `/settings${path.replace(':id', path.startsWith('/members') ? memberId : keyId)}`;
+  const uploadId = await checkedUpload(tenant, other);
+  const idIn = (path: string) =>
+    ({ '/members': memberId, '/imports': uploadId })[/^\/\w+/.exec(path)?.[0] ?? ''] ?? keyId;
+  const fill = (path: string) => `/settings${path.replace(':id', idIn(path))}`;
   return { tenant, admin, fill, visiting: await signIn(plain, admin) };
 }
 
@@ -82,7 +110,16 @@ const everyField = (csrfToken: string) => ({
   period: 'week',
   password: 'correct horse battery',
   current: 'correct horse battery',
+  kind: 'customers',
+  format: 'csv',
 });
+/** The same with a file, as a browser encodes it. */
+function withFile(csrfToken: string): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(everyField(csrfToken))) form.set(name, value);
+  form.set('file', new File(['externalId,name\nC-1,Evil\n'], 'evil.csv'));
+  return form;
+}
 const body = (csrfToken: string) => new URLSearchParams(everyField(csrfToken)).toString();
 
 describe('every form', async () => {
@@ -97,6 +134,9 @@ describe('every form', async () => {
       '/members',
       '/members/:id/remove',
       '/account/password',
+      '/imports',
+      '/imports/:id/start',
+      '/exports',
     ])
       expect(paths).toContain(path);
   });
@@ -107,10 +147,8 @@ describe('every form', async () => {
       const csrfToken = await visiting.csrfToken();
       const before = await stateOf(tenant.organization.id);
       for (const headers of otherSites)
-        expect([headers, (await visiting.post(fill(path), everyField(csrfToken), headers)).status]).toEqual([
-          headers,
-          403,
-        ]);
+        for (const form of [everyField(csrfToken), withFile(csrfToken)])
+          expect([headers, (await visiting.post(fill(path), form, headers)).status]).toEqual([headers, 403]);
       expect(await stateOf(tenant.organization.id)).toBe(before);
     });
 
@@ -137,7 +175,8 @@ describe('every form', async () => {
     });
   }
 
-  const behindSession = paths.filter((path) => /^\/(?:api-keys|members|account)/.test(path));
+  const withoutSession = ['/sign-in', '/sign-out', '/password', '/forgot-password'];
+  const behindSession = paths.filter((path) => !withoutSession.includes(path));
 
   for (const path of behindSession) {
     test(`POST ${path} needs a CSRF token of its own session, and a session`, async () => {
@@ -146,7 +185,8 @@ describe('every form', async () => {
       const before = await stateOf(tenant.organization.id);
       const [id = ''] = foreign.split('.');
       for (const csrfToken of [' ', 'x', foreign, `${id}.`, `${id}.AAAA`])
-        expect((await visiting.post(fill(path), everyField(csrfToken))).status).toBe(403);
+        for (const form of [everyField(csrfToken), withFile(csrfToken)])
+          expect((await visiting.post(fill(path), form)).status).toBe(403);
       const nobody = await visit(plain.url).post(fill(path), everyField(foreign));
       expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in']);
       expect(await stateOf(tenant.organization.id)).toBe(before);

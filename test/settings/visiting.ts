@@ -16,7 +16,7 @@ export type Reply = { status: number; headers: Headers; text: string; location: 
 export type Visit = {
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   /** A form, sent from our own page unless the headers say otherwise. */
-  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
+  post(path: string, fields: Record<string, string> | FormData, headers?: Record<string, string>): Promise<Reply>;
   /** The Cookie header that goes with every request. */
   cookie(): string;
   /** A new CSRF token of this session, from the API Keys page. */
@@ -51,7 +51,7 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
   const visiting: Visit = {
     get: (path, headers = {}) => send(path, {}, headers),
     post: (path, fields, headers = { 'sec-fetch-site': 'same-origin' }) =>
-      send(path, { method: 'POST', body: new URLSearchParams(fields) }, headers),
+      send(path, { method: 'POST', body: fields instanceof FormData ? fields : new URLSearchParams(fields) }, headers),
     cookie,
     async csrfToken() {
       const { text } = await visiting.get('/settings/api-keys');

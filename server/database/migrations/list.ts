@@ -6,4 +6,5 @@ export const migrations = [
     name: '20260410-members-and-usage',
     load: async () => (await import('./20260410-members-and-usage.ts')).MembersAndUsageMigration,
   },
+  { name: '20260430-uploads', load: async () => (await import('./20260430-uploads.ts')).UploadsMigration },
 ] as const;

@@ -3,6 +3,7 @@ import type { Mailer } from '../../accounts/mail.ts';
 import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { SignIns } from '../../accounts/sign-in.ts';
 import type { Database } from '../../database/orm.ts';
+import type { Uploads } from '../../import/uploads/uploads.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
 import type { UsageLog } from '../../keys/usage.ts';
 import type { CsrfTokens } from './csrf.ts';
@@ -15,6 +16,7 @@ export type SettingsContext = {
   database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
+  uploads: Uploads;
   /** Undefined if no mail server is configured. */
   mailer: Mailer | undefined;
   /** Undefined if no OpenID provider is configured. */

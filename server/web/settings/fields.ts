@@ -19,13 +19,14 @@ type TextField = {
   most: number;
   autocomplete?: string;
   autofocus?: boolean;
+  isOptional?: boolean;
   hint?: string;
   /** What is wrong with what was typed. */
   problem?: string | undefined;
 };
 
 export function textField({ id, label, type = 'text', value, most, autocomplete = 'off', ...rest }: TextField): Html {
-  const { autofocus = false, hint, problem } = rest;
+  const { autofocus = false, isOptional = false, hint, problem } = rest;
   return html`<div class="field">
     <label for="${id}">${label}</label>
     <input
@@ -33,7 +34,7 @@ export function textField({ id, label, type = 'text', value, most, autocomplete 
       name="${id}"
       type="${type}"
       maxlength="${most}"
-      required
+      ${!isOptional && html` required`}
       autocomplete="${autocomplete}"
       ${type === 'email' && html` autocapitalize="none" spellcheck="false"`}
       value="${value}"
@@ -43,6 +44,25 @@ export function textField({ id, label, type = 'text', value, most, autocomplete 
     ${notes(id, hint, problem)}
   </div>`;
 }
+
+type SelectField = Pick<TextField, 'id' | 'label' | 'problem'> & {
+  /** Where it differs from the id. */
+  name?: string;
+  /** Value → label. */
+  options: Readonly<Record<string, string>>;
+  chosen?: string | undefined;
+};
+
+export const selectField = ({ id, name = id, label, options, chosen, problem }: SelectField): Html =>
+  html`<div class="field">
+    <label for="${id}">${label}</label>
+    <select id="${id}" name="${name}" ${described(id, undefined, problem)}>
+      ${Object.entries(options).map(
+        ([value, text]) => html`<option value="${value}" ${value === chosen && html` selected`}>${text}</option>`,
+      )}
+    </select>
+    ${notes(id, undefined, problem)}
+  </div>`;
 
 type PasswordField = Pick<TextField, 'id' | 'label' | 'autofocus' | 'hint' | 'problem'> & { isNew?: boolean };
 

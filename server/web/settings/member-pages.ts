@@ -6,7 +6,7 @@ import type { SettingsProblem } from '../../problems/problem.ts';
 import { publicId } from '../../records/public-id.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { hiddenToken, textField } from './fields.ts';
+import { hiddenToken, selectField, textField } from './fields.ts';
 import { notice } from './page.ts';
 import type { Page, Signed } from './page.ts';
 import { recordTable } from './record-table.ts';
@@ -106,13 +106,7 @@ function inviteSection({ csrfToken, typed }: MembersView): Html {
 }
 
 const roleField = (chosen: Role): Html =>
-  html`<div class="field">
-    <label for="role">Role</label>
-    <select id="role" name="role">
-      <option value="member" ${chosen === 'member' && html` selected`}>Member</option>
-      <option value="admin" ${chosen === 'admin' && html` selected`}>Admin</option>
-    </select>
-  </div>`;
+  selectField({ id: 'role', label: 'Role', options: { member: 'Member', admin: 'Admin' }, chosen });
 
 type MemberView = { signed: Signed; member: Member; token: string };
 

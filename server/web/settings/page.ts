@@ -10,11 +10,19 @@ import { hiddenToken } from './fields.ts';
 /** Who is signed in, and the CSRF token of the sign-out form. */
 export type Signed = Pick<Visitor, 'member' | 'organization'> & { signOutToken: string };
 
-export type Page = { title: string; main: Html; signed?: Signed | undefined; current?: Section | undefined };
+export type Page = {
+  title: string;
+  main: Html;
+  signed?: Signed | undefined;
+  current?: Section | undefined;
+  /** A browser without JavaScript requests the page again every few seconds. */
+  isChanging?: boolean;
+};
 
 const sections = {
   '/settings/api-keys': 'API Keys',
   '/settings/usage': 'Usage',
+  '/settings/imports': 'Import and export',
   '/settings/members': 'Members',
   '/settings/account': 'Account',
 } as const;
@@ -23,7 +31,7 @@ export type Section = keyof typeof sections;
 const serviceName = 'Proposal API';
 
 const headers = {
-  'Content-Security-Policy': contentSecurityPolicy({ 'form-action': "'self'" }),
+  'Content-Security-Policy': contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" }),
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -39,7 +47,7 @@ export function sendPage(response: Response, page: Page, status = 200): void {
   response.status(status).set(headers).send(print(page).html);
 }
 
-function print({ title, main, signed, current }: Page): Html {
+function print({ title, main, signed, current, isChanging }: Page): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -51,6 +59,7 @@ function print({ title, main, signed, current }: Page): Html {
         <link rel="stylesheet" href="${assetPaths.pico}" />
         <link rel="stylesheet" href="${assetPaths.style}" />
         <script src="${assetPaths.script}" defer></script>
+        ${isChanging && html`<noscript><meta http-equiv="refresh" content="3; url=${current ?? ''}" /></noscript>`}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>

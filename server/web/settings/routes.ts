@@ -5,6 +5,7 @@ import { createSignIns } from '../../accounts/sign-in.ts';
 import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
 import type { Database } from '../../database/orm.ts';
+import type { Uploads } from '../../import/uploads/uploads.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
 import type { UsageLog } from '../../keys/usage.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -12,6 +13,8 @@ import { serveAsset } from './assets.ts';
 import type { SettingsContext } from './context.ts';
 import { csrfTokens } from './csrf.ts';
 import { pageNotFound, sendErrorPage } from './error-page.ts';
+import { exportRoutes } from './export-routes.ts';
+import { importRoutes } from './import-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { memberRoutes } from './member-routes.ts';
 import { createSessionGuard, homePath } from './session-guard.ts';
@@ -30,6 +33,7 @@ export type SettingsParts = SettingsOptions & {
   database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
+  uploads: Uploads;
   /** Signs sessions and forms: at least 32 characters, the same for every process and after a restart. */
   secret: string;
   /** The service is reached over https. */
@@ -62,6 +66,8 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Setti
   if (singleSignOn) singleSignOnRoutes(router, context, singleSignOn);
   keyRoutes(router, context);
   usageRoutes(router, context);
+  importRoutes(router, context);
+  exportRoutes(router, context);
   memberRoutes(router, context);
   accountRoutes(router, context);
   router.use(() => {

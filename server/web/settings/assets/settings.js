@@ -9,12 +9,14 @@ if (document.querySelector('[data-secret]')) {
   });
 }
 
-for (const form of document.querySelectorAll('form[method="post"]')) {
+// After a download the page stays as it is.
+for (const form of document.querySelectorAll('form[method="post"]:not([data-download])')) {
   form.addEventListener('submit', () => {
     const button = form.querySelector('button[type="submit"]');
     // After the browser has taken the form, which a disabled button would have stopped.
     setTimeout(() => {
       button.disabled = true;
+      button.textContent = form.dataset.busy ?? button.textContent;
     });
   });
 }
@@ -54,6 +56,22 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     }, 2500);
   });
 }
+
+// What runs on the server is shown as it is there; once it has ended, the whole page is another one.
+async function follow() {
+  const shown = document.querySelector('[data-live]');
+  if (!shown) return;
+  try {
+    const response = await fetch('/settings/imports');
+    const latest = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-live]');
+    if (!latest) return location.replace('/settings/imports');
+    shown.replaceChildren(...latest.childNodes);
+  } catch {
+    // The server is away for a moment.
+  }
+  setTimeout(follow, 1000);
+}
+setTimeout(follow, 1000);
 
 async function copy(source) {
   try {

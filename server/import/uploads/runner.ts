@@ -1,0 +1,168 @@
+/** What runs in the background for an upload, and how it ends. */
+import { raw } from '@mikro-orm/core';
+import { UsageError } from '../../config.ts';
+import type { Database } from '../../database/orm.ts';
+import { forOrganization } from '../../database/tenant.ts';
+import type { Organization } from '../../entities/organization.ts';
+import { Upload, workingStates } from '../../entities/upload.ts';
+import { Problem } from '../../problems/problem.ts';
+import { uploadBounds } from './files.ts';
+import type { UploadFiles } from './files.ts';
+import { shownRows, summaryOf } from './shown.ts';
+import { createTurns } from './turns.ts';
+
+type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
+/** `isTooLarge` tells, after the last byte, that the file was cut off. */
+export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean };
+type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
+type Changes = Partial<Pick<Upload, 'state' | 'rows' | 'summary' | 'failure' | keyof Progress>>;
+/** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
+type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
+
+export type Runner = ReturnType<typeof createRunner>;
+
+/** How many uploads one process works on at a time. */
+const atOnce = 2;
+const beatMs = 1_000;
+const discarded = new Error('The upload was discarded.');
+const stopping = new Error('The server stops.');
+const failedHere =
+  'Something went wrong on our side; the details are in our log. Start again, or upload the file again.';
+
+export function createRunner({ database, files, onError }: Parts) {
+  const takeTurn = createTurns(atOnce);
+  const inTurn =
+    (run: Work): Work =>
+    (signal, onProgress) =>
+      takeTurn(() => run(signal, onProgress));
+  const running = new Map<Promise<void>, AbortController>();
+
+  const save = async ({ id, organizationId }: Upload, changes: Changes): Promise<boolean> => {
+    const em = forOrganization(database, organizationId).em();
+    const where = { id, state: { $in: [...workingStates] } };
+    return (await em.nativeUpdate(Upload, where, { ...changes, activeAt: raw('now()') })) > 0;
+  };
+
+  /** Says every second that it is alive and how far it is, until it ends. */
+  async function work(upload: Upload, run: Work): Promise<void> {
+    const controller = new AbortController();
+    let progress: Changes = {};
+    const beat = () =>
+      save(upload, progress)
+        .then((isThere) => isThere || controller.abort(discarded))
+        .catch(onError);
+    const timer = setInterval(() => void beat(), beatMs);
+    const done = run(controller.signal, (latest) => (progress = latest))
+      .catch((error: unknown) => ended(error, upload, controller.signal))
+      .finally(() => clearInterval(timer))
+      .then((changes) => save(upload, { ...progress, ...changes }))
+      .then((isThere) => (isThere ? undefined : files.removeAll(upload)))
+      .catch(onError);
+    running.set(done, controller);
+    await done;
+    running.delete(done);
+  }
+
+  function ended(error: unknown, upload: Upload, signal: AbortSignal): Changes {
+    if (signal.aborted) return { state: 'stopped' };
+    if (error instanceof UsageError)
+      return { state: 'failed', failure: error.message.replaceAll(files.pathOf(upload), upload.fileName) };
+    if (!(error instanceof Problem)) onError(error);
+    return { state: 'failed', failure: error instanceof Problem ? error.message : failedHere };
+  }
+
+  const check =
+    (upload: Upload, organization: Organization): Work =>
+    async (signal, onProgress) => {
+      signal.throwIfAborted();
+      const [{ importFile }, { previewFile }] = await importer();
+      const { kind, mapping } = upload;
+      const file = files.pathOf(upload);
+      const preview = await previewFile({ kind, file, mapping, limit: 5 });
+      await save(upload, { rows: shownRows(preview) });
+      const rejects = files.write(files.rejectsOf(upload));
+      const options = { database, organization, kind, file, mapping, rejects, signal };
+      const report = await importFile({ ...options, dryRun: true, onProgress: progressTo(onProgress) });
+      return { state: 'checked', summary: summaryOf(report) };
+    };
+
+  const load =
+    (upload: Upload, organization: Organization): Work =>
+    async (signal, onProgress) => {
+      signal.throwIfAborted();
+      const [{ importFile, ImportBusy }] = await importer();
+      const { kind, mapping, fileName, memberId } = upload;
+      const rejects = files.write(files.rejectsOf(upload));
+      const options = { database, organization, kind, mapping, rejects, signal, file: files.pathOf(upload) };
+      const audit = { memberId, fileName };
+      try {
+        const report = await importFile({ ...options, audit, isWaiting: false, onProgress: progressTo(onProgress) });
+        await files.removeFile(upload);
+        return { state: 'imported', rows: [], summary: summaryOf(report) };
+      } catch (error) {
+        if (error instanceof ImportBusy) return { state: 'checked', failure: error.message };
+        throw error;
+      }
+    };
+
+  return {
+    /** Ends when the file is stored; its check goes on. */
+    async receive(upload: Upload, organization: Organization, received: ReceivedFile): Promise<void> {
+      let failure: unknown;
+      await work(upload, async (signal, onProgress) => {
+        try {
+          const bytesTotal = await storeFile(files, upload, received, { signal, onProgress });
+          return { state: 'checking', bytesRead: 0, bytesTotal };
+        } catch (error) {
+          failure = error;
+          return { state: 'failed' };
+        }
+      });
+      if (failure === undefined) return void work(upload, inTurn(check(upload, organization)));
+      await Promise.all([
+        files.removeAll(upload),
+        forOrganization(database, organization.id).em().nativeDelete(Upload, { id: upload.id }),
+      ]);
+      throw failure;
+    },
+    import(upload: Upload, organization: Organization): void {
+      void work(upload, inTurn(load(upload, organization)));
+    },
+    async close(): Promise<void> {
+      for (const controller of running.values()) controller.abort(stopping);
+      await Promise.all(running.keys());
+    },
+  };
+}
+
+type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void };
+
+/** Returns the file's size. */
+async function storeFile(
+  files: UploadFiles,
+  upload: Upload,
+  { bytes, isTooLarge }: ReceivedFile,
+  { signal, onProgress }: Watching,
+): Promise<number> {
+  let bytesRead = 0;
+  async function* counted() {
+    for await (const chunk of bytes) {
+      bytesRead += chunk.length;
+      onProgress({ bytesRead, bytesTotal: upload.bytesTotal, rowsRead: 0 });
+      yield chunk;
+    }
+  }
+  await files.store(upload, counted(), signal);
+  if (isTooLarge()) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
+  return bytesRead;
+}
+
+export const tooLarge = `The file is larger than ${uploadBounds.bytes / 1_000_000} MB. Compress it with gzip, or split it.`;
+
+// Loaded when it is needed: most processes never import.
+const importer = () => Promise.all([import('../import-file.ts'), import('../preview.ts')]);
+
+const progressTo =
+  (onProgress: (progress: Progress) => void) =>
+  ({ bytesRead, bytesTotal, rowsRead }: Progress) =>
+    onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead });
