@@ -12,8 +12,8 @@ import { shownRows, summaryOf } from './shown.ts';
 import { createTurns } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
-/** `isTooLarge` tells, after the last byte, that the file was cut off. */
-export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean };
+/** `isTooLarge` tells, after the last byte, that the file was cut off; `stop` ends `bytes` with an error. */
+export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
 type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
 type Changes = Partial<Pick<Upload, 'state' | 'rows' | 'summary' | 'failure' | keyof Progress>>;
 /** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
@@ -65,10 +65,15 @@ export function createRunner({ database, files, onError }: Parts) {
 
   function ended(error: unknown, upload: Upload, signal: AbortSignal): Changes {
     if (signal.aborted) return { state: 'stopped' };
-    if (error instanceof UsageError)
-      return { state: 'failed', failure: error.message.replaceAll(files.pathOf(upload), upload.fileName) };
+    if (error instanceof UsageError) return { state: 'failed', failure: forOwner(error.message, upload) };
     if (!(error instanceof Problem)) onError(error);
     return { state: 'failed', failure: error instanceof Problem ? error.message : failedHere };
+  }
+
+  /** The file has the name that its owner knows. */
+  function forOwner(sentence: string, upload: Upload): string {
+    const path = files.pathOf(upload);
+    return sentence.includes(path) ? sentence.replaceAll(path, upload.fileName) : `${upload.fileName}: ${sentence}`;
   }
 
   const check =
@@ -141,10 +146,11 @@ type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void 
 async function storeFile(
   files: UploadFiles,
   upload: Upload,
-  { bytes, isTooLarge }: ReceivedFile,
+  { bytes, isTooLarge, stop }: ReceivedFile,
   { signal, onProgress }: Watching,
 ): Promise<number> {
   let bytesRead = 0;
+  signal.addEventListener('abort', stop, { once: true });
   async function* counted() {
     for await (const chunk of bytes) {
       bytesRead += chunk.length;
@@ -152,7 +158,12 @@ async function storeFile(
       yield chunk;
     }
   }
-  await files.store(upload, counted(), signal);
+  await files.store(upload, counted(), signal).catch((cause: unknown) => {
+    const isOver = signal.aborted || Reflect.get(Object(cause), 'code') === 'ERR_STREAM_PREMATURE_CLOSE';
+    throw isOver
+      ? new Problem('unreadable', { sentence: 'The upload was interrupted. Upload the file again.' })
+      : cause;
+  });
   if (isTooLarge()) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
   return bytesRead;
 }

@@ -72,7 +72,7 @@ export function endedSection(upload: Upload, hasRejects: boolean): Html {
     </section>`;
   const reason =
     failure ?? `The server was stopped before ${fileName} had been checked. Nothing was imported. Upload it again.`;
-  return html`${notice('failed', html`<strong>${fileName}</strong>: ${reason}`)}`;
+  return html`${notice('failed', reason)}`;
 }
 
 /** How many rows were, or would be, created, updated, left as they are and rejected. */

@@ -61,7 +61,8 @@ export function importRoutes(router: Router, { guard, uploads }: SettingsContext
     if (!file) throw new Problem('invalid', { sentence: 'Choose a file.', field: 'file' });
     if (size > uploadBounds.bytes + formBytes) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
     const wanted = { kind, mapping, fileName: file.name.slice(-200), size };
-    const received = { bytes: bytesOf(request, file), isTooLarge: file.isTooLarge };
+    const { stream, isTooLarge } = file;
+    const received = { bytes: bytesOf(request, file), isTooLarge, stop: () => void stream.destroy() };
     await uploads.receive({ organization, actor: member }, wanted, received);
   }
 

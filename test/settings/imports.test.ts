@@ -1,0 +1,394 @@
+/** Files that go in and out by the settings pages. */
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { Upload } from '../../server/entities/upload.ts';
+import { createUploads } from '../../server/import/uploads/uploads.ts';
+import { removeExpired } from '../../server/database/expire.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { auditLog, signIn, someone } from './visiting.ts';
+import type { Reply, Visit } from './visiting.ts';
+
+const uploadFolder = await mkdtemp(join(tmpdir(), 'uploads-test-'));
+const world = useWorld({ ownDatabase: true, uploadFolder, timeouts: { request: 1000, headers: 1000, check: 100 } });
+afterAll(() => rm(uploadFolder, { recursive: true }));
+beforeEach(() => world.database.pool.query('delete from sign_in.attempts'));
+
+type Form = { kind?: string; columns?: string; rest?: string; name?: string };
+
+async function formWith(
+  visiting: Visit,
+  content: string | Uint8Array<ArrayBuffer>,
+  form: Form = {},
+): Promise<FormData> {
+  const { kind = 'customers', columns = '', rest = '', name = 'customers.csv' } = form;
+  const data = new FormData();
+  for (const [field, value] of Object.entries({ csrfToken: await visiting.csrfToken(), kind, columns, rest }))
+    data.set(field, value);
+  data.set('file', new File([content], name));
+  return data;
+}
+
+async function upload(visiting: Visit, content: string | Uint8Array<ArrayBuffer>, form?: Form): Promise<Reply> {
+  return visiting.post('/settings/imports', await formWith(visiting, content, form));
+}
+
+/** The page, once nothing runs any more. */
+async function settled(visiting: Visit): Promise<string> {
+  let { text } = await visiting.get('/settings/imports');
+  await expect
+    .poll(async () => ({ text } = await visiting.get('/settings/imports')).text, { timeout: 120_000 })
+    .not.toContain('data-live');
+  return text;
+}
+
+async function press(visiting: Visit, deed: 'start' | 'discard', tenant: Tenant): Promise<Reply> {
+  const path = `/settings/imports/${(await rowOf(tenant))?.id}/${deed}`;
+  return visiting.post(path, { csrfToken: await visiting.csrfToken() });
+}
+
+const rowOf = async (tenant: Tenant): Promise<Upload | undefined> => (await tenant.em().find(Upload, {}))[0];
+const words = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+const figures = (page: string) => /<dl class="figures">[\s\S]*?<\/dl>/.exec(page)?.[0] ?? '';
+const admin = async (tenant: Tenant) => signIn(world, await someone(world, tenant, 'admin', 'Mara Ellison'));
+const filesOf = async (tenant: Tenant) => {
+  const { id = 'none' } = (await rowOf(tenant)) ?? {};
+  return (await readdir(uploadFolder)).filter((name) => name.startsWith(id)).map((name) => name.slice(id.length));
+};
+
+describe('an import', () => {
+  test('is uploaded, checked, started, and reported with its rejected rows', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });
+    const file = 'externalId;name;email\nC-1;Ana;\nC-2;Bo;bo@example.com\nC-3;Cy;nonsense\n';
+    expect(await upload(visiting, file)).toMatchObject({ status: 303, location: '/settings/imports' });
+    const checked = await settled(visiting);
+    expect(words(figures(checked))).toBe(' new 1 changed 1 unchanged 0 rejected 1 ');
+    expect(words(checked)).toContain('Columns are separated by semicolons');
+    expect(words(checked)).toMatch(/Line 4: email must be .*Download the rejected rows/);
+    expect(words(checked)).toMatch(/Line name externalId email 2 Ana C-1 3 Bo C-2 bo@example.com 4 email must/);
+    expect(await tenant.client.customers.list()).toMatchObject({ data: [{ name: 'Old' }] });
+    for (const name of await readdir(uploadFolder))
+      expect((await stat(join(uploadFolder, name))).mode & 0o777).toBe(0o600);
+
+    expect(await press(visiting, 'start', tenant)).toMatchObject({ status: 303, location: '/settings/imports' });
+    const ended = await settled(visiting);
+    expect(words(ended)).toContain('customers.csv was imported');
+    expect(words(figures(ended))).toBe(' created 1 updated 1 unchanged 0 rejected 1 ');
+    expect(await tenant.client.customers.list({ sort: 'name' })).toMatchObject({
+      data: [{ name: 'Ana' }, { name: 'Bo' }],
+    });
+    const path = /href="(\S+\/rejected)"/.exec(ended)?.[1] ?? '';
+    const rejected = await visiting.get(path);
+    expect(rejected.headers.get('content-disposition')).toBe('attachment; filename="rejected-rows.csv"');
+    expect(rejected.text).toMatch(
+      /^line;field;code;message;externalId;name;email\n4;email;invalid_email;.*;C-3;Cy;nonsense\n$/,
+    );
+    // Neither the file nor the rows that the page showed are kept.
+    expect(await filesOf(tenant)).toEqual(['.rejected.csv']);
+    expect((await rowOf(tenant))?.rows).toEqual([]);
+    expect(await auditLog(world, tenant)).toContain('records_imported customers from customers.csv');
+    const stranger = await admin(await world.organization());
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
+  });
+
+  test('reads what other tools export, compressed or not, and what its admin says about columns', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const hubspot = 'Record ID,First Name,Last Name,Email,Lead Status\n7,Ana,Roy,a@b.example,new\n';
+    await upload(visiting, new Uint8Array(gzipSync(hubspot)), { name: 'contacts.csv.gz' });
+    const recognized = words(await settled(visiting));
+    expect(recognized).toContain('Recognized as an export from HubSpot (contacts).');
+    expect(recognized).toContain('Columns not imported: Lead Status.');
+
+    const own = 'Number,Company,Shoe size\n1,Acme,42\n';
+    await upload(visiting, own, { columns: 'Number = externalId\r\nCompany=companyName\n', rest: 'metadata' });
+    expect(words(await settled(visiting))).toMatch(/companyName externalId metadata.Shoe_size 2 Acme 1 42/);
+    await upload(visiting, own, { columns: 'Nummer = externalId' });
+    const failed = words(await settled(visiting));
+    expect(failed).toContain('the file has no column Nummer; did you mean Number?');
+    expect(failed).not.toContain('--');
+  });
+
+  test('of JSON, items and proposals shows their fields', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const line = { type: 'product', name: 'Chai', quantity: '2', unitPrice: '18.00' };
+    const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft', lineItems: [line, line] };
+    await upload(visiting, JSON.stringify([proposal]), { kind: 'proposals', name: 'proposals.json' });
+    expect(words(await settled(visiting))).toMatch(/number title status lineItems 1 P-1 P-1 Spring draft 2 lines/);
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    expect(await tenant.client.proposals.list()).toMatchObject({ data: [{ total: '72.00' }] });
+  });
+
+  test('names the field that is wrong, and the file as its owner knows it', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const csrfToken = await visiting.csrfToken();
+    const missing = await visiting.post('/settings/imports', { csrfToken, kind: 'customers' });
+    expect([missing.status, words(missing.text)]).toEqual([422, expect.stringContaining('Choose a file.')]);
+    expect(missing.text).toMatch(/id="file-problem" role="alert"/);
+    const wrong = await upload(visiting, 'x', { kind: 'everything' });
+    expect([wrong.status, words(wrong.text)]).toEqual([422, expect.stringContaining('Choose what the file contains.')]);
+    const columns = await upload(visiting, 'x', { columns: 'Name' });
+    expect([columns.status, words(columns.text)]).toEqual([
+      422,
+      expect.stringContaining('Write “Name” as Column = field.'),
+    ]);
+    expect(await rowOf(tenant)).toBeUndefined();
+    await upload(visiting, 'PK\u0003\u0004rest', { name: 'sheet.xlsx' });
+    const failed = words(await settled(visiting));
+    expect(failed).toContain(
+      'sheet.xlsx is an Excel workbook or a ZIP archive. Save the sheet as &quot;CSV UTF-8&quot;',
+    );
+    expect(failed).not.toContain(uploadFolder);
+  });
+
+  test('is rejected before it is received where it is too large, and where it is no form', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const sending = await slowUpload(visiting, { 'content-length': '100200000' });
+    sending.write('externalId,name\n');
+    const { status, text } = await sending.reply;
+    expect([status, words(text)]).toEqual([413, expect.stringContaining('The file is larger than 100 MB.')]);
+    sending.abort();
+    expect(await rowOf(tenant)).toBeUndefined();
+    const broken = await fetch(`${world.url}/settings/imports`, {
+      method: 'POST',
+      headers: { cookie: visiting.cookie(), 'sec-fetch-site': 'same-origin', 'content-type': 'multipart/form-data' },
+      body: 'x',
+    });
+    expect(broken.status).toBe(400);
+  });
+
+  test('is one at a time', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    await settled(visiting);
+    await setState(
+      tenant,
+      `state = 'importing', active_at = now(), bytes_read = 12, bytes_total = 24, rows_read = 3000`,
+    );
+    expect(words((await visiting.get('/settings/imports')).text)).toMatch(/Importing customers.csv 50 %, 3,000 rows/);
+    expect((await upload(visiting, 'externalId,name\nC-2,Bo\n')).status).toBe(409);
+    expect((await press(visiting, 'start', tenant)).status).toBe(409);
+    // By a command, too.
+    await setState(tenant, `state = 'checked'`);
+    const client = await world.database.pool.connect();
+    const lock = `hashtextextended('import ' || $1, 0)`;
+    await client.query(`select pg_advisory_lock(${lock})`, [tenant.organization.id]);
+    await press(visiting, 'start', tenant);
+    expect(words(await settled(visiting))).toContain('Another import into this organization is running.');
+    await client.query(`select pg_advisory_unlock(${lock})`, [tenant.organization.id]);
+    client.release();
+    await press(visiting, 'start', tenant);
+    expect(words(await settled(visiting))).toContain('customers.csv was imported');
+    expect((await press(visiting, 'start', tenant)).status).toBe(409);
+  });
+
+  test('that was killed says so, and can be started again', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
+    await settled(visiting);
+    await setState(tenant, `state = 'importing', active_at = now() - interval '1 minute', rows_read = 1`);
+    const page = words(await settled(visiting));
+    expect(page).toContain('The import of customers.csv was interrupted The server was stopped after 1 row.');
+    await press(visiting, 'start', tenant);
+    expect(words(figures(await settled(visiting)))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
+  });
+
+  test('stops between two chunks when the server does, and keeps what is stored', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
+    await upload(visiting, `externalId,name\n${many}`);
+    await settled(visiting);
+    const uploads = createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const client = await world.database.pool.connect();
+    await client.query('begin');
+    await client.query('lock table customers in share mode');
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    await uploads.start({ organization: tenant.organization, actor: tenant.admin }, id);
+    const closed = uploads.close();
+    await client.query('commit');
+    client.release();
+    await closed;
+    expect((await rowOf(tenant))?.state).toBe('stopped');
+    expect(words(await settled(visiting))).toContain('was interrupted');
+    await press(visiting, 'start', tenant);
+    expect(words(await settled(visiting))).toContain('customers.csv was imported');
+    const { rows } = await world.database.pool.query(
+      'select count(*)::int as n from customers where organization_id = $1',
+      [tenant.organization.id],
+    );
+    expect(rows).toEqual([{ n: 4000 }]);
+  });
+
+  test('is discarded, with its file', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    await settled(visiting);
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    expect((await press(visiting, 'discard', tenant)).location).toBe('/settings/imports');
+    expect(await rowOf(tenant)).toBeUndefined();
+    expect((await readdir(uploadFolder)).filter((name) => name.startsWith(id))).toEqual([]);
+    const again = await visiting.post(`/settings/imports/${id}/start`, { csrfToken: await visiting.csrfToken() });
+    expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer here')]);
+  });
+
+  test('leaves nothing after a day', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    await settled(visiting);
+    await setState(tenant, `active_at = now() - interval '25 hours'`);
+    await removeExpired(world.database.pool);
+    expect(await rowOf(tenant)).toBeUndefined();
+  });
+});
+
+describe('a slow upload', () => {
+  test('has more time than other requests, as long as it arrives', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const sending = await slowUpload(visiting);
+    sending.write('externalId,name\n');
+    await expect.poll(async () => (await rowOf(tenant))?.state).toBe('uploading');
+    // Ended by the same check that leaves the upload alone.
+    const { port } = new URL(world.url);
+    const other = request({
+      host: '127.0.0.1',
+      port,
+      path: '/settings/sign-in',
+      method: 'POST',
+      headers: { 'content-length': 9, 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    other.on('error', () => undefined);
+    other.write('x');
+    const [late] = await once(other, 'response');
+    expect(late.statusCode).toBe(408);
+    sending.end('C-1,Ana\n');
+    expect((await sending.reply).status).toBe(303);
+    expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+  });
+
+  test('that breaks off, or is canceled on another page, leaves nothing', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    for (const end of ['abort', 'discard'] as const) {
+      const sending = await slowUpload(visiting);
+      sending.reply.catch(() => undefined);
+      sending.write('externalId,name\n');
+      await expect.poll(async () => (await rowOf(tenant))?.state).toBe('uploading');
+      const { id = '' } = (await rowOf(tenant)) ?? {};
+      if (end === 'abort') sending.abort();
+      else await press(visiting, 'discard', tenant);
+      await expect.poll(() => rowOf(tenant), { timeout: 60_000 }).toBeUndefined();
+      const left = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
+      await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+      sending.abort();
+    }
+  });
+});
+
+describe('an export', () => {
+  const send = async (visiting: Visit, fields: Record<string, string>) =>
+    visiting.post('/settings/exports', { csrfToken: await visiting.csrfToken(), since: '', ...fields });
+
+  test('is a download of this organization’s records alone', async () => {
+    const [tenant, other] = [await world.organization(), await world.organization()];
+    await tenant.client.customers.create({ externalId: 'C-1', name: 'Ana' });
+    await other.client.customers.create({ name: 'Stranger' });
+    const visiting = await admin(tenant);
+    const csv = await send(visiting, { kind: 'customers', format: 'csv' });
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const name = `${tenant.organization.slug}-customers-\\d{4}-\\d\\d-\\d\\d\\.csv`;
+    expect(csv.headers.get('content-disposition')).toMatch(new RegExp(`^attachment; filename=${name}$`));
+    expect(csv.text).toMatch(/^(?:\uFEFF)?id,.*\n\S*,Ana,/);
+    expect(csv.text).not.toContain('Stranger');
+    const json = await send(visiting, { kind: 'customers', format: 'jsonl' });
+    expect(JSON.parse(json.text)).toMatchObject({ externalId: 'C-1', name: 'Ana' });
+    expect((await send(visiting, { kind: 'customers', format: 'jsonl', since: '2999-01-01' })).text).toBe('');
+    expect(await auditLog(world, tenant)).toEqual(
+      expect.arrayContaining(['records_exported customers as CSV', 'records_exported customers as JSON Lines']),
+    );
+    await upload(visiting, csv.text);
+    expect(words(await settled(visiting))).toContain('The import would change nothing.');
+  });
+
+  test('names the field that is wrong, and is for admins', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const wrong = await send(visiting, { kind: 'items', format: 'csv', since: 'yesterday' });
+    expect([wrong.status, words(wrong.text)]).toEqual([
+      422,
+      expect.stringContaining('Enter a date, such as 2026-03-01.'),
+    ]);
+    expect(wrong.text).toContain('id="since-problem"');
+    expect((await send(visiting, { kind: 'secrets', format: 'csv' })).status).toBe(422);
+    const member = await signIn(world, await someone(world, tenant));
+    expect((await send(member, { kind: 'items', format: 'csv' })).status).toBe(403);
+    expect(words((await member.get('/settings/imports')).text)).toContain('Only admins of the organization can import');
+  });
+});
+
+test('files of another day are removed', async () => {
+  const old = join(uploadFolder, 'left.csv');
+  await writeFile(old, 'x');
+  const { utimes } = await import('node:fs/promises');
+  await utimes(old, new Date(0), new Date(0));
+  await createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined }).close();
+  await expect.poll(() => readdir(uploadFolder)).not.toContain('left.csv');
+});
+
+const setState = (tenant: Tenant, changes: string) =>
+  world.database.pool.query(`update uploads set ${changes} where organization_id = $1`, [tenant.organization.id]);
+
+/** A form whose file is sent piece by piece. */
+async function slowUpload(visiting: Visit, headers: Record<string, string> = {}) {
+  const boundary = 'a-boundary';
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const head =
+    field('csrfToken', await visiting.csrfToken()) +
+    field('kind', 'customers') +
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="c.csv"\r\n\r\n`;
+  const { port } = new URL(world.url);
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    path: '/settings/imports',
+    method: 'POST',
+    headers: {
+      cookie: visiting.cookie(),
+      'sec-fetch-site': 'same-origin',
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      ...headers,
+    },
+  });
+  sent.on('error', () => undefined);
+  sent.write(head);
+  const reply = (async () => {
+    const [response] = await once(sent, 'response');
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    return { status: Number(response.statusCode), text };
+  })();
+  return {
+    reply,
+    write: (text: string) => void sent.write(text),
+    end: (text: string) => void sent.end(`${text}\r\n--${boundary}--\r\n`),
+    abort: () => void sent.destroy(),
+  };
+}
