@@ -81,10 +81,12 @@ function rejectUnknownMappings({ mapping: { map = {} }, header, columns }: Known
   for (const [column, field] of Object.entries(map)) {
     if (!header.includes(column)) {
       const suggestion = nearest(column, header);
-      throw new UsageError(`--map: the file has no column ${column}${suggest(suggestion)}`);
+      throw new UsageError(`the mapping names column ${column}, which the file does not have${suggest(suggestion)}`);
     }
     if (field !== '' && !columns.includes(field) && !field.startsWith(metadataPrefix)) {
-      throw new UsageError(`--map: ${field} is not a field of this record${suggest(nearest(field, columns))}`);
+      throw new UsageError(
+        `the mapping names ${field}, which is not a field of this record${suggest(nearest(field, columns))}`,
+      );
     }
   }
 }
@@ -129,7 +131,7 @@ function problemOf(name: string, { columns, record }: Kind): string | undefined 
 function requireKey(fields: readonly (string | undefined)[]): void {
   if (fields.includes('externalId') || fields.includes('id')) return;
   throw new UsageError(
-    'the column externalId is missing: it tells the records apart. Name another one with --map "Column=externalId".',
+    'the column externalId is missing: it tells the records apart. Map another column to it: "Column=externalId".',
   );
 }
 

@@ -27,9 +27,7 @@ type Kind = { name: string; columns: readonly string[]; record: z.ZodObject };
 export async function openRows(kind: Kind, source: Source, mapping: Mapping): Promise<OpenRows> {
   if (source.format !== 'csv') {
     if (mapping.map || mapping.restToMetadata)
-      throw new UsageError(
-        '--map and --rest-to-metadata are for CSV files: the fields of JSON have their names already',
-      );
+      throw new UsageError('Only the columns of CSV files can be mapped: the fields of JSON have their names already.');
     const rows = source.format === 'json-array' ? readJsonArray(source) : readJsonLines(source);
     return { rows, header: undefined, fields: [], delimiter: ',', preset: undefined, notes: [], skipped: () => 0 };
   }

@@ -47,8 +47,8 @@ describe('other people’s headers', () => {
   });
 
   test.each([
-    [{ Nummer: 'externalId' }, '--map: the file has no column Nummer'],
-    [{ ...map, Rating: 'nots' }, '--map: nots is not a field of this record; did you mean notes?'],
+    [{ Nummer: 'externalId' }, 'the mapping names column Nummer, which the file does not have'],
+    [{ ...map, Rating: 'nots' }, 'the mapping names nots, which is not a field of this record; did you mean notes?'],
     [{ 'Company Name': 'name', Town: '', Rating: '' }, 'the column externalId is missing'],
   ])('are rejected where the mapping %j does not fit', async (wrong, message) => {
     const { csv } = await start();

@@ -32,7 +32,8 @@ const short = (text: string) => (text.length > longest.text ? `${text.slice(0, l
 export function summaryOf({ read, created, updated, unchanged, rejected, notes, errors }: Report): UploadSummary {
   return {
     ...{ read, created, updated, unchanged, rejected },
-    notes: notes.map((note) => note.slice(0, longest.notes)),
+    // Options of the command line are no help on a page.
+    notes: notes.filter((note) => !note.startsWith('--')).map((note) => note.slice(0, longest.notes)),
     errors: errors.slice(0, longest.errors).map(({ line, field, message }) => ({ line, field, message })),
   };
 }
