@@ -63,7 +63,7 @@ export type Upload = InferEntity<typeof Upload>;
 const silentForMs = 20_000;
 
 /** Whether a process is still working on it: one that was killed no longer says so. */
-export function isWorking({ state, activeAt, transactionStart = '' }: Upload): boolean {
+export function isWorking({ state, activeAt, transactionStart }: Upload): boolean {
   const isBusy = workingStates.some((one) => one === state);
   return isBusy && Date.parse(transactionStart) - Date.parse(activeAt) < silentForMs;
 }

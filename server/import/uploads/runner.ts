@@ -113,13 +113,13 @@ export function createRunner({ database, files, onError }: Parts) {
   return {
     /** Ends when the file is stored; its check goes on. */
     async receive(upload: Upload, organization: Organization, received: ReceivedFile): Promise<void> {
-      let failure: unknown;
+      let failure: Error | undefined;
       await work(upload, async (signal, onProgress) => {
         try {
           const bytesTotal = await storeFile(files, upload, received, { signal, onProgress });
           return { state: 'checking', bytesRead: 0, bytesTotal };
         } catch (error) {
-          failure = error;
+          failure = error instanceof Error ? error : new Error(String(error));
           return { state: 'failed' };
         }
       });

@@ -23,7 +23,7 @@ function valuesOf(record: object, prefix = ''): [string, string][] {
     if (name === 'lineItems' && Array.isArray(value)) return [[field, `${value.length} lines`]];
     if (Array.isArray(value)) return [[field, short(value.join(', '))]];
     if (typeof value === 'object' && value !== null) return valuesOf(value, `${field}.`);
-    return [[field, value === null ? 'cleared' : short(String(value))]];
+    return [[field, value === null ? 'cleared' : short(typeof value === 'string' ? value : JSON.stringify(value))]];
   });
 }
 
@@ -31,7 +31,11 @@ const short = (text: string) => (text.length > longest.text ? `${text.slice(0, l
 
 export function summaryOf({ read, created, updated, unchanged, rejected, notes, errors }: Report): UploadSummary {
   return {
-    ...{ read, created, updated, unchanged, rejected },
+    read,
+    created,
+    updated,
+    unchanged,
+    rejected,
     // Options of the command line are no help on a page.
     notes: notes.filter((note) => !note.startsWith('--')).map((note) => note.slice(0, longest.notes)),
     errors: errors.slice(0, longest.errors).map(({ line, field, message }) => ({ line, field, message })),

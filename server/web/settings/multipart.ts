@@ -42,13 +42,16 @@ export const readFormWithFile =
       form.on('field', (name, value) => (fields[name] = name in fields ? '' : value));
       form.on('file', (name, stream, fileName) => {
         stream.on('error', () => undefined);
-        if (name !== 'file' || !fileName) return void stream.resume();
+        if (name !== 'file' || !fileName) {
+          stream.resume();
+          return;
+        }
         // Whatever the response is, the rest of the body goes somewhere, so that the browser sees the response.
         response.once('finish', () => stream.resume());
         request.once('close', () => {
           if (!request.complete) stream.destroy();
         });
-        received.set(request, { name: fileName, stream, isTooLarge: () => stream.truncated === true });
+        received.set(request, { name: fileName, stream, isTooLarge: () => stream.truncated ?? false });
         pass();
       });
       form.on('finish', () => pass());
