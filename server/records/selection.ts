@@ -191,14 +191,16 @@ function jsonColumn(meta: EntityMetadata, property: string): string {
   return `m.${columnOf(meta, property)}${isDecimal ? '::text' : ''}`;
 }
 
-/** Everything joined or looked up with a record belongs to the record's own organization. */
+/**
+ * Everything joined or looked up with a record belongs to the caller's organization. `$1` rather than the record's column:
+ * only a value tells Citus that a subquery stays on one shard.
+ */
 function sameOrganization(
   alias: string,
   meta: EntityMetadata,
   { where }: Related<string>,
   column: Compiled['column'],
 ): string {
-  return Object.entries({ organizationId: 'organizationId', ...where })
-    .map(([theirs, ours]) => `${alias}.${columnOf(meta, theirs)} = ${column(ours)}`)
-    .join(' and ');
+  const pairs = Object.entries(where).map(([theirs, ours]) => `${alias}.${columnOf(meta, theirs)} = ${column(ours)}`);
+  return [`${alias}.${columnOf(meta, 'organizationId')} = $1`, ...pairs].join(' and ');
 }
