@@ -16,6 +16,13 @@ const schema = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
     .optional(),
+  /** PgBouncer or the like in transaction mode, for the statements of requests; commands and migrations use DATABASE_URL. */
+  DATABASE_POOLER_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
+    .optional(),
+  /** Whether the pooler keeps prepared statements: PgBouncer 1.21 or later with max_prepared_statements. */
+  DATABASE_POOLER_PREPARES: z.stringbool('must be true or false').default(false),
   DATA_DIR: z.string().min(1).optional(),
   /** Redis 7 or Valkey, for a rate limit shared by all processes. */
   REDIS_URL: z

@@ -62,6 +62,14 @@ export const queryOf = ({ operation }: Promised): Parameter[] =>
 const paging = new Set(['limit', 'cursor', 'sort', 'include']);
 export const filtersOf = (list: Promised): Parameter[] => queryOf(list).filter(({ name }) => !paging.has(name));
 
+/** A query with the published example of a parameter. */
+export const exampleQuery = ({ name, example }: Parameter): string =>
+  typeof example === 'object' && example !== null && !Array.isArray(example)
+    ? Object.entries(example)
+        .map(([key, value]) => `${name}[${key}]=${encodeURIComponent(String(value))}`)
+        .join('&')
+    : `${name}=${encodeURIComponent(String(example))}`;
+
 /** The values of `sort`. */
 export function sortsOf(list: Promised): string[] {
   const { schema } = queryOf(list).find(({ name }) => name === 'sort') ?? {};

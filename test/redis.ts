@@ -55,7 +55,7 @@ export async function startRedis(): Promise<Redis> {
   return { url: `redis://127.0.0.1:${port}`, process: running, kill, start };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   // A server that listens on a port has an AddressInfo.

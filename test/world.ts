@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import { addMember } from '../server/accounts/members.ts';
 import { createOrganization } from '../server/accounts/organizations.ts';
 import { openDatabase } from '../server/database/orm.ts';
-import type { Database } from '../server/database/orm.ts';
+import type { Database, Pooler } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
 import type { ScopedEntityManager } from '../server/database/tenant.ts';
 import { Organization } from '../server/entities/organization.ts';
@@ -49,6 +49,8 @@ export type Tenant = {
 type WorldOptions = Partial<Omit<ServeOptions, 'database'>> & {
   /** A database that no other test file sends transactions to. */
   ownDatabase?: boolean;
+  /** In front of the database, for the statements of requests. */
+  pooler?: Pooler;
 };
 
 /** Call at the top of a file or a describe; the server runs during its tests. */
@@ -58,9 +60,9 @@ export function useWorld(wanted: WorldOptions = {}): World {
   const world: Partial<World> = { log, organization: (organization) => newOrganization(ready(world), organization) };
   beforeAll(async () => {
     // Read here, so that a hook before this one can still add to it.
-    const { ownDatabase: alone = false, ...options } = wanted;
+    const { ownDatabase: alone = false, pooler, ...options } = wanted;
     if (alone) own = await ownDatabase(inject('databaseUrl'));
-    const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') });
+    const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') }, { pooler });
     if (alone) await prepare(database);
     world.database = database;
     world.serving = await serve({

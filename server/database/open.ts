@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { UsageError } from '../config.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
-import type { Address, Database } from './orm.ts';
+import type { Address, Database, Pooler } from './orm.ts';
 import { openEmbeddedPostgres } from './postgres.ts';
 
 export type Opened = Database & {
@@ -31,7 +31,7 @@ export async function openConfiguredDatabase(
   const embedded = folder && (await openEmbeddedPostgres({ dataDir: folder, ...(onProgress && { onProgress }) }));
   const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
   try {
-    const database = await openDatabase(address);
+    const database = await openDatabase(address, { pooler: poolerOf(config) });
     const migrated = isMigrated ? await migrate(database, onProgress) : [];
     const close = async () => {
       await database.orm.close();
@@ -46,4 +46,12 @@ export async function openConfiguredDatabase(
       ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error })
       : error;
   }
+}
+
+function poolerOf(config: Config): Pooler | undefined {
+  const { DATABASE_POOLER_URL: url, DATABASE_POOLER_PREPARES: prepares } = config;
+  if (url !== undefined && config.DATABASE_URL === undefined) {
+    throw new UsageError('DATABASE_POOLER_URL needs DATABASE_URL, which leads to the same database without a pooler.');
+  }
+  return url === undefined ? undefined : { url, prepares };
 }

@@ -12,7 +12,7 @@ import { organizationFilter } from '../entities/owned.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { Upload } from '../entities/upload.ts';
 import { FailedRequest, UsageCount } from '../entities/usage.ts';
-import { limitSilence, reclaimEnded } from './pool.ts';
+import { limitSilence, reclaimEnded, stripNames } from './pool.ts';
 
 /** A URL (`postgresql://…`), or the connection options of the embedded database. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
@@ -60,17 +60,22 @@ const connectionOptions = {
   keepAliveInitialDelayMillis: 10_000,
 };
 
+/** A connection pooler in transaction mode, and whether it keeps prepared statements. */
+export type Pooler = { url: string; prepares: boolean };
+
 type OpenOptions = {
   poolSize?: number;
   /** `false` is for work without a time limit, such as migrations. */
   isLimited?: boolean;
+  /** The way to the same database for the statements of requests. */
+  pooler?: Pooler | undefined;
   migrator?: Pick<Options, 'extensions' | 'migrations'>;
 };
 
 /** Connects, and fails immediately if nothing listens. */
 export async function openDatabase(
   address: Address,
-  { poolSize = 10, isLimited = true, migrator = {} }: OpenOptions = {},
+  { poolSize = 10, isLimited = true, pooler, migrator = {} }: OpenOptions = {},
 ): Promise<Database & { address: Address }> {
   let pool: pg.Pool | undefined;
   const orm = await MikroORM.init({
@@ -109,15 +114,15 @@ export async function openDatabase(
     },
   });
   const further = (max: number, timeoutMs: number) => {
-    const target = 'url' in address ? { connectionString: address.url } : address;
-    const limited = isLimited ? timeoutMs : 0;
+    const direct = 'url' in address ? { connectionString: address.url } : address;
     const created = new pg.Pool({
-      ...target,
+      // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
+      ...(pooler ? { connectionString: pooler.url } : { ...direct, statement_timeout: isLimited ? timeoutMs : 0 }),
       ...connectionOptions,
       max,
-      statement_timeout: limited,
       allowExitOnIdle: true,
     });
+    if (pooler?.prepares === false) stripNames(created);
     // An idle connection that ends is replaced when the next one is needed.
     created.on('error', () => undefined);
     reclaimEnded(created);

@@ -42,3 +42,18 @@ export function changeSilenceLimit({ connection }: pg.PoolClient, limitMs: numbe
   const { stream } = connection;
   if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);
 }
+
+/** For a pooler that gives each transaction another connection, on which a statement of this name may be unknown. */
+export function stripNames(pool: pg.Pool): void {
+  pool.on('connect', (client) => {
+    const query: (statement: unknown, ...rest: unknown[]) => unknown = client.query.bind(client);
+    // The same overloads: only the name is left out.
+    client.query = ((statement: unknown, ...rest: unknown[]) =>
+      query(withoutName(statement), ...rest)) as typeof client.query;
+  });
+}
+
+const withoutName = (statement: unknown): unknown =>
+  typeof statement === 'object' && statement !== null && 'name' in statement
+    ? { ...statement, name: undefined }
+    : statement;

@@ -1,4 +1,5 @@
 /** Prepared statements on the shared pool, with times as the API prints them. */
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import { toRfc3339 } from '../entities/timestamp.ts';
 
@@ -15,10 +16,11 @@ export const types = {
 const mostNames = 400;
 const names = new Map<string, string>();
 
+/** From the text, so that processes which share connections through a pooler never mean different statements. */
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
   if (known || names.size >= mostNames) return known;
-  const name = `read-${names.size + 1}`;
+  const name = `read-${hash('sha256', text, 'base64url').slice(0, 32)}`;
   names.set(text, name);
   return name;
 }

@@ -1,8 +1,7 @@
 /** On a Citus cluster, every statement of the API goes to one shard of one node, and times are the coordinator's. */
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { distributedTables } from '../../server/database/distribute.ts';
-import { filtersOf, lists, operations, sortsOf } from '../contract.ts';
-import type { Parameter } from '../../contract/openapi/document.ts';
+import { exampleQuery, filtersOf, lists, operations, sortsOf } from '../contract.ts';
 import { proposal } from '../records.ts';
 import { statementsDuring } from '../statements.ts';
 import type { Statement } from '../statements.ts';
@@ -15,13 +14,6 @@ const distributed = new RegExp(`\\b(?:from|join|into|update)\\s+"?(?:${distribut
 const control = /^\s*(?:begin|commit|rollback|set)\b/i;
 /** Written in batches in the background, for all organizations together. */
 const background = /\b(?:usage_counts|failed_requests)\b|last_used_at = now/;
-
-const example = ({ name, example: value }: Parameter): string =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value)
-        .map(([key, part]) => `${name}[${key}]=${encodeURIComponent(String(part))}`)
-        .join('&')
-    : `${name}=${encodeURIComponent(String(value))}`;
 
 describe.skipIf(!workers)('a distributed database', () => {
   const world = useWorld();
@@ -65,7 +57,7 @@ describe.skipIf(!workers)('a distributed database', () => {
   };
   for (const list of lists) {
     const path = list.path;
-    const queries = [...filtersOf(list).map(example), ...sortsOf(list).map((sort) => `sort=${sort}&limit=1`)];
+    const queries = [...filtersOf(list).map(exampleQuery), ...sortsOf(list).map((sort) => `sort=${sort}&limit=1`)];
     if (path.endsWith('proposals')) queries.push('include=lineItems');
     requests[list.operation.operationId] = Object.fromEntries(
       queries.map((query) => [query, () => tenant.call('GET', `${path}?${query}`)]),
