@@ -3,6 +3,15 @@ import { z } from 'zod';
 
 const hasCredentials = (url: string) => URL.canParse(url) && /@/.test(url.split('/')[2] ?? '');
 
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 const schema = z.object({
   PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).default(3000),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -44,6 +53,13 @@ const schema = z.object({
   OIDC_ISSUER: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  /** OpenTelemetry: traces are exported if an endpoint or the exporter is set. Its exporter reads the other OTEL_* itself. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').optional(),
+  OTEL_TRACES_SAMPLER: z.enum(samplers, `must be one of ${samplers.join(', ')}`).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number<string>('must be a number from 0 to 1').min(0).max(1).default(1),
+  OTEL_SDK_DISABLED: z.stringbool().default(false),
   TRUSTED_PROXIES: z.coerce.number<string>('must be a number from 0 to 10').int().min(0).max(10).default(0),
 });
 

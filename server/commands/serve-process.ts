@@ -41,6 +41,7 @@ type Parts = {
 async function serveUntilStopped({ config, stop, demo, database, limiter }: Parts): Promise<void> {
   const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
   const metrics = prometheus?.createMetrics(limiter.status);
+  const tracing = await openTracing(config);
   const serving = await serve({
     database,
     log: standardLog,
@@ -54,6 +55,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     clock,
     limiter,
     metrics,
+    tracing,
     timeouts: { grace: graceMs },
   });
   try {
@@ -69,12 +71,22 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     scraped?.close();
   } finally {
     await serving.close();
+    await tracing?.close();
   }
 }
 
 /** Beside the embedded database, or where DATA_DIR says. */
 function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened): string | undefined {
   return folder === undefined ? undefined : join(folder, 'uploads');
+}
+
+/** Undefined, and nothing is loaded, unless the usual variables of OpenTelemetry ask for traces. */
+export async function openTracing(config: Config) {
+  const { OTEL_SDK_DISABLED: isDisabled, OTEL_TRACES_EXPORTER: exporter } = config;
+  const endpoint = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (isDisabled || exporter === 'none' || !(exporter ?? endpoint)) return undefined;
+  const { startTracing } = await import('../http/tracing.ts');
+  return startTracing(config);
 }
 
 type Greeting = { database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };

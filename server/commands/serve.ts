@@ -26,6 +26,9 @@ Environment:
   DATA_DIR      folder of the embedded database (default: .data in the program's folder)
   REDIS_URL     Redis 7 or Valkey, as redis://host:6379, for one rate limit over several processes
   METRICS_PORT  port on which /metrics is served for Prometheus (default: none)
+  OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_TRACES_EXPORTER,
+  OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG, OTEL_SDK_DISABLED
+                OpenTelemetry traces, exported over OTLP/HTTP if an endpoint or the exporter is set (default: none)
   AUTH_SECRET   signs the sessions of the settings pages (default: a random one, kept in the database)
   SMTP_URL      mail server for invitations and password links, as smtp://user:password@host:587 (default: none)
   MAIL_FROM     sender of that mail (default: no-reply at the host of PUBLIC_URL)

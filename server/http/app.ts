@@ -178,7 +178,8 @@ function usageOf(
   };
 }
 
-function operationOf(request: Request): string | undefined {
+/** The operationId of the contract, once the request is routed. */
+export function operationOf(request: object): string | undefined {
   return operationIdOf(Reflect.get(Object(Reflect.get(request, 'tsRestRoute')), 'metadata'));
 }
 

@@ -1,8 +1,9 @@
-/** Prometheus metrics, derived from log lines and the pool, so that requests pay next to nothing for them. */
+/** Prometheus metrics, derived from log lines and the pools, so that requests pay next to nothing for them. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type pg from 'pg';
+import type { Aggregator } from 'prom-client';
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addressOf, listen } from './listen.ts';
 import type { Log } from './log.ts';
@@ -11,7 +12,8 @@ import type { Log } from './log.ts';
 export type Metrics = { register: Registry; observe: Log; measure(measured: Measured): void };
 
 type Measured = {
-  pool: pg.Pool;
+  /** By name. */
+  pools: Record<string, pg.Pool>;
   /** How many keys the process knows without a lookup. */
   knownKeys: () => number;
   inFlight: () => number;
@@ -65,23 +67,37 @@ function databaseCode(error: unknown): string | undefined {
   return undefined;
 }
 
-function addGauges(register: Registry, { pool, knownKeys, inFlight }: Measured, limiter: LimiterStatus): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured, limiter: LimiterStatus): void {
+  const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [register],
       collect() {
         this.set(read());
       },
     });
   gauge('http_requests_in_flight', 'Requests without a response yet.', inFlight);
-  gauge('database_pool_in_use', 'Connections in use.', () => pool.totalCount - pool.idleCount);
-  gauge('database_pool_idle', 'Connections that are open and free.', () => pool.idleCount);
-  gauge('database_pool_waiting', 'Requests that wait for a connection.', () => pool.waitingCount);
+  const poolGauge = (name: string, help: string, read: (pool: pg.Pool) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      registers: [register],
+      collect() {
+        for (const [label, pool] of Object.entries(pools)) this.set({ pool: label }, read(pool));
+      },
+    });
+  poolGauge('database_pool_in_use', 'Connections in use.', ({ totalCount, idleCount }) => totalCount - idleCount);
+  poolGauge('database_pool_idle', 'Connections that are open and free.', ({ idleCount }) => idleCount);
+  poolGauge('database_pool_waiting', 'Requests that wait for a connection.', ({ waitingCount }) => waitingCount);
   gauge('key_cache_keys', 'API keys that need no lookup.', knownKeys);
-  gauge('rate_limit_shared', '1 while the window holds over all processes, 0 while this one limits by itself.', () =>
-    limiter?.().shared ? 1 : 0,
+  gauge(
+    'rate_limit_shared',
+    '1 while the window holds over all processes, 0 while one of them limits by itself.',
+    () => (limiter?.().shared ? 1 : 0),
+    'min',
   );
   gauge('rate_limit_fallbacks', 'Requests limited by this process alone since it started.', () =>
     limiter ? limiter().fallbacks : 0,

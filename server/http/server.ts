@@ -20,6 +20,7 @@ import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { addressOf, drain, listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
+import type { Tracing } from './tracing.ts';
 import { rejectUnparsed, trackResponses } from './unparsed.ts';
 
 export type ServeOptions = SettingsOptions & {
@@ -38,6 +39,7 @@ export type ServeOptions = SettingsOptions & {
   metrics?: Metrics | undefined;
   /** Where uploaded files wait to be imported. Default: a folder for temporary files. */
   uploadFolder?: string | undefined;
+  tracing?: Tracing | undefined;
   /** In milliseconds; see `defaultTimeouts`. */
   timeouts?: Partial<typeof defaultTimeouts>;
 };
@@ -74,6 +76,7 @@ export async function serve({
   clock = () => performance.now(),
   limiter,
   metrics,
+  tracing,
   ...options
 }: ServeOptions): Promise<Serving> {
   const log: Log = metrics ? both(options.log, metrics.observe) : options.log;
@@ -115,9 +118,14 @@ export async function serve({
     baseUrl: () => url,
   });
   const responses = trackResponses(server);
-  metrics?.measure({ pool: database.pool, knownKeys: () => keys.size, inFlight: () => responses.inFlight().length });
+  const { pool, reads, writes, control } = database;
+  metrics?.measure({
+    pools: { reads, writes, orm: pool, control },
+    knownKeys: () => keys.size,
+    inFlight: () => responses.inFlight().length,
+  });
   rejectUnparsed(server, responses, { publicUrl: url, log });
-  attach(server, app);
+  attach(server, tracing?.traced(app) ?? app);
   const onNotRemoved = report('expired rows were not removed');
   const stopExpiring = expireRegularly(database.pool, onNotRemoved);
   const stopRemoving = removeEndedRegularly(database.pool, onNotRemoved);

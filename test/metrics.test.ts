@@ -1,0 +1,81 @@
+/** Prometheus metrics, as a scrape reads them. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createMetrics, serveMetrics } from '../server/http/metrics.ts';
+import { useWorld } from './world.ts';
+
+const metrics = createMetrics(() => ({ shared: true, fallbacks: 7 }));
+const world = useWorld({ metrics });
+const cleanups: (() => void)[] = [];
+afterAll(() => {
+  for (const cleanup of cleanups) cleanup();
+});
+
+/** Name, with its labels → value. */
+async function scrape(): Promise<Record<string, number>> {
+  const { url, close } = await serveMetrics({ host: '127.0.0.1', port: 0, register: metrics.register });
+  cleanups.push(close);
+  const response = await fetch(url);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const samples = (await response.text()).matchAll(/^(\w+(?:\{[^}]*\})?) (\S+)$/gm);
+  return Object.fromEntries([...samples].map(([, name = '', value]) => [name, Number(value)]));
+}
+
+describe('GET /metrics', () => {
+  test('counts requests by operation and status, with their durations', async () => {
+    const { call } = await world.organization();
+    const before = await scrape();
+    await call('GET', '/v1/me');
+    await call('POST', '/v1/customers', {});
+    const after = await scrape();
+    const grown = (name: string) => (after[name] ?? 0) - (before[name] ?? 0);
+    expect(grown('http_requests_total{operation="getMe",status="200"}')).toBe(1);
+    expect(grown('http_requests_total{operation="createCustomer",status="422"}')).toBe(1);
+    expect(grown('http_request_duration_seconds_count{operation="getMe"}')).toBe(1);
+    expect(grown('http_request_duration_seconds_bucket{le="+Inf",operation="getMe"}')).toBe(1);
+    expect(after.key_cache_keys).toBeGreaterThan(0);
+    expect(after.http_requests_in_flight).toBe(0);
+  });
+
+  test('shows every pool: what is in use, idle, and waited for', async () => {
+    const { reads, writes, control, pool } = world.database;
+    const pools = { reads, writes, control, orm: pool };
+    for (const [name, each] of Object.entries(pools)) {
+      const taken = await Promise.all(Array.from({ length: each.options.max }, () => each.connect()));
+      const waiting = each.connect();
+      const full = await scrape();
+      for (const client of taken) client.release();
+      (await waiting).release();
+      const free = await scrape();
+      const read = (samples: Record<string, number>) =>
+        ['in_use', 'idle', 'waiting'].map((what) => samples[`database_pool_${what}{pool="${name}"}`]);
+      expect([name, ...read(full)]).toEqual([name, each.options.max, 0, 1]);
+      expect([name, ...read(free)]).toEqual([name, 0, each.options.max, 0]);
+    }
+  });
+
+  test('counts database errors by their code', async () => {
+    const { call, organization } = await world.organization();
+    const broken = randomUUID().replaceAll('-', '');
+    await world.database.pool.query(
+      `create function f${broken}() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100'; end $$`,
+    );
+    await world.database.pool.query(
+      `create trigger t${broken} before insert on customers for each row
+         when (new.organization_id = '${organization.id}') execute function f${broken}()`,
+    );
+    cleanups.push(() => void world.database.pool.query(`drop function f${broken} cascade`).catch(() => undefined));
+    const before = await scrape();
+    expect((await call('POST', '/v1/customers', { name: 'Disk full' })).status).toBe(503);
+    const after = await scrape();
+    const name = 'database_errors_total{code="53100"}';
+    expect([before[name] ?? 0, after[name]]).toEqual([0, 1]);
+    await world.database.pool.query(`drop function f${broken} cascade`);
+  });
+
+  test('shows the event loop’s delay, and how the rate limit is kept', async () => {
+    const samples = await scrape();
+    expect(samples).toMatchObject({ rate_limit_shared: 1, rate_limit_fallbacks: 7 });
+    expect(samples.nodejs_eventloop_lag_p99_seconds).toBeGreaterThanOrEqual(0);
+  });
+});
