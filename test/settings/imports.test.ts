@@ -296,9 +296,9 @@ describe('a slow upload', () => {
       const { id = '' } = (await rowOf(tenant)) ?? {};
       if (end === 'abort') sending.abort();
       else await press(visiting, 'discard', tenant);
-      await expect.poll(() => rowOf(tenant), { timeout: 60_000 }).toBeUndefined();
+      await expect.poll(() => rowOf(tenant), { timeout: 120_000 }).toBeUndefined();
       const left = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
-      await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+      await expect.poll(left, { timeout: 120_000 }).toEqual([]);
       sending.abort();
     }
   });
