@@ -25,7 +25,7 @@ async function isCommon(password: string): Promise<boolean> {
   const words = await (common ??= readCommonPasswords());
   const lower = password.toLowerCase();
   const plain = lower.replaceAll(/[@4310$!57]/g, (sign) => substitutes[sign] ?? sign);
-  const forms = [lower, plain].flatMap((form) => [form, form.replaceAll(/^[^a-z]+|[^a-z]+$/g, '')]);
+  const forms = [lower, plain].flatMap((form) => [form, form.replaceAll(/^[^a-z]+|(?<![^a-z])[^a-z]+$/g, '')]);
   return forms.some((form) => words.has(form) || words.has(repeatedUnit(form)));
 }
 

@@ -78,7 +78,7 @@ function makeLibrary(parts: LibraryParts, { issuer, clientId, clientSecret }: Pr
         config: [
           {
             providerId,
-            discoveryUrl: `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`,
+            discoveryUrl: `${issuer.replace(/(?<!\/)\/+$/, '')}/.well-known/openid-configuration`,
             clientId,
             clientSecret,
             redirectURI: `${baseUrl}${callbackPath}`,

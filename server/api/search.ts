@@ -40,7 +40,7 @@ export function inCustomer(q: string): Condition<Customer>[] {
       : [anyForm<Customer>(forms)];
   });
   if (words.length === 0) return [nothing()];
-  const numbers = looksLikePhone.test(q) ? nationalDigits(q) : [];
+  const numbers = looksLikePhone(q) ? nationalDigits(q) : [];
   if (numbers.length === 0) return words;
   return [either(every(...words), ...numbers.map((digits) => endsWith<Customer>('search', phoneMark, digits)))];
 }
@@ -51,5 +51,8 @@ function aroundAt(form: string): Condition<Customer> {
   return at.length > 0 ? every(hasMembers('tokens', { at }), includes('search', form)) : holds('search', form);
 }
 
-/** Seven digits or more, and the usual punctuation between them. */
-const looksLikePhone = /^\s*[+(]?(?:[\s()./-]*\d){7,20}[\s()./-]*$/;
+/** Seven to twenty digits, and the usual punctuation between them. */
+function looksLikePhone(q: string): boolean {
+  const count = q.replaceAll(/\D/g, '').length;
+  return count >= 7 && count <= 20 && /^\+?[\d\s()./-]*$/.test(q.trim());
+}

@@ -139,7 +139,9 @@ async function giveAccess(database: Opened, member: Member, typed: string | unde
     return null;
   }
   const { PUBLIC_URL, PORT } = readConfig();
-  return (PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`) + (await passwordPath(database, member));
+  return (
+    (PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? `http://localhost:${PORT}`) + (await passwordPath(database, member))
+  );
 }
 
 const present = ({ id, email, name, role: current }: Member) => ({

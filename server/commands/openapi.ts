@@ -14,7 +14,7 @@ If PUBLIC_URL is set, it is the URL under "servers" in it.
   async run(words) {
     const { values } = readWords(words, { output: { type: 'string' } });
     const { PUBLIC_URL, PORT } = readConfig();
-    const document = openApiDocument(PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`);
+    const document = openApiDocument(PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? `http://localhost:${PORT}`);
     if (values.output === undefined) {
       printJson(document);
       return 0;

@@ -27,7 +27,7 @@ export async function serveWithWorkers(
     if (stop.isReceived()) return;
     const crew = startWorkers(count, () => stop.isReceived());
     const listening = await crew.firstUrl(config.HOST);
-    const url = config.PUBLIC_URL?.replace(/\/+$/, '') ?? listening;
+    const url = config.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? listening;
     const metrics =
       config.METRICS_PORT === undefined
         ? undefined

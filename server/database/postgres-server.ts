@@ -176,7 +176,7 @@ export function oneLine(error: unknown): string {
   return text
     .replace(/^Command failed: .*\n/, '')
     .trim()
-    .replaceAll(/\s*\n\s*/g, '; ');
+    .replaceAll(/(?<!\s)\s*\n\s*/g, '; ');
 }
 
 /** For catch(): rethrows everything else. */

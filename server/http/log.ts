@@ -21,7 +21,7 @@ function hidesKey(text: string): boolean {
 /** Redacts anything that looks like a key, in any field: pino redacts by name only. */
 function redact(line: string): string {
   const shown = line.includes('%')
-    ? line.replaceAll(/[^"/?&=]*%[^"/?&=]*/g, (text) => (hidesKey(text) ? redacted : text))
+    ? line.replaceAll(/(?<![^"/?&=])[^"/?&=]*%[^"/?&=]*/g, (text) => (hidesKey(text) ? redacted : text))
     : line;
   return shown.replaceAll(key, redacted);
 }

@@ -100,7 +100,7 @@ export async function serve({
   });
   // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
   await listen(server, host, port);
-  const url = publicUrl?.replace(/\/+$/, '') ?? addressOf(server, host);
+  const url = publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf(server, host);
   const app = createApp({
     database,
     keys,

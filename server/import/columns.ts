@@ -110,7 +110,7 @@ function fieldOf(name: string, index: number, known: Known, left: string[]): str
 }
 
 function metadataFieldOf(name: string): string {
-  const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '');
   return `${metadataPrefix}${key.slice(0, 40) || 'column'}`;
 }
 

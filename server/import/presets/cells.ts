@@ -41,10 +41,10 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 /** The text of a description in HTML. */
 export function textOfHtml(cell: string): string {
   return cell
-    .replaceAll(/<(?:br|\/p|\/li|\/h\d|\/div)\b[^>]*>/gi, '\n')
-    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/<(?:br|\/p|\/li|\/h\d|\/div)\b[^<>]*>/gi, '\n')
+    .replaceAll(/<[^<>]*>/g, '')
     .replaceAll(/&(amp|lt|gt|quot|nbsp|#39);/g, (whole, name: string) => entities[name] ?? whole)
-    .replaceAll(/[ \t]*\n\s*/g, '\n')
+    .replaceAll(/(?<![ \t])[ \t]*\n\s*/g, '\n')
     .trim();
 }
 

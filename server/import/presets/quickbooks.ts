@@ -40,7 +40,7 @@ export const quickbooks: Export[] = [
     },
     convert: {
       // The report puts every number into one cell: `Phone: (555) 010-1234 Mobile: …`.
-      phone: (cell) => cell.replace(/^Phone:\s*/i, '').replace(/\s*(?:Mobile|Fax|Other):.*$/is, ''),
+      phone: (cell) => cell.replace(/^Phone:\s*/i, '').replace(/(?<!\s)\s*(?:Mobile|Fax|Other):.*$/is, ''),
       'address.line1': (cell) => cell.replaceAll(/\s+/g, ' '),
       'shippingAddress.line1': (cell) => cell.replaceAll(/\s+/g, ' '),
     },

@@ -66,6 +66,6 @@ function excerpt(text: string, query: string): string {
   const start = Math.max(0, Math.min(...places) - 60);
   // Whole words only.
   const from = places.length === 0 || start === 0 ? 0 : text.indexOf(' ', start) + 1;
-  const part = text.slice(from, from + 180).replace(text.length > from + 180 ? /\s\S*$/ : /\s+$/, '');
+  const part = text.slice(from, from + 180).replace(text.length > from + 180 ? /\s\S*$/ : /(?<!\s)\s+$/, '');
   return `${from > 0 ? '… ' : ''}${part}${from + 180 < text.length ? ' …' : ''}`;
 }
