@@ -76,12 +76,14 @@ export function phone(options: TextOptions) {
 export function url(schemes: readonly ('http' | 'https')[], max: number, options: TextOptions) {
   const form = new RegExp(`^(?:${schemes.join('|')})://[^\\s/?#]`, 'i');
   const message = `must be an absolute URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
-  return textThat(
-    (value) =>
-      form.test(value) && !/\s/.test(value) && URL.canParse(value) ? undefined : failure('invalid_url', message, value),
-    max,
-    { ...options, format: 'uri' },
-  );
+  const rule = (value: string) => {
+    const parsed = form.test(value) && !/\s/.test(value) ? URL.parse(value) : null;
+    if (!parsed) return failure('invalid_url', message, value);
+    // A password would be shown to everyone who reads the record, and is not repeated here.
+    if (parsed.username === '' && parsed.password === '') return undefined;
+    return failure('invalid_url', 'must have no user name or password before its host', '');
+  };
+  return textThat(rule, max, { ...options, format: 'uri' });
 }
 
 /** A code of a closed list, in either case; the result is in upper case. Longer texts are not even looked up. */

@@ -6,6 +6,7 @@ import { writeBackup } from '../database/backup.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import { readWords } from './command.ts';
 import type { Command } from './command.ts';
+import { say } from './terminal.ts';
 
 export const backupCommand: Command = {
   help: `
@@ -26,7 +27,7 @@ The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.
         return 0;
       }
       const tables = await writeFile(file, (output) => writeBackup(database.address, output));
-      process.stdout.write(`Wrote ${tables} tables to ${file}\n`);
+      say(`Wrote ${tables} tables to ${file}`);
       return 0;
     } finally {
       await database.close();

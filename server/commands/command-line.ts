@@ -4,6 +4,7 @@ import { findPackageJSON } from 'node:module';
 import { UsageError } from '../config.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { Command } from './command.ts';
+import { warn } from './terminal.ts';
 
 type Entry = {
   /** One line for the list of commands. */
@@ -101,7 +102,7 @@ export async function runCommandLine(words: string[], { showsStack = false } = {
   } catch (error) {
     const known = error instanceof UsageError || isSettingsProblem(error);
     const sentence = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`error: ${sentence.split('\n')[0]}\n`);
+    warn(`error: ${sentence.split('\n')[0]}`);
     if (!known && showsStack && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return 1;
   }

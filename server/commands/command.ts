@@ -4,6 +4,7 @@ import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
+import { say } from './terminal.ts';
 
 export type Command = {
   /** The output of `--help`. */
@@ -54,11 +55,6 @@ export async function organizationBySlug({ orm }: Pick<Opened, 'orm'>, slug: str
   return organization;
 }
 
-/** Prints records for programs: one JSON document on standard output. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
-}
-
 /** Prints records for people, as aligned columns. */
 export function printTable(rows: readonly Record<string, string>[]): void {
   const [first] = rows;
@@ -70,6 +66,6 @@ export function printTable(rows: readonly Record<string, string>[]): void {
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join('  ')
       .trimEnd();
-  const lines = [line(names), ...rows.map((row) => line(names.map((name) => row[name] ?? '')))];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  say(line(names));
+  for (const row of rows) say(line(names.map((name) => row[name] ?? '')));
 }

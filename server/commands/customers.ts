@@ -4,8 +4,9 @@ import { forOrganization } from '../database/tenant.ts';
 import { Customer } from '../entities/customer.ts';
 import { countProposals, eraseCustomer } from '../records/erase-customer.ts';
 import { storedId } from '../records/public-id.ts';
-import { organizationBySlug, printJson, readWords, required, withDatabase } from './command.ts';
+import { organizationBySlug, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
+import { say, sayJson, warn } from './terminal.ts';
 
 export const customersCommand: Command = {
   help: `
@@ -44,12 +45,12 @@ async function erase(words: string[]): Promise<number> {
     const customer = await tenant.em().findOne(Customer, { id });
     if (!customer) throw new UsageError(`${slug} has no customer ${publicId}`);
     if (!values.yes && !(await isConfirmed(customer.name, publicId, await countProposals(tenant, id)))) {
-      process.stderr.write('Nothing was erased.\n');
+      warn('Nothing was erased.');
       return 1;
     }
     const erased = (await eraseCustomer(tenant, id, null)) === true;
-    if (values.json) printJson({ id: publicId, erased });
-    else process.stdout.write(erased ? `${publicId} is erased.\n` : `${publicId} was erased before.\n`);
+    if (values.json) sayJson({ id: publicId, erased });
+    else say(erased ? `${publicId} is erased.` : `${publicId} was erased before.`);
     return 0;
   });
 }

@@ -3,6 +3,7 @@ import { distribute } from '../database/distribute.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import { readWords } from './command.ts';
 import type { Command } from './command.ts';
+import { warn } from './terminal.ts';
 
 const defaultShards = 32;
 
@@ -28,7 +29,7 @@ DATABASE_URL must lead to the coordinator. A single PostgreSQL does not need thi
         'DATABASE_URL is not set: the embedded database cannot be distributed. Set it to the coordinator of a Citus cluster.',
       );
     }
-    const onProgress = (line: string) => void process.stderr.write(`${line}\n`);
+    const onProgress = (line: string) => warn(line);
     const database = await openConfiguredDatabase(config, onProgress);
     try {
       const tables = await distribute(database.address, { shards, onProgress });

@@ -10,6 +10,7 @@ import { exportFormats, exportKinds, exportRecords } from '../export/export-reco
 import type { ExportFormat, ExportKind } from '../export/export-records.ts';
 import { organizationBySlug, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
+import { warn } from './terminal.ts';
 
 const help = `
 Usage: npx proposal-api export customers|items|proposals [FILE] --organization SLUG [options]
@@ -59,7 +60,7 @@ export const exportCommand: Command = {
       const packing = file?.toLowerCase().endsWith('.gz') ? createGzip() : new PassThrough();
       await pipeline(Readable.from(pieces), packing, target, { end: target !== process.stdout });
     });
-    process.stderr.write(`${written} ${kind} exported\n`);
+    warn(`${written} ${kind} exported`);
     return 0;
   },
 };

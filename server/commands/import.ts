@@ -12,8 +12,9 @@ import { progressBar } from '../import/progress-bar.ts';
 import { printRowError, printSummary } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
 import { inspectFile, withSpooled } from '../import/source.ts';
-import { organizationBySlug, printJson, readWords, required, withDatabase } from './command.ts';
+import { organizationBySlug, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
+import { say, sayJson, warn } from './terminal.ts';
 
 const help = `
 Usage: npx proposal-api import customers|items|proposals FILE --organization SLUG [options]
@@ -82,16 +83,16 @@ export const importCommand: Command = {
             run(slug, { ...settings, file: spooled, fileName: 'standard input' }),
           )
         : await run(slug, { ...settings, file, fileName: basename(file) });
-    if (values.json) printJson(report);
-    else process.stdout.write(printed(report, values['dry-run'] === true));
+    if (values.json) sayJson(report);
+    else say(...linesOf(report, values['dry-run'] === true));
     return report.rejected > 0 ? 2 : 0;
   },
 };
 
-function printed(report: Report, isDryRun: boolean): string {
-  const lines = [...report.notes, `${isDryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`];
-  return lines.map((line) => `${line}\n`).join('');
-}
+const linesOf = (report: Report, isDryRun: boolean): string[] => [
+  ...report.notes,
+  `${isDryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`,
+];
 
 function kindOf(word: string): ImportKind {
   const kind = importKinds.find((name) => name === word);
@@ -142,7 +143,7 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
         onProgress: bar.show,
         onErrors: (errors) => {
           bar.clear();
-          process.stderr.write(errors.map((error) => `${printRowError(error)}\n`).join(''));
+          warn(...errors.map(printRowError));
         },
       });
     } finally {

@@ -9,8 +9,9 @@ import type { ReplacementPeriod } from '../keys/issue.ts';
 import { isLive, listKeys, maskedKey } from '../keys/list.ts';
 import { renameKey, revokeKey } from '../keys/revoke.ts';
 import { publicId, storedId } from '../records/public-id.ts';
-import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
+import { organizationBySlug, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
+import { say, sayJson, warn } from './terminal.ts';
 
 export const keysCommand: Command = {
   help: `
@@ -41,7 +42,7 @@ async function create(words: string[]): Promise<number> {
   const name = required(values.name, 'name');
   return asMember(values, async (em, member) => {
     const { raw } = await issueKey(em, member, name);
-    process.stdout.write(`${raw}\n`);
+    say(`${raw}`);
   });
 }
 
@@ -50,7 +51,7 @@ async function list(words: string[]): Promise<number> {
   const slug = required(values.organization, 'organization');
   return withDatabase(async (database) => {
     const keys = await listKeys(await scoped(database, slug));
-    if (values.json) printJson(keys.map(present));
+    if (values.json) sayJson(keys.map(present));
     else printTable(keys.map(presentRow));
     return 0;
   });
@@ -62,8 +63,8 @@ async function rename(words: string[]): Promise<number> {
   const [id, name] = [checkId(positionals), required(values.name, 'name')];
   return asMember(values, async (em, member) => {
     const key = await renameKey(em, member, id, name);
-    if (values.json) printJson(present(key));
-    else process.stdout.write(`${maskedKey(key)} is now named ${key.name}.\n`);
+    if (values.json) sayJson(present(key));
+    else say(`${maskedKey(key)} is now named ${key.name}.`);
   });
 }
 
@@ -72,8 +73,8 @@ async function replace(words: string[]): Promise<number> {
   const [id, period] = [checkId(positionals), checkPeriod(required(values.keep, 'keep'))];
   return asMember(values, async (em, member) => {
     const { raw, replaced } = await replaceKey(em, member, { id, period });
-    process.stdout.write(`${raw}\n`);
-    process.stderr.write(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.\n`);
+    say(`${raw}`);
+    warn(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.`);
   });
 }
 
@@ -82,8 +83,8 @@ async function revoke(words: string[]): Promise<number> {
   const id = checkId(positionals);
   return asMember(values, async (em, member) => {
     const key = await revokeKey(em, member, id);
-    if (values.json) printJson(present(key));
-    else process.stdout.write(`Revoked ${maskedKey(key)} (${key.name}).\n`);
+    if (values.json) sayJson(present(key));
+    else say(`Revoked ${maskedKey(key)} (${key.name}).`);
   });
 }
 

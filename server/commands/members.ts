@@ -11,8 +11,9 @@ import { Member, roles } from '../entities/organization.ts';
 import type { Role } from '../entities/organization.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
-import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
+import { organizationBySlug, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
+import { say, sayJson } from './terminal.ts';
 
 export const membersCommand: Command = {
   help: `
@@ -56,7 +57,7 @@ async function list(words: string[]): Promise<number> {
       canSignIn: ready.has(member.emailKey),
       lastSignedInAt: member.lastSignedInAt,
     }));
-    if (values.json) printJson(rows);
+    if (values.json) sayJson(rows);
     else {
       printTable(
         rows.map(({ canSignIn, lastSignedInAt, ...row }) => ({
@@ -108,7 +109,7 @@ async function role(words: string[]): Promise<number> {
   return withDatabase(async (database) => {
     const { member, em } = await memberByEmail(database, positionals[0] ?? '');
     const changed = await changeRole(em, null, member, chosen);
-    if (values.json) printJson(present(changed));
+    if (values.json) sayJson(present(changed));
     else printTable([present(changed)]);
     return 0;
   });
@@ -119,8 +120,8 @@ async function remove(words: string[]): Promise<number> {
   return withDatabase(async (database) => {
     const { member, em } = await memberByEmail(database, positionals[0] ?? '');
     const removed = await removeMember(em, null, member);
-    if (values.json) printJson({ ...present(removed), removedAt: removed.removedAt });
-    else process.stdout.write(`Removed ${removed.name} (${removed.email}). Their sessions have ended.\n`);
+    if (values.json) sayJson({ ...present(removed), removedAt: removed.removedAt });
+    else say(`Removed ${removed.name} (${removed.email}). Their sessions have ended.`);
     return 0;
   });
 }
@@ -152,7 +153,7 @@ const present = ({ id, email, name, role: current }: Member) => ({
 });
 
 function printWithLink(member: Member, passwordLink: string | null, json: boolean | undefined): number {
-  if (json) printJson({ ...present(member), passwordLink });
+  if (json) sayJson({ ...present(member), passwordLink });
   else {
     printTable([present(member)]);
     const line =

@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { readWords, withDatabase } from './command.ts';
+import { say } from './terminal.ts';
 
 export const migrateCommand: Command = {
   help: `
@@ -11,7 +12,7 @@ The database is the one at DATABASE_URL, or the embedded one in DATA_DIR. \`serv
   async run(words) {
     readWords(words, {});
     await withDatabase(async ({ migrated }) => {
-      process.stdout.write(migrated.length > 0 ? `Applied: ${migrated.join(', ')}\n` : 'The schema is up to date.\n');
+      say(migrated.length > 0 ? `Applied: ${migrated.join(', ')}` : 'The schema is up to date.');
     });
     return 0;
   },

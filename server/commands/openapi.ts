@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { openApiDocument } from '../../contract/openapi/openapi.ts';
 import { readConfig, UsageError } from '../config.ts';
 import type { Command } from './command.ts';
-import { printJson, readWords } from './command.ts';
+import { readWords } from './command.ts';
+import { sayJson } from './terminal.ts';
 
 export const openapiCommand: Command = {
   help: `
@@ -16,7 +17,7 @@ If PUBLIC_URL is set, it is the URL under "servers" in it.
     const { PUBLIC_URL, PORT } = readConfig();
     const document = openApiDocument(PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? `http://localhost:${PORT}`);
     if (values.output === undefined) {
-      printJson(document);
+      sayJson(document);
       return 0;
     }
     try {

@@ -4,8 +4,9 @@ import { UsageError } from '../config.ts';
 import { plans } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { publicId } from '../records/public-id.ts';
-import { organizationBySlug, printJson, printTable, readWords, required, withDatabase } from './command.ts';
+import { organizationBySlug, printTable, readWords, required, withDatabase } from './command.ts';
 import type { Command } from './command.ts';
+import { sayJson } from './terminal.ts';
 
 type Plan = Organization['plan'];
 
@@ -69,14 +70,14 @@ async function list(words: string[]): Promise<number> {
   const { values } = readWords(words, { json: { type: 'boolean' } });
   return withDatabase(async (database) => {
     const rows = (await listOrganizations(database)).map(present);
-    if (values.json) printJson(rows);
+    if (values.json) sayJson(rows);
     else printTable(rows);
     return 0;
   });
 }
 
 function print(organization: Organization, json: boolean | undefined): number {
-  if (json) printJson(present(organization));
+  if (json) sayJson(present(organization));
   else printTable([present(organization)]);
   return 0;
 }

@@ -4,6 +4,7 @@ import { readBackup } from '../database/backup.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import { readWords } from './command.ts';
 import type { Command } from './command.ts';
+import { say } from './terminal.ts';
 
 export const restoreCommand: Command = {
   help: `
@@ -20,7 +21,7 @@ The database is the one at DATABASE_URL, or the embedded one in DATA_DIR.
     try {
       const input = file === '-' ? process.stdin : createReadStream(file);
       const { createdAt, tables } = await readBackup(database.address, input);
-      process.stdout.write(`Restored ${tables} tables from the backup of ${createdAt}\n`);
+      say(`Restored ${tables} tables from the backup of ${createdAt}`);
       return 0;
     } catch (error) {
       const code: unknown = Reflect.get(Object(error), 'code');

@@ -11,10 +11,10 @@ import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
 import type { StopSignal } from './stop-signal.ts';
+import { say } from './terminal.ts';
 
 /** While draining, how long a proxy may still use an open connection. */
 const graceMs = 3_000;
-const say = (line: string) => void process.stdout.write(`${line}\n`);
 const clock = () => performance.now();
 
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {

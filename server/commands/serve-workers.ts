@@ -9,6 +9,7 @@ import { openConfiguredDatabase } from '../database/open.ts';
 import { standardLog } from '../http/log.ts';
 import { greet } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
+import { say } from './terminal.ts';
 
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
 /** A worker that ran for this long failed for a new reason. */
@@ -20,7 +21,6 @@ export async function serveWithWorkers(
   stop: StopSignal,
   { demo }: { demo: boolean },
 ): Promise<void> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
   // Migrated once, before any worker starts; an embedded database runs as long as this process.
   const database = await openConfiguredDatabase(config, say);
   try {

@@ -7,14 +7,17 @@ const considered = longest * 5;
 const keys = /ak_live_[0-9a-z]*|[0-9a-f]{40,}/gi;
 const unprintable = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
 
+/** One line of text without control characters, lone surrogates and marks that reverse the direction of writing. */
+export const printable = (text: string): string => text.replaceAll(unprintable, '\uFFFD');
+
 /** A name or value for an error message, of at most 100 characters. */
 export function shown(text: string): string {
   const start = text.slice(0, considered);
   const decoded = decodeWhole(start);
   // Shows something other than the input only to hide a key.
   const plain = decoded.search(keys) < 0 ? start : decoded.replaceAll(keys, 'ak_live_…');
-  const printable = plain.replaceAll(unprintable, '\uFFFD');
-  return printable.length > longest ? `${printable.slice(0, longest - 1)}…` : printable;
+  const whole = printable(plain);
+  return whole.length > longest ? `${whole.slice(0, longest - 1)}…` : whole;
 }
 
 /** Percent-decoded until there is nothing left to decode. */

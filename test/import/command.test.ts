@@ -32,6 +32,29 @@ describe('the import command', () => {
     });
   });
 
+  test('prints no control or bidirectional character of a file, whatever its names, columns and cells contain', async () => {
+    const { organization } = await world.organization();
+    const control = '\u001B[31m\u009B2J\u202Eb\u0007';
+    const file = (text: string, ...words: string[]) =>
+      withFile(`c${control}.csv`, text, (path) =>
+        run('customers', path, '--organization', organization.slug, ...words),
+      );
+    const answers = [
+      await file(`externalId,name,country${control}\nC-1,Ana,x\n`),
+      await file(`externalId,name\nC-1,Ana\n`, '--organization', `no${control}`),
+      await file(`externalId,${control}name\nC-1,Ana\n`, '--map', `${control}name=name${control}`),
+      await file(`externalId,name,email,${control}\nC-1,Ana${control},ana${control},1\n`, '--map', 'name=name'),
+      await file(`externalId,name,status\nC-1,Ana,${control}\n`),
+      await file(`externalId,name,status\nC-1,Ana,${control}\n`, '--json'),
+    ];
+    for (const { stdout, stderr } of answers) {
+      expect(stdout + stderr).not.toBe('');
+      expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+    }
+    // The name of a column is shown all the same.
+    expect(answers[0]?.stderr).toContain('country\uFFFD[31m');
+  });
+
   test('names bad rows on standard error, ends with 2, and prints JSON on request', async () => {
     const { organization } = await world.organization();
     const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>

@@ -171,3 +171,21 @@ describe('a hostile body', () => {
     expect(Buffer.byteLength(ordinary)).toBe(maximumBodyBytes);
   });
 });
+
+test('a URL with a user name or a password is rejected, and the password is not repeated', () => {
+  for (const { body } of writes) {
+    for (const field of ['website', 'imageUrl'].filter((name) => name in body.shape)) {
+      for (const secret of ['ann:s3cret@', 'ann@', ':s3cret@']) {
+        const url = `https://${secret}example.com/x`;
+        const errors = check(body, JSON.stringify({ [field]: url })).filter(
+          (error) => Reflect.get(Object(error), 'field') === field,
+        );
+        expect(errors, url).toMatchObject([{ code: 'invalid_url' }]);
+        expect(JSON.stringify(errors)).not.toMatch(/s3cret/);
+      }
+      // Not a user name: the at sign is part of the path.
+      expect(check(body, JSON.stringify({ [field]: 'https://example.com/@ann' })).join()).not.toContain('invalid_url');
+    }
+  }
+  expect(writes.flatMap(({ body }) => ['website', 'imageUrl'].filter((name) => name in body.shape)).length).toBe(3);
+});

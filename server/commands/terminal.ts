@@ -1,0 +1,19 @@
+/** Lines for people. A line may show text of a file or of a record, which must not control the terminal. */
+import { printable } from '../problems/shown.ts';
+
+/** Writes lines to standard output. */
+export const say = (...lines: string[]): void => void process.stdout.write(linesOf(lines));
+
+/** Writes lines to standard error. */
+export const warn = (...lines: string[]): void => void process.stderr.write(linesOf(lines));
+
+const linesOf = (lines: string[]): string => lines.map((line) => `${printable(line)}\n`).join('');
+
+/** JSON in which such characters are escaped. */
+export function sayJson(value: unknown): void {
+  const text = JSON.stringify(value, undefined, 2);
+  const lines = text.split('\n').map((line) => line.replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped));
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
