@@ -77,10 +77,10 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
   const form = new RegExp(`^(?:${schemes.join('|')})://[^\\s/?#]`, 'i');
   const message = `must be an absolute URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const rule = (value: string) => {
-    const parsed = form.test(value) && !/\s/.test(value) ? URL.parse(value) : null;
-    if (!parsed) return failure('invalid_url', message, value);
+    const target = form.test(value) && !/\s/.test(value) ? URL.parse(value) : null;
+    if (!target) return failure('invalid_url', message, value);
     // A password would be shown to everyone who reads the record, and is not repeated here.
-    if (parsed.username === '' && parsed.password === '') return undefined;
+    if (target.username === '' && target.password === '') return undefined;
     return failure('invalid_url', 'must have no user name or password before its host', '');
   };
   return textThat(rule, max, { ...options, format: 'uri' });

@@ -42,7 +42,7 @@ async function create(words: string[]): Promise<number> {
   const name = required(values.name, 'name');
   return asMember(values, async (em, member) => {
     const { raw } = await issueKey(em, member, name);
-    say(`${raw}`);
+    say(raw);
   });
 }
 
@@ -73,7 +73,7 @@ async function replace(words: string[]): Promise<number> {
   const [id, period] = [checkId(positionals), checkPeriod(required(values.keep, 'keep'))];
   return asMember(values, async (em, member) => {
     const { raw, replaced } = await replaceKey(em, member, { id, period });
-    say(`${raw}`);
+    say(raw);
     warn(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.`);
   });
 }
