@@ -1,0 +1,207 @@
+/**
+ * Random hostile requests over the whole surface: each gets a response in time, and none makes the server fail.
+ * `HOSTILE_REQUESTS=100000` for a drill; `HOSTILE_SEED` for other requests, or to repeat those of a failure.
+ */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { operationsOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
+import { emptyDatabase, startService } from '../faults/service.ts';
+
+const requests = Number(process.env.HOSTILE_REQUESTS ?? 1_500);
+const seed = Number(process.env.HOSTILE_SEED ?? 20_260_301);
+const atOnce = 8;
+/** Ends a hang. */
+const silenceMs = 60_000;
+
+const cleanups: (() => Promise<unknown>)[] = [];
+let service: Awaited<ReturnType<typeof startService>>;
+
+beforeAll(async () => {
+  const { url, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  service = await startService(url);
+  cleanups.push(service.close);
+});
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+const routes = operationsOf(v1).map((route) => ({
+  method: route.method,
+  path: route.path,
+  queries: namesIn(Reflect.get(route, 'query')),
+  fields: namesIn(Reflect.get(route, 'body')),
+}));
+const everyField = routes.flatMap(({ fields }) => fields);
+
+function namesIn(schema: unknown): string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
+
+const otherPaths = [
+  ['/', '/v1', '/v1/', '/v1/nothing', '/healthz', '/readyz', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'],
+  ['/docs', '/docs/search', '/docs/%2e%2e/%2e%2e/etc/passwd', '/llms.txt', '/client.tgz', '/mcp', '/settings'],
+  ['/settings/sign-in', '/settings/api-keys', '/settings/members', '/settings/password/x', '//v1/customers', '*'],
+].flat();
+const texts = [
+  [
+    '',
+    ' ',
+    '0',
+    '-1',
+    '1e999',
+    'null',
+    '[]',
+    '{}',
+    '%',
+    '%00',
+    '%FF',
+    '%u0041',
+    '%25%32%35',
+    '..%2f..%2f',
+    "' or 1=1--",
+  ],
+  ['\u0000', '\u0301'.repeat(200), '𝕏', '\uD800', '<script>', '${7*7}', '__proto__', 'constructor', 'toString'],
+  ['cus_01h455vb4pex5vsknk084sn02q', 'cus_', '2026-02-30', '9999-12-31T23:59:59.999Z', '0000-01-01', '-createdAt'],
+  ['eyJhIjoxfQ', '1.5', '999999999999999999999', 'a@b.example', 'x'.repeat(3_000), '0'.repeat(3_000), 'a '.repeat(60)],
+].flat();
+const contentTypes = [
+  ['application/json', 'application/merge-patch+json', 'application/json; charset=utf-16', 'text/plain', ''],
+  ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=', 'application/json\u0001', '/'],
+].flat();
+
+/** The same numbers for the same seed. */
+function randomFrom(start: number) {
+  let state = start >>> 0;
+  const upTo = (bound: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+  const chance = (percent: number) => upTo(100) < percent;
+  // `as`: an index below the length of a list that is never empty.
+  const pick = <T>(values: readonly T[]): T => values[upTo(values.length)] as T;
+  return { upTo, chance, pick };
+}
+type Random = ReturnType<typeof randomFrom>;
+
+function value({ upTo, chance, pick }: Random, depth = 0): unknown {
+  const again = () => value({ upTo, chance, pick }, depth + 1);
+  if (depth < 3 && chance(15)) return Array.from({ length: upTo(30) }, again);
+  if (depth < 3 && chance(15)) {
+    return Object.fromEntries(Array.from({ length: upTo(30) }, () => [pick([...everyField, ...texts]), again()]));
+  }
+  return pick<unknown>([...texts, 0, -1, 1.5, 1e300, Number.MAX_SAFE_INTEGER, true, null, 'USD', 'product', 'person']);
+}
+
+function bodyOf(random: Random, fields: readonly string[]): Buffer {
+  const { upTo, chance, pick } = random;
+  if (chance(10)) return Buffer.from(pick(texts));
+  if (chance(5)) return Buffer.from(Array.from({ length: upTo(500) }, () => upTo(256)));
+  if (chance(5)) return Buffer.from(pick(['[', '{"a":'].map((open) => open.repeat(upTo(5_000)))));
+  const names = Array.from({ length: upTo(8) }, () => pick(fields.length > 0 && chance(85) ? fields : everyField));
+  const members = Object.fromEntries(names.map((name) => [name, value(random)]));
+  const text = JSON.stringify({ ...(chance(50) && { name: 'Ann', type: 'product', unitPrice: '1' }), ...members });
+  if (chance(10)) return Buffer.from(text.slice(0, upTo(text.length)));
+  return Buffer.from(chance(10) ? text.replace('"', String.raw`"\ud800`) : text);
+}
+
+const encoded = ({ chance }: Random, text: string): string =>
+  (chance(70) ? encodeURIComponent(text.toWellFormed()) : text.replaceAll(/[\0\s]/g, '')).slice(0, 4_000);
+
+/** One request as it goes over the wire. */
+function hostileRequest(random: Random, key: string): Buffer {
+  const { chance, pick, upTo } = random;
+  const route = pick(routes);
+  const path = chance(80) ? route.path.replaceAll(/:\w+/g, () => encoded(random, pick(texts))) : pick(otherPaths);
+  const query = Array.from({ length: chance(60) ? upTo(6) : 0 }, () => {
+    const name = chance(80) && route.queries.length > 0 ? pick(route.queries) : pick(['metadata[a]', 'x', ...texts]);
+    return `${encoded(random, name)}=${encoded(random, pick([...texts, 'abc def', '25', 'all']))}`;
+  });
+  const method = chance(75)
+    ? route.method
+    : pick(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH', 'POST', 'TRACE', 'BREW']);
+  const body = chance(method === 'GET' ? 10 : 90) ? bodyOf(random, route.fields) : Buffer.alloc(0);
+  const length = chance(95) ? body.length : pick(['-1', 'x', 0, '1, 2']);
+  const isChunked = body.length > 0 && chance(3);
+  const sent = isChunked
+    ? Buffer.from(`${pick([body.length.toString(16), 'zz', '-1'])}\r\n${body.toString()}\r\n0\r\n\r\n`)
+    : body;
+  const lines = [
+    `${method} ${path}${query.length > 0 ? `?${query.join('&')}` : ''} HTTP/1.1`,
+    chance(97) ? 'Host: localhost' : `Host: ${pick(texts)}`,
+    'Connection: close',
+    chance(90)
+      ? `Authorization: Bearer ${key}`
+      : `Authorization: ${pick(['Bearer', 'Basic x', key, `Bearer ${'0'.repeat(72)}`])}`,
+    chance(70) ? 'Content-Type: application/json' : `Content-Type: ${pick(contentTypes)}`,
+    isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
+    ...[
+      'If-Match',
+      'If-None-Match',
+      'Idempotency-Key',
+      'Accept',
+      'Cookie',
+      'X-Request-Id',
+      'Content-Encoding',
+      'Origin',
+    ]
+      .filter(() => chance(6))
+      .map((name) => `${name}: ${pick([...texts, '"a"', 'W/"a", *', 'gzip', 'text/html'])}`),
+  ];
+  const head = lines.filter((line) => line !== '').join('\r\n');
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, chance(50) ? 'latin1' : 'utf8'), sent]);
+}
+
+async function send(request: Buffer): Promise<string> {
+  const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1' });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // The server may end the connection while the request is still being sent, and the response is then lost.
+  socket.on('error', () => chunks.length === 0 && chunks.push(Buffer.from('(reset)')));
+  socket.setTimeout(silenceMs, () => {
+    chunks.push(Buffer.from('(no end of the response)'));
+    socket.destroy();
+  });
+  socket.write(request);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+/** What is wrong with a response, if anything. */
+function fault(response: string): string | undefined {
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1]);
+  if (response.endsWith('(no end of the response)')) return 'hangs';
+  if (response === '(reset)') return undefined;
+  if (Number.isNaN(status)) return 'has no response';
+  if (status < 500) return undefined;
+  const isDeclared =
+    status === 503 && /\r\nretry-after: \d+\r\n/i.test(response) && /"code":"unavailable"/.test(response);
+  return isDeclared ? undefined : `is ${status}`;
+}
+
+test(`of ${requests} hostile requests, none makes the server fail or hang`, async () => {
+  const random = randomFrom(seed);
+  const statuses: Record<string, number> = {};
+  const faults: string[] = [];
+  let sent = 0;
+  const sender = async () => {
+    while (sent < requests && faults.length < 5) {
+      sent += 1;
+      const request = hostileRequest(random, random.pick(service.keys));
+      const response = await send(request);
+      const status = response.startsWith('HTTP') ? response.slice(9, 12) : response.slice(0, 20);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      const wrong = fault(response);
+      if (wrong) faults.push(`${wrong}: ${request.toString('latin1', 0, 2_000)}\n→ ${response.slice(0, 800)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, sender));
+  process.stdout.write(`${sent} hostile requests, seed ${seed}: ${JSON.stringify(statuses)}\n`);
+  expect(faults).toEqual([]);
+  // They got as far as the handlers, and a client like any other still gets its response.
+  expect(Math.min(statuses[200] ?? 0, statuses[201] ?? 0, statuses[422] ?? 0)).toBeGreaterThan(0);
+  const headers = { authorization: `Bearer ${service.keys[0]}` };
+  expect((await fetch(`${service.url}/v1/customers`, { headers })).status).toBe(200);
+});
