@@ -5,18 +5,23 @@ import type { Document } from './document.ts';
 import { emitOpenApi } from './emit.ts';
 import { shareComponents } from './shared.ts';
 import type { PublishedDocument } from './shared.ts';
+import { toSwagger20 } from './version-20.ts';
 import { toOpenApi30 } from './version-30.ts';
 
 // The contract does not change while the process runs; only the URL does, once the server listens.
 const emitted = once(() => emitOpenApi(v1));
 const published = once(() => shareComponents(emitted()));
-const published30 = once(() => shareComponents(toOpenApi30(emitted())));
+const emitted30 = once(() => toOpenApi30(emitted()));
+const published30 = once(() => shareComponents(emitted30()));
 
 /** OpenAPI 3.1. `baseUrl` is the URL of the service without a slash at its end; the paths begin with `/v1`. */
 export const openApiDocument = (baseUrl: string): PublishedDocument => at(baseUrl, published());
 
 /** The same in OpenAPI 3.0.3. */
 export const openApi30Document = (baseUrl: string): PublishedDocument => at(baseUrl, published30());
+
+/** Swagger 2.0 for custom connectors; see toSwagger20. */
+export const swagger20Document = (baseUrl: string) => toSwagger20(at(baseUrl, emitted30()));
 
 /** OpenAPI 3.1 with every parameter and response written out in its operation, for programs that read the document. */
 export const expandedDocument = (baseUrl: string): Document => at(baseUrl, emitted());

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
-import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { openApi30Document, openApiDocument, swagger20Document } from '../../contract/openapi/openapi.ts';
 import { toYaml } from '../../contract/openapi/yaml.ts';
 
 /** They change only with a release. */
@@ -17,6 +17,10 @@ export function openApiRoutes(baseUrl: () => string): Router {
   router.get(
     '/openapi-3.0.json',
     publish('application/json', () => JSON.stringify(openApi30Document(baseUrl()))),
+  );
+  router.get(
+    '/swagger-2.0.json',
+    publish('application/json', () => JSON.stringify(swagger20Document(baseUrl()))),
   );
   router.get(
     '/openapi.yaml',

@@ -8,7 +8,7 @@ import owasp from '@stoplight/spectral-owasp-ruleset';
 import { oas } from '@stoplight/spectral-rulesets';
 import type { OpenAPI } from 'openapi-types';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { documents, versions } from './documents.ts';
+import { documents, swagger20, versions } from './documents.ts';
 import { exceptions } from './lint-exceptions.ts';
 
 type Finding = { rule: string; severity: string; at: string; message: string };
@@ -83,6 +83,23 @@ describe.each(versions)('the OpenAPI %s document', (version) => {
   test('breaks no recommended and no OWASP rule of Spectral but those with a reason', async () => {
     const findings = await findingsOf[version].spectral();
     expect(findings.filter((finding) => !isException(finding))).toEqual([]);
+  });
+});
+
+describe('the Swagger 2.0 document', () => {
+  test('is valid to @apidevtools/swagger-parser, which also reads its meaning', async () => {
+    const document = swagger20() as unknown as OpenAPI.Document;
+    expect(await validate(document, { validate: { schema: true, spec: true } })).toMatchObject({ swagger: '2.0' });
+  });
+
+  test('breaks no rule of Spectral', async () => {
+    const linter = new spectralCore.Spectral();
+    linter.setRuleset({ extends: [[ruleset(oas), 'recommended']] });
+    const results = await linter.run(swagger20());
+    expect(
+      // The paths of the triggers differ from those of the lists by their slash.
+      results.filter(({ code }) => code !== 'path-keys-no-trailing-slash'),
+    ).toEqual([]);
   });
 });
 

@@ -20,6 +20,7 @@ ${lines.join('\n')}
 
 - [OpenAPI 3.1](${baseUrl}/openapi.json): every operation, field and limit, with examples
 - [OpenAPI 3.0](${baseUrl}/openapi-3.0.json): the same for older tools
+- [Swagger 2.0](${baseUrl}/swagger-2.0.json): for custom connectors of Power Automate and Logic Apps
 - [MCP server](${baseUrl}/docs/agents.md): tools for AI agents at ${baseUrl}/mcp
 - [Typed client](${baseUrl}/client.tgz): \`npm install ${baseUrl}/client.tgz\`
 `;
