@@ -12,6 +12,7 @@ import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import type { ImportKind } from '../import/import-file.ts';
 import { issueKey } from '../keys/issue.ts';
+import { nameExampleRecords } from './example-records.ts';
 import { moveDates, withMovedDates } from './dates.ts';
 
 const demoLock = 7_203_611_403;
@@ -100,6 +101,7 @@ async function fill(database: Database, id: string): Promise<Made> {
     if (error) throw new Error(`${name}, line ${error.line}: ${error.field} ${error.message}`);
     made[kind] = report.created;
   }
+  await nameExampleRecords(forOrganization(database, id));
   return made;
 }
 

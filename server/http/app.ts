@@ -88,7 +88,7 @@ export function createApp(parts: Parts): Express {
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   const openApi = onDemand(async () => (await import('./openapi.ts')).openApiRoutes(baseUrl));
-  app.get(['/openapi.json', '/openapi-3.0.json', '/openapi.yaml'], openApi);
+  app.get(['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swagger-2.0.json'], openApi);
   app.use(
     '/docs',
     onDemand(async () => (await import('../web/docs/router.ts')).docs(baseUrl)),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
+import { exampleId } from '../../contract/examples.ts';
 import { currencyDigits } from '../../contract/codes.ts';
 import { customer } from '../../contract/customers.ts';
 import { toScaled } from '../../contract/decimal.ts';
@@ -17,6 +18,7 @@ import { setPassword } from '../../server/accounts/sign-in.ts';
 import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/http/server.ts';
 import type { Serving } from '../../server/http/server.ts';
+import { operations } from '../contract.ts';
 import { ownDatabase } from '../database.ts';
 
 // A demo is created in an empty database only: each test that needs one has its own.
@@ -91,6 +93,14 @@ describe('the records', () => {
     expect(distinct(proposals.map(({ status }) => status))).toEqual(proposalStatuses.toSorted());
     expect(distinct(proposals.map(({ currency }) => currency))).toEqual(['EUR', 'GBP', 'JPY', 'USD']);
     expect(distinct((await all('items', item)).map(({ currency }) => currency))).toEqual(['EUR', 'GBP', 'JPY', 'USD']);
+  });
+
+  test('have among them those that the examples of the documentation name', async () => {
+    for (const { path, title } of operations.filter((one) => one.method === 'GET' && one.path.includes('/:'))) {
+      const [prefix] = { customers: ['cus'], items: ['itm'], proposals: ['prp'] }[path.split('/')[2] ?? ''] ?? [''];
+      const url = `${demo.serving.url}${path.replace(/:\w+/, exampleId(prefix ?? ''))}`;
+      expect((await get(url)).status, title).toBe(200);
+    }
   });
 
   test('add up to the last digit', async () => {
