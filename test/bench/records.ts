@@ -192,7 +192,6 @@ export async function withoutIndexes<T>(database: Database, fill: () => Promise<
     await client.query(`set statement_timeout = 0; set maintenance_work_mem = '256MB'`);
     for (const { indexdef } of rows) await client.query(indexdef);
     for (const table of tables) await client.query(`vacuum analyze ${table}`);
-    await client.query('checkpoint');
     return filled;
   } finally {
     client.release(true);
