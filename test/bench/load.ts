@@ -5,7 +5,7 @@
 import { connect } from 'node:net';
 
 /** Whole requests as they go over the wire, sent in turn; every `mark` in them becomes a number of its own. */
-export type Job = { port: number; connections: number; seconds: number; requests: string[]; status: number };
+export type Job = { port: number; connections: number; count: number; requests: string[]; status: number };
 export type Result = { count: number; seconds: number; p50: number; p99: number } | { error: string };
 
 /** Eight characters, so that the length of the body stays the same. */
@@ -14,10 +14,10 @@ export const mark = '########';
 const headEnd = Buffer.from('\r\n\r\n');
 let sent = 0;
 
-function run({ port, connections, seconds, requests, status }: Job): Promise<Result> {
+function run({ port, connections, count, requests, status }: Job): Promise<Result> {
   const { promise, resolve } = Promise.withResolvers<Result>();
   const startedAt = performance.now();
-  const endsAt = startedAt + seconds * 1000;
+  const end = sent + count;
   const times: number[] = [];
   let open = connections;
   const fail = (error: string) => resolve({ error });
@@ -30,7 +30,7 @@ function run({ port, connections, seconds, requests, status }: Job): Promise<Res
     let left = 0;
     const send = () => {
       sentAt = performance.now();
-      if (sentAt >= endsAt) {
+      if (sent === end) {
         socket.end();
         return;
       }
@@ -60,7 +60,7 @@ function run({ port, connections, seconds, requests, status }: Job): Promise<Res
       if (open === 0) resolve({ ...measured(times), seconds: (performance.now() - startedAt) / 1000 });
     });
   }
-  for (let count = 0; count < connections; count += 1) start();
+  for (let opened = 0; opened < connections; opened += 1) start();
   return promise;
 }
 

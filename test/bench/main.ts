@@ -14,7 +14,8 @@ const { values, positionals } = parseArgs({
     customers: { type: 'string', default: '10000' },
     keys: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '2' },
+    /** Of each round; a key may send 100 a minute. */
+    requests: { type: 'string', default: '3000' },
     /** How many customers the one organization of the growth table has, small and large. */
     growth: { type: 'string', default: '10000,1000000' },
     /** Flags for the Node of the service, such as --cpu-prof. */
@@ -30,7 +31,7 @@ if (measured.length > 0) {
     customers: Number(values.customers),
     keys: Number(values.keys),
     rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
+    requests: Number(values.requests),
     flags: values.flags.split(' ').filter(Boolean),
   });
 }

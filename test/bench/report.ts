@@ -11,11 +11,11 @@ const row = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`);
 
 const ratios: number[] = [];
 
-export function printHeader({ organizations, customers, keys, rounds, seconds }: Settings, connections: number): void {
+export function printHeader({ organizations, customers, keys, rounds, requests }: Settings, connections: number): void {
   print(
     `${organizations} organizations × ${customers} customers, ${keys} keys, ${connections} connections, the median of`,
   );
-  print(`${rounds} rounds of ${seconds} s. Each pair is service / yardstick.\n`);
+  print(`${rounds} rounds of ${requests} requests. Each pair is service / yardstick.\n`);
   const names = ['requests/s', 'ratio', 'p50, ms', 'p99, ms', 'server CPU', 'ratio', 'PostgreSQL CPU', 'ratio'];
   row(['operation', ...names]);
   row(['---', ...names.map(() => '--:')]);

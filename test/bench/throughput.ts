@@ -23,12 +23,12 @@ export type Settings = {
   /** Of all organizations. */
   keys: number;
   rounds: number;
-  seconds: number;
+  /** Of each round. */
+  requests: number;
   flags: string[];
 };
 
 const connections = 16;
-const warmUpSeconds = 1;
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 async function fill(database: Database, settings: Settings): Promise<Filled[]> {
@@ -69,10 +69,11 @@ export function measureOperations(operations: readonly Operation[], settings: Se
       await startServer([file('./yardstick.ts')], env, join(folder, 'yardstick.log')),
     ];
 
-    async function round({ port, pid }: Server, operation: Operation, seconds: number): Promise<Round> {
+    async function round({ port, pid }: Server, operation: Operation): Promise<Round> {
+      const { requests: count } = settings;
       const requests = requestsOf(operation, organizations, port);
       const before = [cpuSeconds(pid), cpuSeconds(postgres)] as const;
-      const result = await load.send({ port, connections, seconds, requests, status: operation.status });
+      const result = await load.send({ port, connections, count, requests, status: operation.status });
       const per1000 = (cpu: number) => (cpu / result.count) * 1000;
       return {
         perSecond: result.count / result.seconds,
@@ -88,11 +89,10 @@ export function measureOperations(operations: readonly Operation[], settings: Se
       for (const operation of operations) {
         const different = await differentBytes(operation, organizations, servers);
         if (different) throw new Error(`${operation.name}: ${different}`);
-        for (const server of servers) await round(server, operation, warmUpSeconds);
+        for (const server of servers) await round(server, operation);
         const rounds: Round[][] = servers.map(() => []);
-        for (let count = 0; count < settings.rounds; count += 1)
-          for (const [index, server] of servers.entries())
-            rounds[index]?.push(await round(server, operation, settings.seconds));
+        for (let turn = 0; turn < settings.rounds; turn += 1)
+          for (const [index, server] of servers.entries()) rounds[index]?.push(await round(server, operation));
         printOperation(operation.name, rounds);
       }
       printFooter(servers.map(({ pid }) => rssMiB(pid)));
