@@ -7,15 +7,15 @@ import type { Database } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { statementsDuring } from '../statements.ts';
-import type { Statement } from '../statements.ts';
 import { withPostgres } from './postgres.ts';
 import { commonName, customer, fillOrganization, rare, withoutIndexes } from './records.ts';
-import { printGrowth } from './report.ts';
-import type { Grown } from './report.ts';
+import { median, printGrowth } from './report.ts';
+import type { GrowthRow } from './report.ts';
 
 const repeats = 60;
+const explained = 10;
 
-/** What is requested of an organization with `count` customers, and whether another page is followed to first. */
+/** What is requested of an organization with `count` customers. */
 const requests = (count: number): Record<string, string> => {
   const { email } = customer(Math.floor(count / 3), count);
   return {
@@ -38,61 +38,77 @@ const requests = (count: number): Record<string, string> => {
   };
 };
 
-export async function measureGrowth(sizes: readonly number[]): Promise<void> {
-  const grown = new Map<string, Grown>();
-  for (const size of sizes) {
-    await withPostgres(async ({ database }) => {
-      const counts = { customers: size, proposals: Math.ceil(size / 4), lines: 0, items: 10, keys: 1 };
-      const organization = await withoutIndexes(database, () => fillOrganization(database, 'growing', counts));
-      const times = await measure(database, organization.keys[0] ?? '', requests(size));
-      for (const [name, { time, plan }] of times) {
-        const known = grown.get(name)?.times ?? [];
-        grown.set(name, { name, times: [...known, time], plan });
-      }
-    });
-  }
-  printGrowth(sizes, [...grown.values()]);
-}
+/** An organization that is the only one of its database, and the service on it. */
+type Grown = { size: number; database: Database; call: (path: string) => Promise<void> };
 
-type Timed = { time: number; plan: string };
-
-async function measure(database: Database, key: string, paths: Record<string, string>): Promise<Map<string, Timed>> {
-  // The limiter's own clock runs ahead, so that one key is never limited.
-  let nowMs = 0;
-  const limiter = memoryRateLimiter(() => (nowMs += 601));
-  const serving = await serve({ database, limiter, log: () => undefined, host: '127.0.0.1', port: 0 });
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const call = async (path: string) => {
-    const sending = request(serving.url + path, { agent, headers: { authorization: `Bearer ${key}` } }).end();
-    const [response]: [IncomingMessage] = (await once(sending, 'response')) as [IncomingMessage];
-    const body = await text(response);
-    if (response.statusCode !== 200) throw new Error(`${path}: ${body}`);
-  };
-  const timed = new Map<string, Timed>();
-  try {
-    for (const [name, path] of Object.entries(paths)) {
-      const times: number[] = [];
-      for (let repeat = 0; repeat < repeats; repeat += 1) {
-        const startedAt = performance.now();
-        await call(path);
-        times.push(performance.now() - startedAt);
-      }
-      const statement = (await statementsDuring(() => call(path))).find(({ text: sql }) => /order by/.test(sql));
-      const plan = statement ? await planOf(database, statement) : '';
-      timed.set(name, { time: times.toSorted((a, b) => a - b)[repeats >> 1] ?? Number.NaN, plan });
+/** All sizes are there at once and take turns, so that what else the machine does falls on each. */
+export async function measureGrowth(sizes: readonly number[], opened: readonly Grown[] = []): Promise<void> {
+  const size = sizes[opened.length];
+  if (size === undefined) return report(opened);
+  await withPostgres(async ({ database }) => {
+    const counts = { customers: size, proposals: Math.ceil(size / 4), lines: 0, items: 10, keys: 1 };
+    const { keys } = await withoutIndexes(database, () => fillOrganization(database, 'growing', counts));
+    // The limiter's own clock runs ahead, so that one key is never limited.
+    let nowMs = 0;
+    const limiter = memoryRateLimiter(() => (nowMs += 601));
+    const serving = await serve({ database, limiter, log: () => undefined, host: '127.0.0.1', port: 0 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      const call = callerOf(serving.url, keys[0] ?? '', agent);
+      await measureGrowth(sizes, [...opened, { size, database, call }]);
+    } finally {
+      agent.destroy();
+      await serving.close();
     }
-  } finally {
-    agent.destroy();
-    await serving.close();
-  }
-  return timed;
+  });
 }
 
-async function planOf({ pool }: Database, { text: sql, values }: Statement): Promise<string> {
-  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
-    `explain (analyze, costs off, timing off, summary off) ${sql}`,
-    values,
-  );
-  const plan = rows.map((row) => row['QUERY PLAN']).filter((line) => !/Buffers:|Heap Blocks|Memory/.test(line));
-  return plan.join('\n');
+const callerOf = (url: string, key: string, agent: Agent) => async (path: string) => {
+  const sending = request(url + path, { agent, headers: { authorization: `Bearer ${key}` } }).end();
+  const [response]: [IncomingMessage] = (await once(sending, 'response')) as [IncomingMessage];
+  const body = await text(response);
+  if (response.statusCode !== 200) throw new Error(`${path}: ${body}`);
+};
+
+async function report(opened: readonly Grown[]): Promise<void> {
+  const sizes = opened.map(({ size }) => size);
+  const rows: GrowthRow[] = [];
+  for (const name of Object.keys(requests(1))) {
+    const times = opened.map((): number[] => []);
+    for (let repeat = 0; repeat < repeats; repeat += 1) {
+      for (const [index, { size, call }] of opened.entries()) {
+        const startedAt = performance.now();
+        await call(requests(size)[name] ?? '');
+        times[index]?.push(performance.now() - startedAt);
+      }
+    }
+    const plans: Plan[] = [];
+    for (const { size, database, call } of opened)
+      plans.push(await planOf(database, () => call(requests(size)[name] ?? '')));
+    rows.push({ name, p50s: times.map(median), database: plans.map(({ ms }) => ms), plan: plans.at(-1)?.text ?? '' });
+  }
+  printGrowth(sizes, rows);
+}
+
+type Plan = { ms: number; text: string };
+
+/** The plan of the statement that is sent, and the shortest time that PostgreSQL takes to plan and execute it. */
+async function planOf({ pool }: Database, work: () => Promise<void>): Promise<Plan> {
+  const statement = (await statementsDuring(work)).find((one) => /order by/.test(one.text));
+  if (!statement) throw new Error('Nothing was read.');
+  let shortest: Plan = { ms: Number.POSITIVE_INFINITY, text: '' };
+  for (let repeat = 0; repeat < explained; repeat += 1) {
+    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, costs off, timing off) ${statement.text}`,
+      statement.values,
+    );
+    const lines = rows.map((row) => row['QUERY PLAN']);
+    const ms = lines.reduce(
+      (sum, line) => sum + Number(/^(?:Planning|Execution) Time: ([\d.]+)/.exec(line)?.[1] ?? 0),
+      0,
+    );
+    const plan = lines.filter((line) => !/Buffers:|Heap Blocks|Memory|Planning|Time:|Index Searches/.test(line));
+    if (ms < shortest.ms) shortest = { ms, text: plan.join('\n') };
+  }
+  return shortest;
 }

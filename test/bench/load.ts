@@ -17,7 +17,7 @@ let sent = 0;
 function run({ port, connections, count, requests, status }: Job): Promise<Result> {
   const { promise, resolve } = Promise.withResolvers<Result>();
   const startedAt = performance.now();
-  const end = sent + count;
+  const last = sent + count;
   const times: number[] = [];
   let open = connections;
   const fail = (error: string) => resolve({ error });
@@ -30,7 +30,7 @@ function run({ port, connections, count, requests, status }: Job): Promise<Resul
     let left = 0;
     const send = () => {
       sentAt = performance.now();
-      if (sent === end) {
+      if (sent === last) {
         socket.end();
         return;
       }

@@ -5,7 +5,7 @@ import type { Settings } from './throughput.ts';
 export type Round = { perSecond: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
-const median = (numbers: readonly number[]) =>
+export const median = (numbers: readonly number[]) =>
   numbers.toSorted((left, right) => left - right)[numbers.length >> 1] ?? Number.NaN;
 const row = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`);
 
@@ -40,14 +40,19 @@ export function printFooter(rssMiB: readonly number[]): void {
   print(`Resident memory at the end: ${rssMiB.map((size) => `${size.toFixed(0)} MiB`).join(' / ')}.\n`);
 }
 
-export type Grown = { name: string; times: number[]; plan: string };
+/** Times in milliseconds, one for each size. */
+export type GrowthRow = { name: string; p50s: number[]; database: number[]; plan: string };
 
-export function printGrowth(sizes: readonly number[], grown: readonly Grown[]): void {
-  const [small = Number.NaN, ...larger] = sizes;
-  row(['request', ...sizes.map((size) => `p50 with ${size}, ms`), 'ratio']);
-  row(['---', ...sizes.map(() => '--:'), '--:']);
-  for (const { name, times } of grown)
-    row([name, ...times.map((time) => time.toFixed(2)), ((times.at(-1) ?? Number.NaN) / (times[0] ?? 1)).toFixed(1)]);
-  print(`\nPlans with ${larger.at(-1) ?? small} customers:\n`);
-  for (const { name, plan } of grown) print(`${name}\n${plan.replaceAll(/^/gm, '    ')}\n`);
+export function printGrowth(sizes: readonly number[], rows: readonly GrowthRow[]): void {
+  const names = (what: string) => [...sizes.map((size) => `${what} with ${size}`), 'ratio'];
+  const header = [...names('p50'), ...names('in PostgreSQL')];
+  row(['request', ...header]);
+  row(['---', ...header.map(() => '--:')]);
+  const cells = (times: readonly number[]) => [
+    ...times.map((time) => time.toFixed(2)),
+    ((times.at(-1) ?? Number.NaN) / (times[0] ?? Number.NaN)).toFixed(1),
+  ];
+  for (const { name, p50s, database } of rows) row([name, ...cells(p50s), ...cells(database)]);
+  print(`\nTimes are in milliseconds. Plans with ${sizes.at(-1)} customers:\n`);
+  for (const { name, plan } of rows) print(`${name}\n${plan.replaceAll(/^/gm, '    ')}\n`);
 }
