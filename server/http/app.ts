@@ -145,20 +145,11 @@ function identify({ log, usage }: Parts): RequestHandler {
       });
       if (caller) usage.record(usageOf({ method: request.method, path, operation }, response, caller));
     });
-    const hosts = countHosts(request);
+    const hosts = request.headersDistinct.host?.filter((host) => host !== '').length ?? 0;
     if (hosts === 0 && request.httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
     if (hosts > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
     next();
   };
-}
-
-/** `headersDistinct`, which keeps both of two Host headers, would copy every header of each request. */
-function countHosts({ rawHeaders }: Request): number {
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'host' && rawHeaders[index + 1] !== '') hosts += 1;
-  }
-  return hosts;
 }
 
 const findOperation = operationFinder(v1);
