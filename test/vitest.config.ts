@@ -12,6 +12,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     pool: 'forks',
+    // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.
+    isolate: false,
     // A file waits for its processes and its browser most of the time: one worker would leave a core idle.
     maxWorkers: 2,
   },
