@@ -39,7 +39,7 @@ async function invited(): Promise<{ tenant: Tenant; member: Member }> {
 
 async function signInAs(page: Page, name: string, start = '/settings/sign-in'): Promise<void> {
   await page.goto(world.url + start);
-  await page.getByRole('button', { name: 'Sign in with single sign-on' }).click();
+  await page.getByRole('button', { name: 'Continue with single sign-on' }).click();
   await page.getByPlaceholder('Enter any login').fill(name);
   await page.getByPlaceholder('and password').fill('anything');
   await page.getByRole('button', { name: 'Sign-in' }).click();

@@ -6,6 +6,7 @@ import type { Tally } from '../../server/keys/usage-report.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { publicId } from '../../server/records/public-id.ts';
+import { dayOf } from '../../server/web/settings/time.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { signIn, someone } from './visiting.ts';
@@ -146,7 +147,7 @@ describe('usage', () => {
     expect(text).toContain('1,235 in all');
     expect(text.match(/<rect\s+class="success"/g)).toHaveLength(1);
     expect(text.match(/<rect\s+class="server_error"/g)).toHaveLength(1);
-    const day = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10);
+    const day = dayOf(new Date(Date.now() - 3 * dayMs).toISOString());
     expect(text).toContain(`<title>${day}: 1,235</title>`);
     expect(text).toMatch(new RegExp(`scope="row">${day}</th>\\s*<td[^>]*>1,234</td>`));
   });

@@ -47,7 +47,8 @@ export function accountPage(view: AccountView): Page {
 }
 
 function sessionSection({ sessions, currentId, csrfToken }: AccountView): Html {
-  const rows = sessions.map((session) => ({
+  const ownFirst = sessions.toSorted((one, other) => Number(other.id === currentId) - Number(one.id === currentId));
+  const rows = ownFirst.map((session) => ({
     head: html`${describeBrowser(session.userAgent ?? '')}
     ${session.id === currentId && html` <span class="badge on">This session</span>`}`,
     cells: [

@@ -66,10 +66,12 @@ const aboutKey =
   (verb: string): Told =>
   ({ detail }) =>
     html`${verb} ${quoted(detail)}`;
+/** `own` is said of a member who did it to the own account. */
 const aboutMember =
-  (verb: string): Told =>
+  (verb: string, own: string): Told =>
   ({ memberId, subjectId }, names) =>
-    html`${verb} ${subjectId === memberId ? 'their own account' : names.nameOf(subjectId)}`;
+    subjectId === memberId ? html`${own}` : html`${verb} ${names.nameOf(subjectId)}`;
+const aRole = (role: string | null) => (role === 'admin' ? 'an admin' : 'a member');
 
 const done: Partial<Record<AuditAction, Told>> = {
   key_created: aboutKey('created'),
@@ -79,13 +81,12 @@ const done: Partial<Record<AuditAction, Told>> = {
   records_imported: ({ detail }) => html`imported ${detail}`,
   records_exported: ({ detail }) => html`exported ${detail}`,
   customer_erased: ({ detail }) => html`erased the personal data of customer ${detail}`,
-  member_added: ({ detail, subjectId }, names) => html`added ${names.nameOf(subjectId)} as ${detail}`,
-  member_removed: aboutMember('removed'),
-  role_changed: ({ subjectId, detail }, names) =>
-    html`made ${names.nameOf(subjectId)} ${detail === 'admin' ? 'an admin' : 'a member'}`,
-  password_link_issued: aboutMember('issued a password link for'),
-  password_changed: aboutMember('changed the password of'),
-  sessions_ended: aboutMember('ended sessions of'),
+  member_added: ({ detail, subjectId }, names) => html`added ${names.nameOf(subjectId)} as ${aRole(detail)}`,
+  member_removed: aboutMember('removed', 'left the organization'),
+  role_changed: ({ subjectId, detail }, names) => html`made ${names.nameOf(subjectId)} ${aRole(detail)}`,
+  password_link_issued: aboutMember('issued a password link for', 'requested a password link'),
+  password_changed: aboutMember('changed the password of', 'changed their password'),
+  sessions_ended: aboutMember('ended sessions of', 'ended other sessions'),
   plan_changed: ({ detail, previous }) => html`changed the plan from ${previous} to ${detail}`,
   organization_renamed: ({ detail, previous }) =>
     html`renamed the organization from ${quoted(previous)} to ${quoted(detail)}`,

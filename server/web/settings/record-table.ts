@@ -10,12 +10,19 @@ export type Row = {
   cells: readonly Cell[];
   actions?: Html | undefined;
 };
-type Table = { label: string; heads: readonly string[]; rows: readonly Row[]; empty: string };
+type Table = {
+  label: string;
+  heads: readonly string[];
+  rows: readonly Row[];
+  empty: string;
+  /** All cells but the first are numbers. */
+  isNumeric?: boolean;
+};
 
-export function recordTable({ label, heads, rows, empty }: Table): Html {
+export function recordTable({ label, heads, rows, empty, isNumeric = false }: Table): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const withActions = rows.some(({ actions }) => actions !== undefined);
-  return html`<table class="records" role="table" aria-label="${label}">
+  return html`<table class="records${isNumeric && ' numbers'}" role="table" aria-label="${label}">
     <thead role="rowgroup">
       <tr role="row">
         ${heads.map((head) => html`<th role="columnheader" scope="col">${head}</th>`)}${withActions && html`<th role="columnheader" scope="col"><span class="unseen">Actions</span></th>`}

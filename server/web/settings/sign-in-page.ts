@@ -57,7 +57,7 @@ export function signInPage({
 const singleSignOnLink = (next: string): Html =>
   html` <p>
       <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
-        >Sign in with single sign-on</a
+        >Continue with single sign-on</a
       >
     </p>
     <p class="or">or</p>`;

@@ -5,6 +5,7 @@ import { sum } from '../../keys/usage-report.ts';
 import type { Tally, UsageReport } from '../../keys/usage-report.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
+import { dayOf } from './time.ts';
 
 export const outcomeLabels: Record<Outcome, string> = {
   success: 'Successful (2xx)',
@@ -29,8 +30,8 @@ export function usageChart({ days, total }: UsageReport): Html {
         Requests by day over ${days.length} days, ${count(sum(total))} in all. The table below has the numbers.
       </title>
       ${[0, top / 2, top].map((value) => gridLine(value, top))} ${bars}
-      <text x="${size.left}" y="${size.height - 6}">${days[0]?.day}</text>
-      <text x="${size.width}" y="${size.height - 6}" text-anchor="end">${last}</text>
+      <text x="${size.left}" y="${size.height - 6}">${dayOf(days[0]?.day ?? last)}</text>
+      <text x="${size.width}" y="${size.height - 6}" text-anchor="end">${dayOf(last)}</text>
     </svg>
     <figcaption>
       ${outcomes.map((outcome) => html`<span class="key-of ${outcome}">${outcomeLabels[outcome]}</span> `)}
@@ -57,7 +58,7 @@ function bar(
       />`
     );
   });
-  return html`<g><title>${day}: ${count(sum(tally))}</title>${pieces}</g>`;
+  return html`<g><title>${dayOf(day)}: ${count(sum(tally))}</title>${pieces}</g>`;
 }
 
 function gridLine(value: number, top: number): Html {

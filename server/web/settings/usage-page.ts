@@ -11,7 +11,7 @@ import { keyPath } from './key-rows.ts';
 import { foldable } from './page.ts';
 import type { Page, Signed } from './page.ts';
 import { recordTable } from './record-table.ts';
-import { timeAgo, timeDay } from './time.ts';
+import { dayOf, timeAgo, timeDay } from './time.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
 
 type UsageView = { signed: Signed; report: UsageReport };
@@ -36,7 +36,7 @@ export function usagePage({ signed, report, keys }: UsageView & { keys: Readonly
 
 export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRequest[] }): Page {
   const { signed, report, key, failures } = view;
-  const main = html` <p><a href="/settings/api-keys">All keys</a></p>
+  const main = html` <p class="back"><a href="/settings/api-keys">← All keys</a></p>
     <h1>${key.name}</h1>
     <p class="lead">
       <code translate="no">${maskedKey(key)}</code> · created ${timeDay(key.createdAt)} ·
@@ -58,7 +58,7 @@ function numbers(report: UsageReport): Html {
   const days = report.days
     .filter(({ tally }) => sum(tally) > 0)
     .toReversed()
-    .map(({ day, tally }) => ({ head: day, tally }));
+    .map(({ day, tally }) => ({ head: dayOf(day), tally }));
   const operations = report.operations.map(({ operation, tally }) => ({
     head: operationName(operation),
     tally,
@@ -89,6 +89,7 @@ const tallyTable = (label: string, head: string, rows: { head: Html | string; ta
       cells: [...outcomes.map((outcome) => count(row.tally[outcome])), count(sum(row.tally))],
     })),
     empty: 'There were no requests.',
+    isNumeric: true,
   });
 
 const failureTable = (failures: FailedRequest[]): Html =>

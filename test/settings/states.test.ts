@@ -1,0 +1,185 @@
+/** Every state of a page that a journey does not come by, in a real browser: accessible and in order at each size. */
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import type { Member } from '../../server/entities/organization.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
+import { maximumLiveKeys } from '../../server/keys/issue.ts';
+import { hasChromium } from '../chromium.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { someone } from './visiting.ts';
+
+const uploadFolder = join(tmpdir(), `uploads-${uuidv7()}`);
+const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
+const world = useWorld({ uploadFolder, singleSignOn });
+const screen = useBrowser();
+afterAll(() => rm(uploadFolder, { recursive: true, force: true }));
+
+type Scene = { tenant: Tenant; admin: Member; page: Page };
+
+async function scene(options: Parameters<typeof world.organization>[0] = {}): Promise<Scene> {
+  const tenant = await world.organization(options);
+  const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
+  const page = await screen.open();
+  await signInWith(page, world.url, admin);
+  return { tenant, admin, page };
+}
+
+const show = (page: Page, path: string) => page.goto(`${world.url}/settings/${path}`);
+const sql = (text: string, values: unknown[]) => world.database.pool.query(text, values);
+
+/** A form as it is sent by a browser that checks nothing itself. */
+async function send(page: Page, button: string): Promise<void> {
+  for (const form of await page.locator('form').all())
+    await form.evaluate((element: { noValidate: boolean }) => (element.noValidate = true));
+  await page.getByRole('button', { name: button, exact: true }).click();
+}
+
+describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
+  test('the sign-in page names what is missing, and says when there were too many attempts', async () => {
+    const page = await screen.open();
+    await show(page, 'sign-in');
+    await page.getByRole('button', { name: 'Continue with single sign-on' }).waitFor();
+    await send(page, 'Sign in');
+    await page.getByText('Enter your email address.').waitFor();
+    await expectSound(page);
+    const { most } = attemptLimits.address;
+    await sql(
+      `insert into sign_in.attempts values ('address 127.0.0.1', $1, now() + interval '15 minutes')
+      on conflict (key) do update set count = excluded.count`,
+      [most],
+    );
+    await page.getByLabel('Email').fill('nobody@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('not a password');
+    await send(page, 'Sign in');
+    await page.getByText('Too many attempts.').waitFor();
+    await sql(`delete from sign_in.attempts where key = 'address 127.0.0.1'`, []);
+    await expectSound(page);
+  });
+
+  test('the list of keys is empty, full, and the name is missing', async () => {
+    const { tenant, admin, page } = await scene();
+    await sql(`update api_keys set revoked_at = now(), revoked_by = $2 where organization_id = $1`, [
+      tenant.organization.id,
+      admin.id,
+    ]);
+    await show(page, 'api-keys');
+    await page.getByText('There are no keys yet.').waitFor();
+    await page.locator('summary', { hasText: 'Revoked keys' }).click();
+    await expectSound(page);
+    await send(page, 'Create key');
+    await page.getByText('Enter a name.').waitFor();
+    await expectSound(page);
+    for (let count = 0; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`Key ${count}`);
+    await show(page, 'api-keys');
+    await page.getByText('Revoke one to create another.').waitFor();
+    await expectSound(page);
+  });
+
+  test('a member may not rename a key', async () => {
+    const { tenant, admin, page } = await scene();
+    await show(page, 'api-keys');
+    const path = (await page.getByRole('link', { name: 'Rename test' }).getAttribute('href')) ?? '';
+    await sql(`update members set role = 'member' where id = $1`, [admin.id]);
+    await page.goto(world.url + path);
+    await page.getByText('Only admins of the organization can rename').waitFor();
+    await expectSound(page);
+    await show(page, 'imports');
+    await page.getByText('Only admins of the organization can import').waitFor();
+    await expectSound(page);
+    expect(tenant.organization.plan).toBe('team');
+  });
+
+  test('the last admin cannot be removed, and an invitation needs an address', async () => {
+    const { tenant, admin, page } = await scene();
+    await sql(`update members set role = 'member' where organization_id = $1 and id <> $2`, [
+      tenant.organization.id,
+      admin.id,
+    ]);
+    await show(page, 'members');
+    await send(page, 'Invite');
+    await page.getByText('Enter a name.').waitFor();
+    await expectSound(page);
+    await show(page, 'members');
+    await page.getByRole('link', { name: 'Remove Mara Ellison' }).click();
+    await page.getByRole('button', { name: 'Remove member' }).click();
+    await page.getByRole('alert').waitFor();
+    await expectSound(page);
+  });
+
+  test('usage is empty, and full of every outcome', async () => {
+    const { tenant, page } = await scene();
+    await show(page, 'usage');
+    await page.getByText('There were no requests in the last 30 days.').waitFor();
+    await expectSound(page);
+    await sql(
+      `insert into usage_counts select $1, id, current_date - d, o, r, (d * 37 + length(r) * 11) % 90
+       from api_keys, generate_series(0, 29) d, unnest(array['listCustomers', 'createCustomer', 'mcp', 'other']) o,
+         unnest(array['success', 'client_error', 'rate_limited', 'server_error']) r where organization_id = $1`,
+      [tenant.organization.id],
+    );
+    await page.reload();
+    await page.getByRole('heading', { name: 'By operation' }).waitFor();
+    await page.getByText('As a table').click();
+    await expectSound(page);
+  });
+
+  test('an import is shown in each of its states', async () => {
+    const { tenant, page } = await scene();
+    const setState = (changes: string) =>
+      sql(`update uploads set active_at = now(), ${changes} where organization_id = $1`, [tenant.organization.id]);
+    await show(page, 'imports');
+    await page.getByText('Columns with other names').click();
+    await expectSound(page);
+    await send(page, 'Upload and check');
+    await page.getByText('Choose a file.').waitFor();
+    await expectSound(page);
+    await upload(page, 'customers.csv', `externalId,name,email\nC-1,Ana,\nC-2,${'Long name '.repeat(15)},nonsense\n`);
+    await page.getByRole('heading', { name: 'Import customers.csv?' }).waitFor();
+    await expectSound(page);
+    await setState(`state = 'importing', bytes_read = 61, bytes_total = 100, rows_read = 123456`);
+    await page.reload();
+    await page.getByText('61 %, 123,456 rows').waitFor();
+    await expectSound(page);
+    await setState(`bytes_read = 80`);
+    await page.getByText('80 %, 123,456 rows').waitFor();
+    await setState(`state = 'stopped'`);
+    await page.getByRole('heading', { name: 'The import of customers.csv was interrupted' }).waitFor();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('heading', { name: 'customers.csv was imported' }).waitFor();
+    await expectSound(page);
+    await upload(page, 'sheet.xlsx', 'PK\u0003\u0004');
+    await page.getByText('sheet.xlsx is an Excel workbook').waitFor();
+    await expectSound(page);
+  });
+
+  test('an import works without JavaScript, and an export is a download', async () => {
+    const tenant = await world.organization();
+    const page = await screen.open({ javaScriptEnabled: false });
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    await show(page, 'imports');
+    await upload(page, 'customers.csv', 'externalId,name\nC-1,Ana\n');
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByRole('heading', { name: 'customers.csv was imported' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/-customers-[\d-]+\.csv$/);
+  });
+
+  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+});
+
+async function upload(page: Page, name: string, content: string): Promise<void> {
+  await page
+    .getByLabel('File', { exact: true })
+    .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+  await page.getByRole('button', { name: 'Upload and check' }).click();
+}
