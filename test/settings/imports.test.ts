@@ -180,7 +180,7 @@ describe('an import', () => {
       tenant,
       `state = 'importing', active_at = now(), bytes_read = 12, bytes_total = 24, rows_read = 3000`,
     );
-    expect(words((await visiting.get('/settings/imports')).text)).toMatch(/Importing customers.csv 50 %, 3,000 rows/);
+    expect(words((await visiting.get('/settings/imports')).text)).toMatch(/Importing customers.csv 50%, 3,000 rows/);
     expect((await upload(visiting, 'externalId,name\nC-2,Bo\n')).status).toBe(409);
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
     // By a command, too.

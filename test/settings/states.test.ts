@@ -144,10 +144,10 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
     await setState(`state = 'importing', bytes_read = 61, bytes_total = 100, rows_read = 123456`);
     await page.reload();
-    await page.getByText('61 %, 123,456 rows').waitFor();
+    await page.getByText('61%, 123,456 rows').waitFor();
     await expectSound(page);
     await setState(`bytes_read = 80`);
-    await page.getByText('80 %, 123,456 rows').waitFor();
+    await page.getByText('80%, 123,456 rows').waitFor();
     await setState(`state = 'stopped'`);
     await page.getByRole('heading', { name: 'The import of customers.csv was interrupted' }).waitFor();
     await expectSound(page);

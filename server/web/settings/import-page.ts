@@ -25,7 +25,7 @@ export function importPage(view: ImportView): Page {
   const isAdmin = signed.member.role === 'admin';
   const main = html` <h1>Import and export</h1>
     <p class="lead">
-      Bring in customers, items and proposals from a file, or download those of ${signed.organization.name}.
+      Import customers, items and proposals from a file into ${signed.organization.name}, or export them to one.
     </p>
     ${isAdmin ? html`${importSections(view)} ${exportSection(view)}` : html`<p class="notice plain">Only admins of the organization can import and export.</p>`}`;
   const isChanging = upload !== undefined && isWorking(upload);
@@ -51,8 +51,8 @@ function uploadForm({ csrfToken, typed }: ImportView): Html {
       ${hiddenToken(csrfToken())}
       ${selectField({ id: 'kind', label: 'What it contains', options: kindLabels, chosen: typed?.kind, problem: problemOf('kind') })}
       ${columnsPart(typed, problemOf('columns'))} ${fileField(problemOf('file'))}
+      <p class="quiet">Nothing is imported yet: you first see how the file is read, and what would change.</p>
       <button type="submit">Upload and check</button>
-      <small>Nothing is imported yet. First you see how the file is read, and what would change.</small>
     </form>
   </section>`;
 }

@@ -24,7 +24,7 @@ export function workingSection(upload: Upload, csrfToken: () => string): Html {
     <h2 id="import">${working[state]} ${fileName}</h2>
     <div data-live>
       <progress value="${percent}" max="100" aria-label="${working[state]}"></progress>
-      <p>${percent} %${state !== 'uploading' && `, ${rows(rowsRead)}`}</p>
+      <p>${percent}%${state !== 'uploading' && `, ${rows(rowsRead)}`}</p>
     </div>
     <p class="quiet">
       ${state === 'uploading' ? 'Keep the page open until the upload has ended.' : 'This goes on when you close the page.'}
