@@ -53,6 +53,18 @@ const guard: EventSubscriber = {
 const statementTimeoutMs = { reads: 3_000, others: 8_000 };
 const silenceLimitMs = 9_000;
 const controlConnections = 4;
+
+/** If a link breaks silently in the middle of a transaction, the server must not keep its locks. */
+const serverLimits = (statementMs: number) => ({
+  statement_timeout: statementMs,
+  idle_in_transaction_session_timeout: 10_000,
+});
+
+/** The role or the database may have limits of their own. */
+async function liftLimits(client: pg.ClientBase): Promise<void> {
+  await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
+}
+
 const connectionOptions = {
   application_name: 'proposal-api',
   connectionTimeoutMillis: 5_000,
@@ -105,7 +117,7 @@ export async function openDatabase(
     driverOptions: {
       ...('url' in address ? { connectionString: address.url } : {}),
       ...connectionOptions,
-      statement_timeout: isLimited ? statementTimeoutMs.others : 0,
+      ...(isLimited ? serverLimits(statementTimeoutMs.others) : { onConnect: liftLimits }),
       onPoolCreated: (created: pg.Pool) => {
         pool = created;
         reclaimEnded(created);
@@ -117,7 +129,7 @@ export async function openDatabase(
     const direct = 'url' in address ? { connectionString: address.url } : address;
     const created = new pg.Pool({
       // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
-      ...(pooler ? { connectionString: pooler.url } : { ...direct, statement_timeout: isLimited ? timeoutMs : 0 }),
+      ...(pooler ? { connectionString: pooler.url } : { ...direct, ...(isLimited && serverLimits(timeoutMs)) }),
       ...connectionOptions,
       max,
       allowExitOnIdle: true,

@@ -98,7 +98,7 @@ async function enterAgain(
   isClosed: () => boolean,
 ): Promise<Presence | undefined> {
   opening.report('The database stopped unexpectedly. Starting it again…');
-  let lastReport = '';
+  let lastReason = '';
   for (let attempt = 0; ; attempt += 1) {
     // unref(): waiting for a database that does not start must not keep the process running.
     await delay(RESTART_DELAYS_MS[attempt] ?? RESTART_DELAYS_MS.at(-1), undefined, { ref: false });
@@ -109,9 +109,10 @@ async function enterAgain(
       return presence;
     } catch (error) {
       const report = `The database does not start, and will be tried again every few seconds: ${oneLine(error)}`;
-      // Each new reason is said once.
-      if (report !== lastReport) opening.report(report);
-      lastReport = report;
+      // Each new reason is said once; what PostgreSQL says begins with the time and its pid.
+      const reason = report.replaceAll(/\d+/g, '');
+      if (reason !== lastReason) opening.report(report);
+      lastReason = reason;
     }
   }
 }

@@ -49,7 +49,8 @@ export async function openSession(
     client.release(true);
   };
   try {
-    await client.query(`set statement_timeout = ${statementTimeoutMs}`);
+    const idle = `set idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
+    await client.query(`set statement_timeout = ${statementTimeoutMs}; ${idle}`);
     changeSilenceLimit(client, statementTimeoutMs + 1_000);
     return { session: sessionOn(client, organizationId), close };
   } catch (error) {

@@ -1,5 +1,7 @@
 /** Several processes on one Redis, side by side and as workers of one command, which are stopped and killed. */
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -200,6 +202,17 @@ describe.runIf(hasRedis)('with Redis', () => {
       await summarize({ name: 'kill -9 of a worker', ...outcome, expected: ['200', '201', '429', 'refused', 'reset'] }),
     ).toEqual(nothing);
     expect(await workers.end('SIGTERM')).toBe(0);
-    expect(await single.end('SIGTERM')).toBe(0);
+  });
+
+  test('a second SIGTERM ends a process at once, although a request is in flight', async () => {
+    const { child, output, end, url } = single;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+    cleanups.push(() => socket.destroy());
+    socket.write(`POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${issued.keys[0]}\r\n`);
+    socket.write('Content-Type: application/json\r\nContent-Length: 30\r\n\r\n{"name":');
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    child.kill('SIGTERM');
+    while (!output.text.includes('Stopping: finishing the requests in flight.')) await delay(5);
+    expect(await end('SIGTERM')).toBe(128 + constants.signals.SIGTERM);
   });
 });

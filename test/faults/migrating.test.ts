@@ -1,0 +1,36 @@
+/** Migrations that take long, or wait for another process's. */
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { migrate, waitForMigrations } from '../../server/database/migrate.ts';
+import { openDatabase } from '../../server/database/orm.ts';
+import { administer, emptyDatabase } from './service.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+test('a migration waits for another one for as long as it takes, whatever the limits of the database, and says so', async () => {
+  const { url, name, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  cleanups.push(() => other.end());
+  await waitForMigrations(other, () => undefined);
+  const limitMs = 100;
+  for (const limit of ['statement_timeout', 'lock_timeout'])
+    await administer(`alter database ${name} set ${limit} = ${limitMs}`);
+
+  const lines: string[] = [];
+  const migrating = migrate(database, (line) => lines.push(line));
+  migrating.catch(() => undefined);
+  while (lines.length === 0) await Promise.race([delay(5), migrating]);
+  expect(lines).toEqual(['Waiting for another process to finish its migration of this database.']);
+  // Longer than both limits.
+  await delay(3 * limitMs);
+  await other.query('select pg_advisory_unlock_all()');
+  expect((await migrating).length).toBeGreaterThan(0);
+});
