@@ -25,12 +25,18 @@ function sentenceOf({ in: place, field, code, message, suggestion }: ProblemErro
 
 const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-type Elsewhere = { advice: string; suggestion?: string };
+type Elsewhere = {
+  advice: string;
+  suggestion?: string;
+  /** The advice where the operation does not have the suggested parameter. */
+  otherwise?: string;
+};
 const nextPage: Elsewhere = {
   advice: 'to read the next page, follow pagination.nextUrl or send pagination.nextCursor as cursor',
   suggestion: 'cursor',
 };
 const pageSize: Elsewhere = { advice: 'to set the page size, send limit', suggestion: 'limit' };
+const whole = 'records are always returned whole';
 const search: Elsewhere = { advice: 'to search, send q', suggestion: 'q' };
 
 /** What users of other APIs look for → where it is here; the advice continues "is not a parameter of this operation". */
@@ -43,12 +49,13 @@ export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map([
   ['page_size', pageSize],
   ['search', search],
   ['query', search],
-  ['fields', { advice: 'records are always returned whole' }],
+  ['fields', { advice: whole }],
   [
     'expand',
     {
       advice: 'proposals already contain their customer; to add their lines to a list, send include=lineItems',
       suggestion: 'include',
+      otherwise: whole,
     },
   ],
 ]);

@@ -108,10 +108,11 @@ function unknownName(key: string, path: string[], place: Place, sent: Sent): Pro
 
 function unknownParameter(key: string, names: readonly string[]): ProblemError {
   const unknown = 'is not a parameter of this operation';
-  const { advice, suggestion } = otherParameters.get(key) ?? {};
+  const { advice, suggestion, otherwise } = otherParameters.get(key) ?? {};
   if (advice !== undefined && (suggestion === undefined || names.includes(suggestion))) {
     return entry('query', [key], 'unknown_parameter', `${unknown}; ${advice}`, suggestion);
   }
+  if (otherwise !== undefined) return entry('query', [key], 'unknown_parameter', `${unknown}; ${otherwise}`);
   return entry('query', [key], 'unknown_parameter', unknown, nearest(key.replace(/\[.*$/, ''), names));
 }
 

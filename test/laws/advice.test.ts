@@ -26,6 +26,7 @@ const requests: [string, string][] = [
   ],
   ['/v1/customers?per_page=50', '400 Unknown parameter "per_page". To set the page size, send limit.'],
   ['/v1/customers?fields=id', '400 Unknown parameter "fields". Records are always returned whole.'],
+  ['/v1/customers?expand=address', '400 Unknown parameter "expand". Records are always returned whole.'],
   [
     '/v1/proposals?expand=customer',
     '400 Unknown parameter "expand". Proposals already contain their customer; to add their lines to a list, send include=lineItems.',
