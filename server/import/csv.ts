@@ -21,7 +21,7 @@ export async function readHeader(source: Source): Promise<CsvFile> {
   const delimiter = await delimiterOf(source);
   const { records, firstError } = open(source, delimiter);
   for await (const { record } of records) {
-    if (!record.every(isBlank)) return { delimiter, header: record.map((name) => name.trim()) };
+    if (!isTitle(record)) return { delimiter, header: record.map((name) => name.trim()) };
   }
   const problem = firstError()?.message;
   throw new UsageError(problem === undefined ? 'the file has no header' : `the header cannot be read: ${problem}`);
@@ -43,7 +43,7 @@ export async function* readCsv(source: Source, { delimiter }: CsvFile, plan: Col
     end = { line: info.lines - doubled, doubled };
     if (record.every(isBlank)) continue;
     const row = inHeader ? undefined : toRow(plan, record);
-    inHeader = false;
+    inHeader &&= isTitle(record);
     if (row) yield { line: end.line - inside.lines, raw: rawOf(plan, record), ...row };
   }
   const problem = firstError()?.message;
@@ -56,6 +56,8 @@ export async function* readCsv(source: Source, { delimiter }: CsvFile, plan: Col
 const rawOf = ({ documentAt }: ColumnPlan, record: string[]) =>
   documentAt === undefined ? record : record.slice(documentAt, documentAt + 1);
 
+/** Reports have lines like `Contact List,,,` above their header. */
+const isTitle = (record: string[]) => record.every(isBlank) || (record.length > 1 && record.slice(1).every(isBlank));
 const isBlank = (cell: string) => cell.trim() === '';
 
 function open(

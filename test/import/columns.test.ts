@@ -125,7 +125,7 @@ const exportsOf: [name: string, kind: ImportKind, text: string, externalId: stri
   [
     'QuickBooks (customer contact list)',
     'customers',
-    'Customer full name,Phone numbers,Email,Full name,Bill address,Ship address\nCool Cars,Phone: (415) 555-9933 Mobile: (415) 555-1,cars@example.com,Grace Pariente,"65 Ocean Dr.\nHalf Moon Bay CA",\n',
+    '"Example Co, LLC",,,,,\nCustomer Contact List,,,,,\n\nCustomer full name,Phone numbers,Email,Full name,Bill address,Ship address\nCool Cars,Phone: (415) 555-9933 Mobile: (415) 555-1,cars@example.com,Grace Pariente,"65 Ocean Dr.\nHalf Moon Bay CA",\nShell Oil,,,,,\n\n" Wednesday, September 30, 2026 01:46 PM GMT-05:00",,,,,\n',
     'Cool Cars',
     { name: 'Cool Cars', phone: '(415) 555-9933', address: { line1: '65 Ocean Dr. Half Moon Bay CA' } },
   ],
@@ -221,6 +221,28 @@ describe('an export of another tool', () => {
     expect(report.notes[0]).toBe(`Recognized as an export from ${name}.`);
     expect(await fetch(kind, id)).toMatchObject(wanted);
     expect(await csv(kind, text)).toMatchObject({ read: report.read, unchanged: report.read });
+  });
+
+  test.each([
+    [
+      'customers',
+      'Name,Username,Last active,Date registered,Email,Orders,Total spend,AOV,Country / Region,City,Region,Postal code\nBo Kim,,2026-01-01,,bo@example.com,2,20,10,SE,Malmö,,\n',
+      'bo@example.com',
+      'WooCommerce (customers)',
+      { name: 'Bo Kim', address: { city: 'Malmö' } },
+    ],
+    [
+      'customers',
+      'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Company,Address1,Address2,City,Province,Province Code,Country,Country Code,Zip,Phone,Accepts SMS Marketing,Total Spent,Total Orders,Tags,Note,Tax Exempt\n7,Ana,Roy,ana@example.com,yes,Roy Ltd,Rue 1,,Lyon,,,France,FR,69001,,no,0,0,,,no\n',
+      '7',
+      'Shopify (customers)',
+      { companyName: 'Roy Ltd', address: { line1: 'Rue 1', country: 'FR' } },
+    ],
+  ] as const)('has other headers in some versions: %s, %s', async (kind, text, id, name, wanted) => {
+    const { csv, fetch } = await start();
+    expect(await csv(kind, text)).toMatchObject({ created: 1, errors: [] });
+    expect((await csv(kind, text)).notes[0]).toBe(`Recognized as an export from ${name}.`);
+    expect(await fetch(kind, id)).toMatchObject(wanted);
   });
 
   test('is tried here for each one that is known', () => {

@@ -28,6 +28,8 @@ export type Export = {
   carried?: { by: string; columns: readonly string[] };
   /** A row without a value in this column is not a record, such as another picture of a product. */
   requires?: string;
+  /** A row whose first cell matches is not a record, such as the date under a report. */
+  ignores?: RegExp;
   /** Set if `finish` builds the externalId. */
   isKeyed?: boolean;
   /** The last step for a row. */
@@ -90,7 +92,7 @@ function presetOf({
 
 function completer(
   header: readonly string[],
-  { carried, requires }: Pick<Export, 'carried' | 'requires'>,
+  { carried, requires, ignores }: Pick<Export, 'carried' | 'requires' | 'ignores'>,
 ): ReturnType<Preset['completer']> {
   const at = (column: string) => header.findIndex((name) => bare(name) === bare(column));
   const group = carried ? at(carried.by) : -1;
@@ -98,6 +100,7 @@ function completer(
   const required = requires === undefined ? -1 : at(requires);
   let last: readonly string[] = [];
   return (cells) => {
+    if (ignores?.test(cells[0] ?? '')) return undefined;
     let whole = cells;
     if (group !== -1) {
       if (cells[group] === last[group]) {

@@ -38,6 +38,8 @@ export const quickbooks: Export[] = [
       'Bill address': 'address.line1',
       'Ship address': 'shippingAddress.line1',
     },
+    // The last line of the report says when it was run: `Wednesday, September 30, 2026 01:46 PM GMT-05:00`.
+    ignores: /^\s*\w+day, .* GMT[+-]\d/,
     convert: {
       // The report puts every number into one cell: `Phone: (555) 010-1234 Mobile: …`.
       phone: (cell) => cell.replace(/^Phone:\s*/i, '').replace(/(?<!\s)\s*(?:Mobile|Fax|Other):.*$/is, ''),

@@ -5,7 +5,8 @@ export const woocommerce: Export[] = [
   {
     name: 'WooCommerce (customers)',
     kind: 'customers',
-    signature: ['Name', 'Username', 'Sign Up', 'Email', 'Total Spend'],
+    // A report of one page is downloaded with other headers (Date registered) than a longer one, which is mailed (Sign Up).
+    signature: ['Name', 'Username', 'Email', 'Total Spend', 'AOV'],
     columns: {
       Name: 'name',
       Username: 'username',
