@@ -1,0 +1,87 @@
+/** Imports that are killed in random places and run again. KILLS=10 kills more often. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, inject, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { importInto, withFile } from './importing.ts';
+
+const world = useWorld();
+const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+const kills = Number(process.env.KILLS ?? 2);
+/** A chunk each 1000: a kill falls between two of them, or into one. */
+const proposals = 2000 + 1000 * kills;
+
+const row = (index: number) => ({
+  externalId: `P-${index}`,
+  number: `N-${index}`,
+  title: `Offer ${index}`,
+  status: 'draft',
+  customerExternalId: `C-${index % 7}`,
+  lineItems: [1, 2, 3].map((number) => ({
+    type: 'service',
+    name: `Hour ${number}`,
+    quantity: index + number,
+    unitPrice: '12.50',
+  })),
+});
+
+async function start(): Promise<Tenant> {
+  const tenant = await world.organization();
+  const customers = Array.from({ length: 7 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${index}` }));
+  await importInto(world, tenant).rows('customers', ...customers);
+  return tenant;
+}
+
+async function countProposals({ organization }: Tenant): Promise<number> {
+  const text = 'select count(*)::int as count from proposals where organization_id = $1';
+  return (await world.database.pool.query<{ count: number }>(text, [organization.id])).rows[0]?.count ?? 0;
+}
+
+/** Everything that the file says about the proposals and their lines, and what is computed from it. */
+async function checksum({ organization }: Tenant): Promise<unknown> {
+  const { rows } = await world.database.pool.query(
+    `select count(*)::int, md5(string_agg(concat_ws('|', p.external_id, p.number, p.title, p.status, p.total, p.search,
+        p.customer_key, p.line_item_count, l.lines), E'\\n' order by p.external_id)) as checksum
+     from proposals p
+     join lateral (select string_agg(concat_ws(',', position, name, quantity, unit_price, total), ';' order by position) as lines
+       from proposal_lines where organization_id = $1 and proposal_id = p.id) l on true
+     where p.organization_id = $1`,
+    [organization.id],
+  );
+  return rows[0];
+}
+
+function run({ organization }: Tenant, file: string) {
+  const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
+  const words = [program, 'import', 'proposals', file, '--organization', organization.slug, '--json'];
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  child.stdout.on('data', (text) => (output += String(text)));
+  return { child, ended: once(child, 'close').then(() => output) };
+}
+
+/** Kills the import once so many proposals are stored, unless it ends before. */
+async function killAt(tenant: Tenant, file: string, stored: number): Promise<void> {
+  const { child, ended } = run(tenant, file);
+  while (child.exitCode === null && (await countProposals(tenant)) < stored);
+  child.kill('SIGKILL');
+  await ended;
+}
+
+test(`an import that is killed ${kills} times ends with the rows of one that is not`, async () => {
+  const [undisturbed, tenant] = [await start(), await start()];
+  const text = Array.from({ length: proposals }, (_, index) => `${JSON.stringify(row(index))}\n`).join('');
+  await withFile('rows.jsonl', text, async (file) => {
+    await run(undisturbed, file).ended;
+    const places = Array.from({ length: kills }, () => Math.ceil(Math.random() * (proposals - 1500)));
+    for (const place of places.toSorted((left, right) => left - right)) await killAt(tenant, file, place);
+    const before = await countProposals(tenant);
+    expect(before, `killed at ${places.join(', ')}`).toBeLessThan(proposals);
+    const report = JSON.parse(await run(tenant, file).ended);
+    expect(report).toMatchObject({ unchanged: before, created: proposals - before, rejected: 0 });
+    expect(await checksum(tenant)).toEqual(await checksum(undisturbed));
+    expect(await checksum(tenant)).toMatchObject({ count: proposals });
+  });
+});
