@@ -1,4 +1,5 @@
 /** Rows of a file → chunks, each imported in one transaction. */
+import { setImmediate } from 'node:timers/promises';
 import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
 import type { Keyed, Kind, Rejection } from './kind.ts';
@@ -14,6 +15,9 @@ export type Entry<Row> = { line: number; raw: readonly string[] } & (
 /** Large enough to make the cost of a transaction negligible, small enough that other writers wait less than a second. */
 export const limits = { rows: 1000, weight: 4000 };
 
+/** After so many rows, responses of the database to the chunk before are handled. */
+const rowsAtOnce = 32;
+
 /** A second row of the same record starts a new chunk: it changes what the first one wrote. */
 export async function* inChunks<Row extends Keyed, Stored extends object>(
   kind: Kind<Row, Stored>,
@@ -22,7 +26,10 @@ export async function* inChunks<Row extends Keyed, Stored extends object>(
   let chunk: Entry<Row>[] = [];
   let weight = 0;
   let seen = new Set<string>();
+  let read = 0;
   for await (const entry of entries) {
+    read += 1;
+    if (read % rowsAtOnce === 0) await setImmediate();
     const added = 'row' in entry ? kind.weigh(entry.row) : 0;
     const keys = keysOfEntry(entry);
     const isFull = chunk.length >= limits.rows || (chunk.length > 0 && weight + added > limits.weight);
@@ -53,21 +60,25 @@ export function keysOfEntry<Row extends Keyed>(entry: Entry<Row>): string[] {
   return keysOf({ id: text(id), externalId: text(externalId)?.normalize('NFC') });
 }
 
-type ReadOptions = {
+type ReadOptions<Row> = {
   /** Keeps the row as it was, for the report of rejected rows. */
   keepRaw: boolean;
   /** Whether rows are to be compared with what is stored before they are validated. */
   isComparing: () => boolean;
+  /** Called with each valid row, before its chunk's turn. */
+  onRow: (row: Row) => void;
 };
 
 export async function* readEntries<Row extends Keyed, Stored extends object>(
   kind: Kind<Row, Stored>,
   rows: AsyncIterable<RawRow>,
-  { keepRaw, isComparing }: ReadOptions,
+  { keepRaw, isComparing, onRow }: ReadOptions<Row>,
 ): AsyncGenerator<Entry<Row>> {
   for await (const row of rows) {
     const entry: Entry<Row> = keepRaw ? row : { ...row, raw: [] };
-    yield isComparing() ? entry : parseEntry(kind, entry);
+    const parsed = isComparing() ? entry : parseEntry(kind, entry);
+    if ('row' in parsed) onRow(parsed.row);
+    yield parsed;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Rows → what importing them would do, compared with what is stored. */
 import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
-import type { Keyed, Kind, LineChanges, Rejection } from './kind.ts';
+import type { Keyed, Kind, LineChanges, Planner, Rejection } from './kind.ts';
 import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
@@ -13,6 +13,26 @@ export type Plan = {
   stored?: Values;
   lines?: LineChanges;
 };
+
+/** New records, computed from their rows before it is known that they are new. */
+export type Drafts = WeakMap<object, Values>;
+
+/** Remembers what the record of a row would be if it were new. */
+export function drafter<Row extends Keyed, Stored extends { id: string }>(
+  { session, drafts }: Store,
+  table: RecordTable<Stored>,
+  plan: Planner<Row, Stored>,
+): (row: Row) => void {
+  return (row) => {
+    const wanted = plan(row, undefined);
+    if (!Array.isArray(wanted)) drafts.set(row, newRecord(table, wanted.values, session.organizationId));
+  };
+}
+
+function newRecord(table: RecordTable, values: Values, organizationId: string): Values {
+  const id = typeof values.id === 'string' ? values.id : uuidv7();
+  return table.created({ ...values, id, organizationId });
+}
 
 /** Two rows of one chunk name the same record: the second must see what the first has changed. */
 export class SameRecord extends Error {}
@@ -29,7 +49,11 @@ export async function planRows<Row extends Keyed, Stored extends { id: string }>
   const ids = stored.flatMap((record) => (record ? [record.id] : []));
   if (new Set(ids).size < ids.length) throw new SameRecord();
   const plan = await kind.planner(store, rows, stored);
-  return rows.map((row, index) => planRow(store, kind, table, row, stored[index], plan(row, stored[index])));
+  return rows.map((row, index) => {
+    const draft = stored[index] ? undefined : store.drafts.get(row);
+    if (draft && row.externalId) return asCreated(draft, store.startedAt);
+    return planRow(store, kind, table, row, stored[index], plan(row, stored[index]));
+  });
 }
 
 function planRow<Row extends Keyed, Stored extends { id: string }>(
@@ -44,10 +68,7 @@ function planRow<Row extends Keyed, Stored extends { id: string }>(
   const { values, lines } = wanted;
   if (!stored) {
     if (!row.externalId) return { id: '', outcome: [unknownId(kind)], record: {} };
-    const id = typeof values.id === 'string' ? values.id : uuidv7();
-    const times = { createdAt: values.createdAt ?? startedAt, updatedAt: startedAt };
-    const record = table.created({ ...values, ...times, id, organizationId: session.organizationId });
-    return { id, outcome: 'created', record, ...(lines && { lines }) };
+    return { ...asCreated(newRecord(table, values, session.organizationId), startedAt), ...(lines && { lines }) };
   }
   if (!lines && !table.differs(stored, values)) return { id: stored.id, outcome: 'unchanged', record: {} };
   return {
@@ -58,6 +79,11 @@ function planRow<Row extends Keyed, Stored extends { id: string }>(
     stored: unique ? table.changed(stored, {}) : {},
     ...(lines && { lines }),
   };
+}
+
+function asCreated(draft: Values, startedAt: string): Plan {
+  const record = { ...draft, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
+  return { id: String(draft.id), outcome: 'created', record };
 }
 
 const unknownId = (kind: string): Rejection => ({

@@ -6,6 +6,7 @@ import type { Deferred } from './chunk.ts';
 import { Deferral } from './deferral.ts';
 import { findUnchanged } from './exact.ts';
 import type { Keyed, Kind, Outcome } from './kind.ts';
+import { drafter } from './plan.ts';
 import type { Rejects } from './rejects.ts';
 import { count, emptyReport } from './report.ts';
 import type { Report, RowError } from './report.ts';
@@ -27,19 +28,27 @@ export async function importRows<Row extends Keyed, Stored extends { id: string 
   target: Target<Row, Stored>,
   open: OpenRows,
 ): Promise<Report> {
-  const { kind, signal, onChunk, rejects } = target;
+  const { store, kind, table, signal, onChunk, rejects } = target;
   const report = emptyReport(open.notes);
   const deferral = new Deferral(kind);
   // Files are often imported again: as long as most rows equal the stored records, equality is checked first.
   let isComparing = kind.isFlat;
-  const entries = readEntries(kind, open.rows, { keepRaw: rejects !== undefined, isComparing: () => isComparing });
+  // As long as most are new, their records are computed while the database stores the chunk before.
+  let isCreating = false;
+  const draft = kind.isFlat ? drafter(store, table, await kind.planner(store, [], [])) : undefined;
+  const entries = readEntries(kind, open.rows, {
+    keepRaw: rejects !== undefined,
+    isComparing: () => isComparing,
+    onRow: (row) => isCreating && draft?.(row),
+  });
   for await (const chunk of ahead(inChunks(kind, entries))) {
     signal?.throwIfAborted();
-    const unchangedBefore = report.unchanged;
+    const { unchanged, created } = report;
     const now = chunk.filter((entry) => !deferral.mustWait(entry));
     for (const entry of chunk) if (deferral.mustWait(entry)) deferral.add(entry);
     await importEntries(target, report, now, deferral);
-    isComparing = kind.isFlat && report.unchanged - unchangedBefore > chunk.length / 2;
+    isComparing = kind.isFlat && report.unchanged - unchanged > chunk.length / 2;
+    isCreating = report.created - created > chunk.length / 2;
     await onChunk(report);
   }
   for await (const chunk of deferral.chunks()) await importEntries(target, report, chunk, undefined);

@@ -5,6 +5,7 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import type { Drafts } from './plan.ts';
 import { RecordTable } from '../records/record-table.ts';
 
 /** A row of a table hides the stored one with the same id; the lines of a planned proposal hide all stored ones. */
@@ -37,6 +38,7 @@ export class Store {
   readonly items: RecordTable<Item>;
   readonly proposals: RecordTable<Proposal>;
   readonly lines: RecordTable<ProposalLine>;
+  readonly drafts: Drafts = new WeakMap();
   /** The `now()` of the current transaction. */
   startedAt = '';
 

@@ -1,4 +1,4 @@
-/** Plans → the database: COPY into a staging table, then one statement per step. */
+/** Plans → the database: COPY for new records, COPY into a staging table and one statement for changed ones. */
 import { renameInProposals } from '../records/customer.ts';
 import { handovers } from './claims.ts';
 import type { UniqueKey } from './kind.ts';
@@ -43,44 +43,46 @@ async function apply(
   created: readonly Values[],
   updated: readonly Values[],
 ): Promise<void> {
-  if (created.length + updated.length === 0) return;
-  const { session } = store;
-  const staged = `staged_${table.name}`;
   const columns = table.columns.map(({ name }) => name);
   const list = columns.join(', ');
+  // First, because a new record may need a unique value that a changed one gives up.
+  if (updated.length > 0) await update(store, table, columns, updated);
+  if (created.length > 0)
+    await store.session.copy(`copy ${store.written(table)} (${list}) from stdin`, linesOf(table, created));
+}
+
+async function update(
+  store: Store,
+  table: RecordTable,
+  columns: readonly string[],
+  updated: readonly Values[],
+): Promise<void> {
+  const { session } = store;
+  const staged = `staged_${table.name}`;
   // Dropped with the transaction, so that nothing is left on a connection that a pooler shares.
-  await session.command(`create temp table ${staged} (is_new boolean, like ${table.name}) on commit drop`);
-  await session.copy(`copy ${staged} (is_new, ${list}) from stdin`, linesOf(table, created, updated));
-  if (updated.length > 0) {
-    if (table === store.customers && !store.dry) await session.query(renamed);
-    const sets = columns.filter((name) => name !== 'id' && name !== 'organization_id').map(assignment);
-    await session.query(
-      `update ${store.written(table)} t set ${sets.join(', ')} from ${staged} s
-       where not s.is_new and t.organization_id = $1 and t.id = s.id`,
-    );
-  }
-  if (created.length > 0) {
-    await session.query(
-      `insert into ${store.written(table)} (${list})
-       select ${list} from ${staged} where is_new and organization_id = $1`,
-    );
-  }
+  await session.command(`create temp table ${staged} (like ${table.name}) on commit drop`);
+  await session.copy(`copy ${staged} (${columns.join(', ')}) from stdin`, linesOf(table, updated));
+  if (table === store.customers && !store.dry) await session.query(renamed);
+  const sets = columns.filter((name) => name !== 'id' && name !== 'organization_id').map(assignment);
+  await session.query(
+    `update ${store.written(table)} t set ${sets.join(', ')} from ${staged} s
+     where t.organization_id = $1 and t.id = s.id`,
+  );
 }
 
 /** Proposals are found by their customer's name. */
 const renamed = `with changed as (
     select s.id, s.name_search from staged_customers s
     join customers t on t.organization_id = s.organization_id and t.id = s.id
-    where not s.is_new and t.organization_id = $1 and t.name_search <> s.name_search
+    where t.organization_id = $1 and t.name_search <> s.name_search
   ) ${renameInProposals}`;
 
 // Never earlier than what is stored: a transaction that waited for the row began before the one that it waited for.
 const assignment = (name: string) =>
   name === 'updated_at' ? 'updated_at = greatest(t.updated_at, s.updated_at)' : `${name} = s.${name}`;
 
-function* linesOf(table: RecordTable, created: readonly Values[], updated: readonly Values[]): Generator<string> {
-  for (const record of created) yield table.line(record, 't');
-  for (const record of updated) yield table.line(record, 'f');
+function* linesOf(table: RecordTable, records: readonly Values[]): Generator<string> {
+  for (const record of records) yield table.line(record);
 }
 
 /**

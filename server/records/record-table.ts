@@ -73,11 +73,9 @@ export class RecordTable<Stored extends object = object> {
     return false;
   }
 
-  /** The record as a line of COPY's text format, with one more column in front. */
-  line(record: Values, first: string): string {
-    let line = first;
-    for (const { property, type } of this.columns) line += `\t${encode(record[property], type)}`;
-    return `${line}\n`;
+  /** The record as a line of COPY's text format. */
+  line(record: Values): string {
+    return `${this.columns.map(({ property, type }) => encode(record[property], type)).join('\t')}\n`;
   }
 }
 

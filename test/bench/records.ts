@@ -169,9 +169,7 @@ export async function fillOrganization(database: Database, slug: string, size: S
 function copy(session: Session, table: RecordTable, count: number, recordsAt: (index: number) => Values[]) {
   const columns = table.columns.map(({ name }) => name).join(', ');
   function* textLines(): Generator<string> {
-    for (let index = 0; index < count; index += 1)
-      // The line begins with the separator after a column that is empty here.
-      for (const record of recordsAt(index)) yield table.line(record, '').slice(1);
+    for (let index = 0; index < count; index += 1) for (const record of recordsAt(index)) yield table.line(record);
   }
   return session.copy(`copy ${table.name} (${columns}) from stdin`, textLines());
 }
