@@ -86,7 +86,7 @@ async function importKind<Row extends Keyed, Stored extends { id: string }>(
   const open = await openRows(kind, source, mapping);
   const rejects = options.rejects && openRejects(options.rejects, open.header, open.delimiter);
   if (!dryRun) await audit(database, options, kind.name);
-  const keepStatistics = statisticsKeeper(database, store.tablesOf(kind.name));
+  const keepStatistics = statisticsKeeper(store.session, store.tablesOf(kind.name));
   const report = await importRows(
     {
       store,

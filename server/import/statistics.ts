@@ -1,4 +1,4 @@
-import type { Database } from '../database/orm.ts';
+import type { Session } from '../database/session.ts';
 
 const firstAt = 1000;
 
@@ -6,13 +6,13 @@ const firstAt = 1000;
  * Tells PostgreSQL how large its tables have become, each time that an import has made ten times as many records, and
  * at its end. Its own housekeeping comes minutes later, and until then it reads the whole organization to find a row.
  */
-export function statisticsKeeper({ pool }: Pick<Database, 'pool'>, tables: readonly string[]) {
+export function statisticsKeeper(session: Session, tables: readonly string[]) {
   let analyzedAt = 0;
   return async (created: number, ended = false): Promise<void> => {
     const due = ended ? created > analyzedAt : created >= analyzedAt * 10;
     if (created < firstAt || !due) return;
     analyzedAt = created;
-    // Reads and writes no records, so no organization is involved.
-    await pool.query(`analyze ${tables.join(', ')}`);
+    // On the session, because the pool's statements are limited to seconds.
+    await session.command(`analyze ${tables.join(', ')}`);
   };
 }
