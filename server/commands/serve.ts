@@ -23,6 +23,8 @@ Environment:
   HOST          address to listen on (default 127.0.0.1; 0.0.0.0 for every interface)
   PUBLIC_URL    URL of the service as its callers see it (default: where it listens)
   DATABASE_URL  PostgreSQL 15 to 18, as postgresql://user:password@host:5432/name (default: an embedded one)
+  DATABASE_POOLER_URL       PgBouncer in transaction mode before that database, for requests (default: none)
+  DATABASE_POOLER_PREPARES  true if it keeps prepared statements: PgBouncer 1.21 with max_prepared_statements
   DATA_DIR      folder of the embedded database (default: .data in the program's folder)
   REDIS_URL     Redis 7 or Valkey, as redis://host:6379, for one rate limit over several processes
   METRICS_PORT  port on which /metrics is served for Prometheus (default: none)

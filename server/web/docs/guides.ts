@@ -45,4 +45,9 @@ export const guides = [
     title: 'Operating',
     summary: 'Run the service in production: proxy, health, metrics, workers, upgrades and backups.',
   },
+  {
+    slug: 'growing',
+    title: 'Growing',
+    summary: 'From one process to many machines, a connection pooler and a distributed database.',
+  },
 ] as const satisfies Guide[];
