@@ -19,8 +19,6 @@ type Changes = Partial<Pick<Upload, 'state' | 'rows' | 'summary' | 'failure' | k
 /** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
 
-export type Runner = ReturnType<typeof createRunner>;
-
 /** How many uploads one process works on at a time. */
 const atOnce = 2;
 const beatMs = 1_000;
