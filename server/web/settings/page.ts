@@ -15,7 +15,7 @@ export type Page = {
   main: Html;
   signed?: Signed | undefined;
   current?: Section | undefined;
-  /** A browser without JavaScript requests the page again every few seconds. */
+  /** The page's script requests it again and again; without JavaScript, the browser does. */
   isChanging?: boolean;
 };
 
@@ -30,8 +30,10 @@ export type Section = keyof typeof sections;
 
 const serviceName = 'Proposal API';
 
+const policy = contentSecurityPolicy({ 'form-action': "'self'" });
+const policyOfChanging = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
+
 const headers = {
-  'Content-Security-Policy': contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" }),
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -44,7 +46,8 @@ const headers = {
 export function sendPage(response: Response, page: Page, status = 200): void {
   // The deadline has already responded.
   if (response.headersSent) return;
-  response.status(status).set(headers).send(print(page).html);
+  response.set(headers).set('Content-Security-Policy', page.isChanging ? policyOfChanging : policy);
+  response.status(status).send(print(page).html);
 }
 
 function print({ title, main, signed, current, isChanging }: Page): Html {
