@@ -11,6 +11,7 @@ export default defineConfig({
     // These end a hang; they measure nothing.
     testTimeout: 180_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
     // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.
     isolate: false,

@@ -57,7 +57,7 @@ const rawOf = ({ documentAt }: ColumnPlan, record: string[]) =>
   documentAt === undefined ? record : record.slice(documentAt, documentAt + 1);
 
 /** Reports have lines like `Contact List,,,` above their header. */
-const isTitle = (record: string[]) => record.every(isBlank) || (record.length > 1 && record.slice(1).every(isBlank));
+const isTitle = (record: string[]) => record.every(isBlank) || (record.length > 2 && record.slice(1).every(isBlank));
 const isBlank = (cell: string) => cell.trim() === '';
 
 function open(

@@ -15,7 +15,7 @@ import { auditLog, signIn, someone } from './visiting.ts';
 import type { Reply, Visit } from './visiting.ts';
 
 const uploadFolder = await mkdtemp(join(tmpdir(), 'uploads-test-'));
-const world = useWorld({ ownDatabase: true, uploadFolder, timeouts: { request: 1000, headers: 1000, check: 100 } });
+const world = useWorld({ ownDatabase: true, uploadFolder, timeouts: { request: 5000, headers: 5000, check: 100 } });
 afterAll(() => rm(uploadFolder, { recursive: true }));
 beforeEach(() => world.database.pool.query('delete from sign_in.attempts'));
 
