@@ -103,5 +103,11 @@ describe.concurrent('a database that stays silent is 503 in time, and back by it
 async function signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
   process.kill(pid, signal);
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  for (const child of children.split(' ').filter(Boolean)) process.kill(Number(child), signal);
+  for (const child of children.split(' ').filter(Boolean)) {
+    try {
+      process.kill(Number(child), signal);
+    } catch {
+      // It ended in the meantime.
+    }
+  }
 }

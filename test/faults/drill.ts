@@ -36,14 +36,17 @@ export async function drill({ name, rounds: count, service, strike }: Drill) {
     ...Array.from({ length: writers.members }, () => addMembers(tally, service, () => isOver)),
   ]);
   const recoveriesMs: number[] = [];
-  for (let round = 0; round < count; round += 1) {
-    await progress(tally, 20);
-    await strike(tally);
-    const endedAt = performance.now();
-    await progress(tally, 1);
-    recoveriesMs.push(Math.round(performance.now() - endedAt));
+  try {
+    for (let round = 0; round < count; round += 1) {
+      await progress(tally, 20);
+      await strike(tally);
+      const endedAt = performance.now();
+      await progress(tally, 1);
+      recoveriesMs.push(Math.round(performance.now() - endedAt));
+    }
+  } finally {
+    isOver = true;
   }
-  isOver = true;
   await writing;
   const { database, log } = service;
   const outcome = await summarize({ name, tally, recoveriesMs, expected: ['200', '201', '503'], database });
