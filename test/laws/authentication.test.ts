@@ -106,7 +106,7 @@ describe('authentication', () => {
 
 describe('a key directory under a clock', () => {
   let nowMs = 1_000_000;
-  const clocked = useWorld({ clock: () => nowMs });
+  const clocked = useWorld({ ownDatabase: true, clock: () => nowMs });
 
   test('another process’s revocation is in force within a second', async () => {
     const tenant = await clocked.organization();
