@@ -190,8 +190,14 @@ describe.runIf(hasRedis)('with Redis', () => {
       for (let round = 1; round <= rounds(1); round += 1) {
         await redis.flushAll();
         await progress(tally, 20);
-        const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
-        process.kill(Number(children.split(' ')[0]), 'SIGKILL');
+        // The one that was killed before is back once there are two again.
+        let pids: number[] = [];
+        while (pids.length < 2) {
+          const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+          pids = children.split(' ').filter(Boolean).map(Number);
+          await delay(5);
+        }
+        process.kill(pids[0] ?? Number.NaN, 'SIGKILL');
         while (output.text.split('A worker ended, and is replaced').length <= round) await delay(5);
         recoveriesMs.push(await recovery(tally));
       }
