@@ -181,6 +181,8 @@ export const customerListQuery = z.strictObject({
 
 const customerId = z.object({ customerId: fields.pathId('customer') });
 
+const tag = { name: 'Customers', description: 'The people and companies that the organization sells to.' };
+
 export const customers = initContract().router({
   list: {
     method: 'GET',
@@ -190,7 +192,7 @@ export const customers = initContract().router({
     pathParams: z.object({}),
     query: customerListQuery,
     responses: { 200: page(customer, 'Customer') },
-    metadata: { operationId: 'listCustomers', tag: 'Customers' },
+    metadata: { operationId: 'listCustomers', tag },
   },
   get: {
     method: 'GET',
@@ -201,7 +203,7 @@ export const customers = initContract().router({
     headers: ifNoneMatch,
     query: noParameters,
     responses: { 200: customer, 304: notModified, ...problems(404) },
-    metadata: { operationId: 'getCustomer', tag: 'Customers' },
+    metadata: { operationId: 'getCustomer', tag },
   },
   create: {
     method: 'POST',
@@ -217,7 +219,7 @@ export const customers = initContract().router({
     ),
     body: customerCreate,
     responses: { 201: customer, 200: customer, ...problems(409, 413, 415, 422) },
-    metadata: { operationId: 'createCustomer', tag: 'Customers' },
+    metadata: { operationId: 'createCustomer', tag },
   },
   update: {
     method: 'PATCH',
@@ -230,6 +232,6 @@ export const customers = initContract().router({
     query: noParameters,
     body: customerUpdate,
     responses: { 200: customer, ...problems(404, 409, 412, 413, 415, 422) },
-    metadata: { operationId: 'updateCustomer', tag: 'Customers' },
+    metadata: { operationId: 'updateCustomer', tag },
   },
 });

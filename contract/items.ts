@@ -102,6 +102,8 @@ export const itemListQuery = z.strictObject({
   }),
 });
 
+const tag = { name: 'Items', description: 'The catalog of products and services that proposals are built from.' };
+
 export const items = initContract().router({
   list: {
     method: 'GET',
@@ -111,7 +113,7 @@ export const items = initContract().router({
     pathParams: z.object({}),
     query: itemListQuery,
     responses: { 200: page(item, 'Item') },
-    metadata: { operationId: 'listItems', tag: 'Items' },
+    metadata: { operationId: 'listItems', tag },
   },
   get: {
     method: 'GET',
@@ -122,7 +124,7 @@ export const items = initContract().router({
     headers: ifNoneMatch,
     query: noParameters,
     responses: { 200: item, 304: notModified, ...problems(404) },
-    metadata: { operationId: 'getItem', tag: 'Items' },
+    metadata: { operationId: 'getItem', tag },
   },
   create: {
     method: 'POST',
@@ -138,6 +140,6 @@ export const items = initContract().router({
     ),
     body: itemCreate,
     responses: { 201: item, 200: item, ...problems(409, 413, 415, 422) },
-    metadata: { operationId: 'createItem', tag: 'Items' },
+    metadata: { operationId: 'createItem', tag },
   },
 });

@@ -65,6 +65,8 @@ export const me = z
   })
   .meta({ id: 'Me', description: 'The calling organization and key.' });
 
+const tag = { name: 'Account', description: 'The organization and the key that are calling.' };
+
 export const meOperations = initContract().router({
   get: {
     method: 'GET',
@@ -75,6 +77,6 @@ export const meOperations = initContract().router({
     pathParams: z.object({}),
     query: noParameters,
     responses: { 200: me },
-    metadata: { operationId: 'getMe', tag: 'Account' },
+    metadata: { operationId: 'getMe', tag },
   },
 });

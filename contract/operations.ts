@@ -1,7 +1,19 @@
 /** Walks a contract: every operation in it, in the order in which it is written. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
+import { z } from 'zod';
 
 export function operationsOf(router: AppRouter): AppRoute[] {
   return Object.values(router).flatMap((entry) => (isAppRoute(entry) ? [entry] : operationsOf(entry)));
+}
+
+const metadata = z.object({ operationId: z.string(), tag: z.object({ name: z.string(), description: z.string() }) });
+
+/** The name of an operation, and the group that documents list it under; throws where a route lacks them. */
+export const metadataOf = (route: AppRoute): z.output<typeof metadata> => metadata.parse(route.metadata);
+
+/** The groups of a contract, each once. */
+export function tagsOf(router: AppRouter): { name: string; description: string }[] {
+  const tags = operationsOf(router).map((route) => metadataOf(route).tag);
+  return [...new Map(tags.map((tag) => [tag.name, tag])).values()];
 }

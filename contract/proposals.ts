@@ -185,6 +185,11 @@ export const proposalListQuery = z.strictObject({
   }),
 });
 
+const tag = {
+  name: 'Proposals',
+  description: 'What the organization offers to its customers, line by line. Read-only.',
+};
+
 export const proposals = initContract().router({
   list: {
     method: 'GET',
@@ -194,7 +199,7 @@ export const proposals = initContract().router({
     pathParams: z.object({}),
     query: proposalListQuery,
     responses: { 200: page(listedProposal, 'Proposal') },
-    metadata: { operationId: 'listProposals', tag: 'Proposals' },
+    metadata: { operationId: 'listProposals', tag },
   },
   get: {
     method: 'GET',
@@ -205,6 +210,6 @@ export const proposals = initContract().router({
     headers: ifNoneMatch,
     query: noParameters,
     responses: { 200: proposal, 304: notModified, ...problems(404) },
-    metadata: { operationId: 'getProposal', tag: 'Proposals' },
+    metadata: { operationId: 'getProposal', tag },
   },
 });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { citusIsMissing, createOnNodes, dropOnNodes, prepare, workersOf } from './citus/cluster.ts';
-import { chromiumIsMissing, hasChromium } from './chromium.ts';
 import { openDatabase } from '../server/database/orm.ts';
 import { openEmbeddedPostgres } from '../server/database/postgres.ts';
 
@@ -25,7 +24,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { rows } = await database.pool.query<{ server_version: string }>('show server_version');
   process.stdout.write(`PostgreSQL ${rows[0]?.server_version}\n`);
   await database.orm.close();
-  if (!hasChromium) process.stdout.write(`${chromiumIsMissing}\n`);
   if (!(await workersOf(url))) process.stdout.write(`${citusIsMissing}\n`);
   project.provide('databaseUrl', url);
   return close;

@@ -271,6 +271,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
   'nothing is exported by default': {
     law: word(/^\s*export default\b|\bas default\b/m, everywhere, [
       'test/vitest.config.ts',
+      'test/vitest.slow.config.ts',
       'test/consumers/vitest.config.ts',
     ]),
     broken: { 'server/a.ts': 'export default function serve() {}', 'test/a.ts': 'export { serve as default };' },

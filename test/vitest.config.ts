@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
-    // They need tools of their own: `npm run check:consumers` installs those first.
-    exclude: ['test/consumers/**'],
+    // These have slow tools, or need more of them: `npm run check` runs them too.
+    exclude: ['test/browser/**', 'test/package/**', 'test/consumers/**'],
     globalSetup: ['test/database.ts'],
     // These end a hang; they measure nothing.
     testTimeout: 180_000,
@@ -15,7 +15,7 @@ export default defineConfig({
     pool: 'forks',
     // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.
     isolate: false,
-    // A file waits for its processes and its browser most of the time: one worker would leave a core idle.
-    maxWorkers: 2,
+    // A file waits for its processes and the database most of the time: one worker a core would leave it idle.
+    maxWorkers: 3,
   },
 });

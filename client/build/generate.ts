@@ -7,8 +7,8 @@ import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { pageSize } from '../../contract/list.ts';
-import { tags } from '../../contract/openapi/info.ts';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
+import { metadataOf } from '../../contract/operations.ts';
 import { commonProblems } from '../../contract/responses.ts';
 import { problem } from '../../contract/problem.ts';
 import { problemCodes } from '../../contract/problems/catalogue.ts';
@@ -48,8 +48,7 @@ function resourceOf(name: string, routes: object, types: Types): Resource {
   let description = '';
   for (const [method, route] of Object.entries(routes)) {
     if (!isAppRoute(route)) throw new Error(`${name}.${method} is not an operation.`);
-    const { tag } = metadataOf(route);
-    description = tags.find((one) => one.name === tag)?.description ?? '';
+    description = metadataOf(route).tag.description;
     const page = pageOf(route);
     methods.push(`${docComment(methodComment(route), '  ')}  ${method}: ${methodType(route, page, types)};\n`);
     if (page !== undefined) {
@@ -62,9 +61,6 @@ function resourceOf(name: string, routes: object, types: Types): Resource {
   const declaration = `${docComment(description)}export type ${api} = {\n${methods.join('')}};\n`;
   return { name, api, description, declaration, operations };
 }
-
-const metadata = z.object({ operationId: z.string(), tag: z.string() });
-const metadataOf = (route: AppRoute) => metadata.parse(route.metadata);
 
 /** The schema of a part of an operation; ts-rest also allows what is not a schema. */
 function schemaOf(part: unknown): z.ZodType | undefined {

@@ -3,10 +3,11 @@ import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { generateOpenApi } from '@ts-rest/open-api';
 import { z } from 'zod';
 import { exampleUrl } from '../examples.ts';
+import { tagsOf } from '../operations.ts';
 import { referred, referredSchemas } from './document.ts';
 import type { Document, Schema } from './document.ts';
 import { responseHeaders } from './headers.ts';
-import { info, securitySchemes, tags } from './info.ts';
+import { info, securitySchemes } from './info.ts';
 import { describeOperation } from './operations.ts';
 import type { Draft } from './operations.ts';
 import { problemExamples } from './problems.ts';
@@ -34,7 +35,7 @@ export function emitOpenApi(contract: AppRouter): Document {
     info,
     externalDocs: { url: `${exampleUrl}/docs`, description: 'Guides, and what every error means' },
     servers: [{ url: exampleUrl, description: 'The production server', 'x-internal': false }],
-    tags,
+    tags: tagsOf(contract),
     security: [{ apiKey: [] }],
     paths,
     components: {

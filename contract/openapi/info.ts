@@ -61,13 +61,6 @@ their enums. Ignore what you do not know.
 `.trim(),
 };
 
-export const tags = [
-  { name: 'Account', description: 'The organization and the key that are calling.' },
-  { name: 'Customers', description: 'The people and companies that the organization sells to.' },
-  { name: 'Proposals', description: 'What the organization offers to its customers, line by line. Read-only.' },
-  { name: 'Items', description: 'The catalog of products and services that proposals are built from.' },
-];
-
 export const securitySchemes = {
   apiKey: {
     type: 'http',

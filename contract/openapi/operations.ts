@@ -1,6 +1,6 @@
 /** ts-rest's operation → the published operation, complete with headers, examples and problems. */
 import type { AppRoute } from '@ts-rest/core';
-import { z } from 'zod';
+import { metadataOf } from '../operations.ts';
 import { resolve } from './document.ts';
 import type { MediaType, Operation, Parameter, RequestBody, Response, Schema } from './document.ts';
 import { exampleOf } from './examples.ts';
@@ -17,10 +17,8 @@ export type Draft = {
   responses: Record<string, { description: string; content?: Record<string, MediaType> }>;
 };
 
-const metadata = z.object({ operationId: z.string(), tag: z.string() });
-
 export function describeOperation(draft: Draft, route: AppRoute, schemas: Schemas): Operation {
-  const { operationId, tag } = metadata.parse(route.metadata);
+  const { operationId, tag } = metadataOf(route);
   const body = Object.values(draft.requestBody?.content ?? {})[0]?.schema;
   const namesIn = (place: string) =>
     new Set(draft.parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase()));
@@ -32,7 +30,7 @@ export function describeOperation(draft: Draft, route: AppRoute, schemas: Schema
   };
   return {
     operationId,
-    tags: [tag],
+    tags: [tag.name],
     summary: route.summary ?? '',
     description: route.description ?? '',
     parameters: draft.parameters.map(describeParameter),

@@ -42,7 +42,7 @@ export function libraryOptions({ pool, secret, secure, onError }: LibraryParts) 
       minPasswordLength: passwordLength.least,
       maxPasswordLength: passwordLength.most,
       revokeSessionsOnPasswordReset: true,
-      password: { hash: hashPassword, verify: verifyPassword },
+      password: { hash: (password) => hashPassword(password), verify: verifyPassword },
     },
     session: { expiresIn: sessionSeconds.idle, updateAge: renewSeconds },
     verification: { storeIdentifier: 'hashed' },

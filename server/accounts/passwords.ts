@@ -53,10 +53,10 @@ const keyBytes = 32;
 const form = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
 
 /** `scrypt$N$r$p$salt$hash`, so that the cost can rise later. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, { N, r, p } = cost): Promise<string> {
   const salt = randomBytes(16);
-  const key = await derive(password, salt, cost);
-  return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+  const key = await derive(password, salt, { N, r, p });
+  return ['scrypt', N, r, p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
 export async function verifyPassword({ hash, password }: { hash: string; password: string }): Promise<boolean> {

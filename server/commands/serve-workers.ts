@@ -45,9 +45,11 @@ export async function serveWithWorkers(
 
 function startWorkers(count: number, isStopping: () => boolean) {
   let failures = 0;
+  // With PORT=0, the system chooses the port that the first worker listens on; a later one asks for the same.
+  const chosen: { PORT?: string } = {};
   const start = (): Worker => {
     const startedAt = performance.now();
-    const worker = cluster.fork();
+    const worker = cluster.fork(chosen);
     const replace = async (code: number, signal: string) => {
       if (isStopping()) return;
       failures = performance.now() - startedAt > healthyMs ? 0 : failures + 1;
@@ -68,6 +70,7 @@ function startWorkers(count: number, isStopping: () => boolean) {
       const listening = once(cluster, 'listening') as Promise<[Worker, { port: number }]>; // as Node documents it
       const [, { port }] = await Promise.race([listening, failed]);
       failed.catch(() => undefined);
+      chosen.PORT = String(port);
       const name = ['0.0.0.0', '::', '127.0.0.1'].includes(host) ? 'localhost' : host;
       return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
     },

@@ -148,6 +148,8 @@ export async function openDatabase(
   orm.close = async (force) => {
     await Promise.all([reads, writes, control].map((each) => each.end()));
     await closeOrm(force);
+    // MikroORM leaves a pool open through which it never sent anything.
+    if (pool && !pool.ending) await pool.end();
   };
   await orm.connect();
   if (!pool) throw new Error('The database driver has no pool.');

@@ -124,9 +124,9 @@ export async function startServer(opening: Opening, socket: string): Promise<Ser
   child.unref();
   await log.close();
   if (await isRunning(child, cluster)) return await findServer(cluster);
-  const said = await endOfLog(logFile, logStart);
-  if (/already exists|is empty|still in use/.test(said)) return undefined;
-  throw new Error(`PostgreSQL does not start in ${cluster}: ${failure}${said}`);
+  const logged = await endOfLog(logFile, logStart);
+  if (/already exists|is empty|still in use/.test(logged)) return undefined;
+  throw new Error(`PostgreSQL does not start in ${cluster}: ${failure}${logged}`);
 }
 
 /** Waits until the server accepts connections, ends, or continues a long recovery in the background. */

@@ -3,7 +3,7 @@ import type { Customer } from '../entities/customer.ts';
 import { newCustomer, patchedCustomer } from '../records/customer.ts';
 import { columnsOf } from './columns.ts';
 import type { Kind } from './kind.ts';
-import { wantedOf } from './wanted.ts';
+import { resultOf } from './row-result.ts';
 import { customerImport } from './schemas.ts';
 import type { CustomerImport } from './schemas.ts';
 
@@ -20,6 +20,6 @@ export const customers: Kind<CustomerImport, Customer> = {
     const { id: _key, ...given } = row;
     const missing = stored ? undefined : missingName(row);
     if (missing) return [{ field: missing.field, code: missing.code, message: missing.message }];
-    return wantedOf(() => (stored ? patchedCustomer(stored, given) : newCustomer(given)));
+    return resultOf(() => (stored ? patchedCustomer(stored, given) : newCustomer(given)));
   },
 };

@@ -52,5 +52,7 @@ function isSame(name: string, type: string, given: unknown, there: unknown): boo
     return decimal.test(given) && trimDecimal(given) === trimDecimal(there);
   if (typeof given !== 'object' || given === null || typeof there !== 'object' || there === null) return false;
   if (!merged.has(name)) return isDeepStrictEqual(given, there);
-  return Object.entries(given).every(([part, said]) => Object.hasOwn(there, part) && Reflect.get(there, part) === said);
+  return Object.entries(given).every(
+    ([part, value]) => Object.hasOwn(there, part) && Reflect.get(there, part) === value,
+  );
 }

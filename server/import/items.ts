@@ -3,7 +3,7 @@ import type { Item } from '../entities/item.ts';
 import { newItem, patchedItem } from '../records/item.ts';
 import { columnsOf } from './columns.ts';
 import type { Kind } from './kind.ts';
-import { rejectMissing, wantedOf } from './wanted.ts';
+import { rejectMissing, resultOf } from './row-result.ts';
 import { itemImport, requiredOfNewItem } from './schemas.ts';
 import type { ItemImport } from './schemas.ts';
 
@@ -21,10 +21,10 @@ export const items: Kind<ItemImport, Item> = {
     async ({ organization: { currency } }) =>
     (row, stored) => {
       const { id: _key, ...given } = row;
-      if (stored) return wantedOf(() => patchedItem(stored, given));
+      if (stored) return resultOf(() => patchedItem(stored, given));
       const { type, name, unitPrice } = given;
       if (type === undefined || name === undefined || unitPrice === undefined)
         return rejectMissing(row, requiredOfNewItem);
-      return wantedOf(() => newItem({ ...given, type, name, unitPrice }, currency));
+      return resultOf(() => newItem({ ...given, type, name, unitPrice }, currency));
     },
 };

@@ -17,9 +17,9 @@ export type UniqueKey = { field: string; property: string; column: string; code:
 export type LineChanges = { created: Values[]; changed: Values[]; removed: string[] };
 
 /** The result of a valid row: values for a new or stored record, and the changes to its lines. */
-export type Wanted = { values: Values; lines?: LineChanges };
+export type RowResult = { values: Values; lines?: LineChanges };
 
-export type Planner<Row, Stored> = (row: Row, stored: Stored | undefined) => Wanted | Rejection[];
+export type Planner<Row, Stored> = (row: Row, stored: Stored | undefined) => RowResult | Rejection[];
 
 export type Kind<Row extends Keyed = Keyed, Stored extends object = object> = {
   name: 'customers' | 'items' | 'proposals';

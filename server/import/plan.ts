@@ -24,8 +24,8 @@ export function drafter<Row extends Keyed, Stored extends { id: string }>(
   plan: Planner<Row, Stored>,
 ): (row: Row) => void {
   return (row) => {
-    const wanted = plan(row, undefined);
-    if (!Array.isArray(wanted)) drafts.set(row, newRecord(table, wanted.values, session.organizationId));
+    const result = plan(row, undefined);
+    if (!Array.isArray(result)) drafts.set(row, newRecord(table, result.values, session.organizationId));
   };
 }
 
@@ -62,10 +62,10 @@ function planRow<Row extends Keyed, Stored extends { id: string }>(
   table: RecordTable<Stored>,
   row: Row,
   stored: Stored | undefined,
-  wanted: { values: Values; lines?: LineChanges } | Rejection[],
+  result: { values: Values; lines?: LineChanges } | Rejection[],
 ): Plan {
-  if (Array.isArray(wanted)) return { id: stored?.id ?? '', outcome: wanted, record: {} };
-  const { values, lines } = wanted;
+  if (Array.isArray(result)) return { id: stored?.id ?? '', outcome: result, record: {} };
+  const { values, lines } = result;
   if (!stored) {
     if (!row.externalId) return { id: '', outcome: [unknownId(kind)], record: {} };
     return { ...asCreated(newRecord(table, values, session.organizationId), startedAt), ...(lines && { lines }) };

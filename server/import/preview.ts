@@ -24,6 +24,8 @@ export async function previewFile(options: {
   mapping?: Mapping | undefined;
   /** How many rows to read. */
   limit?: number | undefined;
+  /** Of the file, unpacked. */
+  maximumBytes?: number | undefined;
 }): Promise<Preview> {
   // A union of kinds has no common row type.
   if (options.kind === 'customers') return preview(kinds.customers, options);
@@ -32,9 +34,10 @@ export async function previewFile(options: {
 
 async function preview<Row extends Keyed, Stored extends object>(
   kind: Kind<Row, Stored>,
-  { file, mapping = {}, limit = 10 }: { file: string; mapping?: Mapping | undefined; limit?: number | undefined },
+  { file, mapping = {}, limit = 10, maximumBytes }: Omit<Parameters<typeof previewFile>[0], 'kind'>,
 ): Promise<Preview> {
-  const { header, fields, preset, notes, rows } = await openRows(kind, await inspectFile(file), mapping);
+  const source = await inspectFile(file, maximumBytes);
+  const { header, fields, preset, notes, rows } = await openRows(kind, source, mapping);
   const shown: Preview['rows'] = [];
   for await (const row of rows) {
     const entry = parseEntry(kind, row);

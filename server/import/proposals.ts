@@ -7,8 +7,8 @@ import type { ProposalTotals } from '../records/money.ts';
 import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { columnsOf } from './columns.ts';
-import type { Kind, Rejection, Wanted } from './kind.ts';
-import { rejecting, rejectMissing } from './wanted.ts';
+import type { Kind, Rejection, RowResult } from './kind.ts';
+import { rejecting, rejectMissing } from './row-result.ts';
 import { changesOf, costLines, resolveLines } from './proposal-lines.ts';
 import type { CostedLine } from './proposal-lines.ts';
 import { mergeHead, rejectHead } from './proposal-head.ts';
@@ -75,7 +75,7 @@ async function loadLines(
   return linesOf;
 }
 
-function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded): Wanted | Rejection[] {
+function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded): RowResult | Rejection[] {
   const unknown: Rejection[] = [];
   const customerId = loaded.customers.resolve('customer', row.customerExternalId, row.customerId, unknown);
   const given = row.lineItems && resolveLines(row.lineItems, loaded.items, unknown);
@@ -89,7 +89,7 @@ function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded)
   const wrong = [...unknown, ...rejectHead(head, unknown), ...rejections];
   // Totals computed from wrong values would only repeat the error.
   if (wrong.length === 0) wrong.push(...rejectTotals(row, totals ?? base));
-  return wrong.length > 0 ? wrong : wanted(head, lines && { before: before ?? [], costed, totals }, stored, loaded);
+  return wrong.length > 0 ? wrong : result(head, lines && { before: before ?? [], costed, totals }, stored, loaded);
 }
 
 function fresh({ number, title, status }: ProposalImport, { organization, startedAt }: Store): Base | undefined {
@@ -99,12 +99,12 @@ function fresh({ number, title, status }: ProposalImport, { organization, starte
 
 type Lines = { before: readonly ProposalLine[]; costed: CostedLine[]; totals: ProposalTotals | undefined };
 
-function wanted(
+function result(
   head: Head,
   lines: Lines | undefined,
   stored: Proposal | undefined,
   { store, customers }: Loaded,
-): Wanted {
+): RowResult {
   const id = stored?.id ?? uuidv7();
   const customerKey = head.customerId ? (customers.nameSearchOf(head.customerId) ?? stored?.customerKey ?? null) : null;
   if (!lines) return { values: { ...head, customerKey, id } };

@@ -34,9 +34,9 @@ const namedFormats: Readonly<Record<string, Format>> = {
 
 /**
  * Reads the file through once, so that one in an encoding or a format that nobody can read is rejected whole: half a
- * file imported is worse than none.
+ * file imported is worse than none. A few compressed bytes can be many: `maximumBytes` bounds what they unpack to.
  */
-export async function inspectFile(file: string): Promise<Source> {
+export async function inspectFile(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
   const size = await sizeOf(file);
   const first = await firstBytes(file);
   if (first.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004')
@@ -47,8 +47,11 @@ export async function inspectFile(file: string): Promise<Source> {
   const source: Source = { file, format: 'csv', encoding: 'utf-8', isCompressed, size, bytesRead: 0 };
   const detector = new EncodingDetector();
   let start = '';
+  let unpackedBytes = 0;
   try {
     for await (const chunk of bytesOf(source)) {
+      unpackedBytes += chunk.length;
+      if (unpackedBytes > maximumBytes) break;
       if (start.trim() === '')
         start = chunk
           .subarray(0, 1024)
@@ -58,6 +61,10 @@ export async function inspectFile(file: string): Promise<Source> {
     }
   } catch (cause) {
     throw unreadable(file, cause);
+  }
+  if (unpackedBytes > maximumBytes) {
+    const maximum = maximumBytes.toLocaleString('en-US');
+    throw new UsageError(`${file} unpacks to more than ${maximum} bytes. Split it into several files.`);
   }
   const encoding = detector.end();
   if (!encoding)

@@ -100,3 +100,10 @@ test('a backup that is cut off, and a file that is none, restore nothing', async
   await missing.exited;
   expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
 });
+
+test('closing a database ends its connections, although the ORM sent nothing', async () => {
+  const { pool, orm } = await openDatabase({ url: sourceUrl });
+  await pool.query('select 1');
+  await orm.close();
+  expect([pool.ended, pool.totalCount]).toEqual([true, 0]);
+});

@@ -184,21 +184,24 @@ describe.runIf(hasRedis)('with Redis', () => {
     ).toEqual(nothing);
   });
 
-  test('a worker that is killed is replaced', async () => {
+  test('a worker that is killed is replaced, and so are all of them, on the same port', async () => {
     const { child, output } = workers;
+    // The one that was killed before is back once there are two again.
+    const twoPids = async () => {
+      for (;;) {
+        const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+        const pids = children.split(' ').filter(Boolean).map(Number);
+        if (pids.length >= 2) return pids;
+        await delay(5);
+      }
+    };
     const work = async (tally: Tally) => {
       const recoveriesMs: number[] = [];
       for (let round = 1; round <= rounds(1); round += 1) {
         await redis.flushAll();
         await progress(tally, 20);
-        // The one that was killed before is back once there are two again.
-        let pids: number[] = [];
-        while (pids.length < 2) {
-          const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
-          pids = children.split(' ').filter(Boolean).map(Number);
-          await delay(5);
-        }
-        process.kill(pids[0] ?? Number.NaN, 'SIGKILL');
+        const [pid] = await twoPids();
+        process.kill(pid ?? Number.NaN, 'SIGKILL');
         while (output.text.split('A worker ended, and is replaced').length <= round) await delay(5);
         recoveriesMs.push(await recovery(tally));
       }
@@ -208,6 +211,10 @@ describe.runIf(hasRedis)('with Redis', () => {
     expect(
       await summarize({ name: 'kill -9 of a worker', ...outcome, expected: ['200', '201', '429', 'refused', 'reset'] }),
     ).toEqual(nothing);
+
+    for (const pid of await twoPids()) process.kill(pid, 'SIGKILL');
+    const status = () => fetch(`${workers.url}/healthz`).then((response) => response.status);
+    await expect.poll(() => status().catch(() => 'refused')).toBe(200);
     expect(await workers.end('SIGTERM')).toBe(0);
   });
 

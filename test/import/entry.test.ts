@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { readEvents } from '../../server/records/audit-log.ts';
 import { ImportBusy, importFile } from '../../server/import/import-file.ts';
@@ -67,6 +68,16 @@ describe('a preview', () => {
         { line: 1, record: { name: 'Ana' } },
         { line: 2, rejections: [{ code: 'malformed_json' }] },
       ],
+    });
+  });
+
+  test('reads no more of a compressed file than it is allowed to', async () => {
+    const rows = gzipSync(`externalId,name\n${'C-1,Ana\n'.repeat(100_000)}`);
+    expect(rows.length).toBeLessThan(10_000);
+    await withFile('c.csv.gz', rows, async (file) => {
+      const previewWithin = (maximumBytes: number) => previewFile({ kind: 'customers', file, maximumBytes });
+      await expect(previewWithin(500_000)).rejects.toThrow(/unpacks to more than 500,000 bytes\. Split it/);
+      expect((await previewWithin(1_000_000)).rows).toHaveLength(10);
     });
   });
 });

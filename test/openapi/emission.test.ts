@@ -27,7 +27,7 @@ const thingCreate = z
       .meta({ description: 'Yours.', examples: ['x'] }),
   })
   .meta({ id: 'ThingCreate' });
-const metadata = { operationId: 'makeThing', tag: 'Items' };
+const metadata = { operationId: 'makeThing', tag: { name: 'Items', description: 'Things.' } };
 const c = initContract();
 const make = { method: 'POST', path: '/things', body: thingCreate, metadata } as const;
 

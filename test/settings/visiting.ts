@@ -127,9 +127,9 @@ export async function someone(
 
 let storedPassword: Promise<string> | undefined;
 
-/** What choosing a password leaves in the database; hashing it for every member would take most of the tests' time. */
+/** What choosing a password leaves in the database, at a cost that a test can pay at each sign-in. */
 export async function givePassword(world: World, { name, emailKey }: Member): Promise<void> {
-  const stored = await (storedPassword ??= hashPassword(password));
+  const stored = await (storedPassword ??= hashPassword(password, { N: 1024, r: 8, p: 1 }));
   await world.database.pool.query(
     `with u as (insert into sign_in."user" (name, email, "emailVerified") values ($1, $2, true) returning id)
      insert into sign_in."account" ("accountId", "providerId", "userId", password, "updatedAt")

@@ -9,6 +9,8 @@ import { Problem } from '../../problems/problem.ts';
 
 export const uploadBounds = {
   bytes: 100_000_000,
+  /** After gzip. */
+  unpackedBytes: 1_000_000_000,
   /** Files in the folder, of all organizations. */
   files: 100,
   keptForMs: 24 * 3_600_000,

@@ -81,7 +81,7 @@ export function createRunner({ database, files, onError }: Parts) {
       const [{ importFile }, { previewFile }] = await importer();
       const { kind, mapping } = upload;
       const file = files.pathOf(upload);
-      const preview = await previewFile({ kind, file, mapping, limit: 5 });
+      const preview = await previewFile({ kind, file, mapping, limit: 5, maximumBytes: uploadBounds.unpackedBytes });
       await save(upload, { rows: shownRows(preview) });
       const rejects = files.write(files.rejectsOf(upload));
       const options = { database, organization, kind, file, mapping, rejects, signal };

@@ -3,7 +3,7 @@ import type { AppRoute } from '@ts-rest/core';
 import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter } from '../../../contract/openapi/document.ts';
 import { expandedDocument } from '../../../contract/openapi/openapi.ts';
-import { operationsOf } from '../../../contract/operations.ts';
+import { metadataOf, operationsOf } from '../../../contract/operations.ts';
 import { v1 } from '../../../contract/v1.ts';
 import type { V1 } from '../../../contract/v1.ts';
 import type { Assets } from './assets.ts';
@@ -104,12 +104,10 @@ const client = createClient({ baseUrl: '${baseUrl}', apiKey: 'ak_live_your_key' 
     // Samples has the very names of the contract.
     const ofResource = samples[resource as keyof Samples] as Record<string, string>;
     for (const [name, route] of Object.entries(routes))
-      programs.set(operationIdOf(route), `${start}${ofResource[name]}`);
+      programs.set(metadataOf(route).operationId, `${start}${ofResource[name]}`);
   }
   return programs;
 }
-
-const operationIdOf = ({ metadata }: AppRoute): string => String(Reflect.get(Object(metadata), 'operationId'));
 
 /** The published document with additions for the viewer, which other tools should not import. */
 export function describedDocument(baseUrl: string): object {
@@ -131,7 +129,7 @@ function unchecked({ example, ...parameter }: Parameter): object {
 }
 
 /** Where the viewer shows an operation. */
-export function operationAnchor({ method, path, metadata }: AppRoute): string {
-  const tag = String(Reflect.get(Object(metadata), 'tag')).toLowerCase();
-  return `/docs/reference#tag/${tag}/${method}${path.replaceAll(/:(\w+)/g, '{$1}')}`;
+export function operationAnchor(route: AppRoute): string {
+  const { method, path } = route;
+  return `/docs/reference#tag/${metadataOf(route).tag.name.toLowerCase()}/${method}${path.replaceAll(/:(\w+)/g, '{$1}')}`;
 }

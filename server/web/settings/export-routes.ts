@@ -19,7 +19,7 @@ import { signedOf } from './signed.ts';
 const bounds = { atOnce: 2, idleMs: 30_000, wholeMs: 10 * 60_000 };
 const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
 
-type Wanted = { kind: ExportKind; format: ExportFormat; updatedSince: string | undefined };
+type ExportRequest = { kind: ExportKind; format: ExportFormat; updatedSince: string | undefined };
 
 export function exportRoutes(router: Router, { guard, database, uploads }: SettingsContext): void {
   let running = 0;
@@ -29,9 +29,9 @@ export function exportRoutes(router: Router, { guard, database, uploads }: Setti
     guard.change('records_exported', async (change) => {
       const { visitor, request, response } = change;
       try {
-        const wanted = wantedIn(request.body);
-        await admit(change, wanted);
-        await send(change, wanted);
+        const requested = exportRequestOf(request.body);
+        await admit(change, requested);
+        await send(change, requested);
       } catch (error) {
         if (!isSettingsProblem(error) || fieldOf(error) === undefined) throw error;
         const found = await uploads.find(visitor.organization);
@@ -42,7 +42,7 @@ export function exportRoutes(router: Router, { guard, database, uploads }: Setti
     }),
   );
 
-  function admit({ visitor: { em, member } }: Change, { kind, format }: Wanted): Promise<void> {
+  function admit({ visitor: { em, member } }: Change, { kind, format }: ExportRequest): Promise<void> {
     const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}`;
     const entry = { action: 'records_exported', memberId: member.id, detail } as const;
     return auditingRejections(em, entry, () =>
@@ -58,7 +58,7 @@ export function exportRoutes(router: Router, { guard, database, uploads }: Setti
     );
   }
 
-  async function send({ visitor, response }: Change, { kind, format, updatedSince }: Wanted): Promise<void> {
+  async function send({ visitor, response }: Change, { kind, format, updatedSince }: ExportRequest): Promise<void> {
     const organizationId = visitor.organization.id;
     const pieces = exportRecords({ database, organizationId, kind, format, updatedSince, byteOrderMark: true });
     const day = new Date().toISOString().slice(0, 10);
@@ -78,7 +78,7 @@ export function exportRoutes(router: Router, { guard, database, uploads }: Setti
   }
 }
 
-function wantedIn(body: unknown): Wanted {
+function exportRequestOf(body: unknown): ExportRequest {
   const kind = exportKinds.find((name) => name === field(body, 'kind'));
   const format = exportFormats.find((name) => name === field(body, 'format'));
   if (!kind || !format) throw new Problem('invalid', { sentence: 'Choose what to export, and as what.' });

@@ -122,13 +122,13 @@ export function forgottenPage({ email = '', problem, withMail }: ForgottenView):
 
 /** With mail, the page is the same for every e-mail address; without, it names the admins of the member's organization. */
 export function forgottenDonePage({ email, admins }: { email: string; admins: string[] | undefined }): Page {
-  const told =
+  const sentence =
     admins === undefined
       ? html`<p>If ${email} belongs to a member, a link is on its way. It works for one hour.</p>`
       : adminsSentence(admins);
   const main = html`<article class="card">
     <h1>${admins === undefined ? 'Check your email' : 'Ask an admin for a link'}</h1>
-    ${told}
+    ${sentence}
     <p><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>
   </article>`;
   return { title: admins === undefined ? 'Check your email' : 'Ask an admin for a link', main };

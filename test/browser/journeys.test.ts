@@ -2,11 +2,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
-import { hasChromium } from '../chromium.ts';
+import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
-import { startMailServer } from './providers.ts';
-import { password, signIn, someone, unknownEmail } from './visiting.ts';
+import { startMailServer } from '../settings/providers.ts';
+import { password, signIn, someone, unknownEmail } from '../settings/visiting.ts';
 
 const world = useWorld();
 const screen = useBrowser();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { passwordPath } from '../../server/accounts/sign-in.ts';
-import { hasChromium } from '../chromium.ts';
+import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
-import { keyNames, password, someone } from './visiting.ts';
+import { keyNames, password, someone } from '../settings/visiting.ts';
 
 const world = useWorld();
 const screen = useBrowser();

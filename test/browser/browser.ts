@@ -2,9 +2,9 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
-import { violationsOf } from '../accessibility.ts';
-import { hasChromium, launchChromium, patienceMs } from '../chromium.ts';
-import { password } from './visiting.ts';
+import { violationsOf } from './accessibility.ts';
+import { hasChromium, launchChromium, patienceMs } from './chromium.ts';
+import { password } from '../settings/visiting.ts';
 
 export const sizes = [
   { width: 360, height: 740 },

@@ -1,10 +1,10 @@
 /** The result of a row, or its errors. */
 import { Problem } from '../problems/problem.ts';
 import type { Values } from '../records/record-table.ts';
-import type { Rejection, Wanted } from './kind.ts';
+import type { Rejection, RowResult } from './kind.ts';
 
 /** The values that the record's own functions compute. */
-export const wantedOf = (compute: () => Values): Wanted | Rejection[] => rejecting(() => ({ values: compute() }));
+export const resultOf = (compute: () => Values): RowResult | Rejection[] => rejecting(() => ({ values: compute() }));
 
 /** Converts a thrown Problem into the errors of the row. */
 export function rejecting<T>(compute: () => T): T | Rejection[] {

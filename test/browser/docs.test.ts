@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { operationAnchor } from '../../server/web/docs/reference.ts';
 import { operationsOf } from '../../contract/operations.ts';
-import { violationsOf } from '../accessibility.ts';
-import { hasChromium, launchChromium, patienceMs } from '../chromium.ts';
+import { violationsOf } from './accessibility.ts';
+import { hasChromium, launchChromium, patienceMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
-import { guidePaths } from './reading.ts';
+import { guidePaths } from '../docs/reading.ts';
 
 const viewports = [
   { width: 360, height: 800 },

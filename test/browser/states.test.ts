@@ -8,11 +8,11 @@ import { attemptLimits } from '../../server/accounts/attempts.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
-import { hasChromium } from '../chromium.ts';
+import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
-import { someone } from './visiting.ts';
+import { someone } from '../settings/visiting.ts';
 
 const uploadFolder = join(tmpdir(), `uploads-${uuidv7()}`);
 const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };

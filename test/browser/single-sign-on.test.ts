@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import type { Member } from '../../server/entities/organization.ts';
-import { hasChromium } from '../chromium.ts';
+import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { expectSound, useBrowser } from './browser.ts';
-import { startOpenIdProvider } from './providers.ts';
-import { auditLog, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { startOpenIdProvider } from '../settings/providers.ts';
+import { auditLog, signIn, someone, unknownEmail, visit } from '../settings/visiting.ts';
 
 type Provider = Awaited<ReturnType<typeof startOpenIdProvider>>;
 const singleSignOn = { issuer: '', clientId: '', clientSecret: '' };

@@ -1,0 +1,12 @@
+/** The tests with slow tools, a browser and compilers: `npm run check:slow`. */
+import { defineConfig } from 'vitest/config';
+import shared from './vitest.config.ts';
+
+export default defineConfig({
+  test: {
+    ...shared.test,
+    include: ['test/browser/**/*.test.ts', 'test/package/**/*.test.ts'],
+    exclude: [],
+    globalSetup: ['test/database.ts', 'test/browser/chromium.ts'],
+  },
+});
