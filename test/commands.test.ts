@@ -7,11 +7,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEmbeddedPostgres } from '../server/database/postgres.ts';
 
 const main = new URL('../server/main.ts', import.meta.url).pathname;
 let folder: string;
 let environment: NodeJS.ProcessEnv;
 const running = new Set<ChildProcess>();
+let database: Awaited<ReturnType<typeof openEmbeddedPostgres>> | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proposal-api-commands-'));
@@ -21,6 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
+  await database?.close();
   // The last process to leave stops the database; after a kill, that is this one.
   await run('migrate');
   await rm(folder, { recursive: true, force: true });
@@ -94,6 +97,8 @@ describe('the commands', () => {
       status: 0,
       err: '',
     });
+    // From here on it runs all the time; otherwise each command would start and stop it.
+    database = await openEmbeddedPostgres({ dataDir: join(folder, 'data') });
     expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({
       status: 1,
       err: 'error: The slug acme is already taken. Choose another.\n',

@@ -16,6 +16,6 @@ export default defineConfig({
     // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.
     isolate: false,
     // A file waits for its processes and the database most of the time: one worker a core would leave it idle.
-    maxWorkers: 3,
+    maxWorkers: 4,
   },
 });

@@ -29,7 +29,10 @@ export async function withSession<T>(
 ): Promise<T> {
   const { session, close } = await openSession(pool, organizationId);
   try {
-    return await work(session);
+    const result = await work(session);
+    // The server ends the connection a little later than this returns, and with it the locks that others wait for.
+    await session.command('select pg_advisory_unlock_all()').catch(ignoreFailure);
+    return result;
   } finally {
     close();
   }

@@ -1,25 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
+import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
 import { password, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld();
-const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 
 const members = (input: string, ...words: string[]) => command(input, 'members', ...words);
 
-async function command(input: string, ...words: string[]): Promise<{ status: unknown; out: string; err: string }> {
-  const env = { ...process.env, DATABASE_URL: inject('databaseUrl'), PUBLIC_URL: world.url };
-  const child = spawn(process.execPath, [program, ...words], { env });
-  const closed = once(child, 'close');
-  child.stdin.end(input);
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [status] = await closed;
-  return { status, out, err };
-}
+const command = (input: string, ...words: string[]) =>
+  runCommand(words, { DATABASE_URL: inject('databaseUrl'), PUBLIC_URL: world.url }, input);
 
 const adding = (slug: string, email: string) => [
   'add',

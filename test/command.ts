@@ -1,0 +1,33 @@
+/** A command in the process of the test, which saves a process for each; what it prints is collected. */
+import { Readable } from 'node:stream';
+import { runCommandLine } from '../server/commands/command-line.ts';
+
+export type Ran = { status: number; out: string; err: string };
+
+/** Runs a command with these variables and this standard input. */
+export async function runCommand(words: string[], variables: NodeJS.ProcessEnv, input = ''): Promise<Ran> {
+  const { env, stdin } = process;
+  const [out, err]: [string[], string[]] = [[], []];
+  const restore = [collecting(process.stdout, out), collecting(process.stderr, err)];
+  process.env = { ...env, ...variables };
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
+  try {
+    const status = await runCommandLine(words);
+    return { status, out: out.join(''), err: err.join('') };
+  } finally {
+    process.env = env;
+    Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });
+    for (const undo of restore) undo();
+  }
+}
+
+function collecting(stream: NodeJS.WriteStream, lines: string[]): () => void {
+  const { write } = stream;
+  stream.write = (chunk: Uint8Array | string) => {
+    lines.push(String(chunk));
+    return true;
+  };
+  return () => {
+    stream.write = write;
+  };
+}
