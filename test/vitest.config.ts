@@ -6,7 +6,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
     // These have slow tools, or need more of them: `npm run check` runs them too.
-    exclude: ['test/browser/**', 'test/package/**', 'test/consumers/**'],
+    exclude: ['test/browser/**', 'test/compiler/**', 'test/consumers/**'],
     globalSetup: ['test/database.ts'],
     // These end a hang; they measure nothing.
     testTimeout: 180_000,

@@ -5,7 +5,7 @@ import shared from './vitest.config.ts';
 export default defineConfig({
   test: {
     ...shared.test,
-    include: ['test/browser/**/*.test.ts', 'test/package/**/*.test.ts'],
+    include: ['test/browser/**/*.test.ts', 'test/compiler/**/*.test.ts'],
     exclude: [],
     globalSetup: ['test/database.ts', 'test/browser/chromium.ts'],
   },

@@ -1,7 +1,7 @@
 /** What an editor shows where the mouse rests: the comments that TypeScript finds from a program of the client's user. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Packed } from '../package/packed.ts';
+import type { Packed } from '../compiler/packed.ts';
 
 // TypeScript 5, installed beside this file: TypeScript 7 has no such interface yet.
 const ts = createRequire(import.meta.url)('typescript');

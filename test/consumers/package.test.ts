@@ -4,8 +4,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clientName, packAll, root, run } from '../package/packed.ts';
-import type { Packed } from '../package/packed.ts';
+import { clientName, packAll, root, run } from '../compiler/packed.ts';
+import type { Packed } from '../compiler/packed.ts';
 import { useWorld } from '../world.ts';
 import { undocumented } from './hover.ts';
 

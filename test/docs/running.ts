@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
-import { clientName } from '../package/packed.ts';
+import { clientName } from '../compiler/packed.ts';
 import { proposal } from '../records.ts';
 import type { Tenant, World } from '../world.ts';
 
