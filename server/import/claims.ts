@@ -80,8 +80,8 @@ async function loadHolders(
   unique: UniqueKey,
   claiming: readonly Plan[],
 ): Promise<Holder[]> {
-  const text = `select ${unique.column}, id from ${store.read(table)}
-    where organization_id = $1 and ${unique.column} = any($2)`;
-  const rows = await store.session.query(text, [claiming.map(({ record }) => keyOf(record, unique))]);
+  const { column } = unique;
+  const values = claiming.map(({ record }) => keyOf(record, unique));
+  const rows = await store.select(table, `t.${column}, t.id`, { column, values });
   return rows.map(([key, id]) => ({ key: String(key), id: String(id) }));
 }

@@ -21,9 +21,8 @@ export async function findUnchanged<Row extends Keyed, Stored extends { id: stri
     const key: unknown = 'value' in entry ? Reflect.get(Object(entry.value), 'externalId') : undefined;
     if ('value' in entry && typeof key === 'string') byKey.set(key, { entry, value: Object(entry.value) });
   }
-  const text = `select ${table.selection('t')} from ${store.read(table)} t
-    where t.organization_id = $1 and t.external_id = any($2)`;
-  const rows = byKey.size === 0 ? [] : await store.session.query(text, [[...byKey.keys()]]);
+  const matching = { column: 'external_id', values: [...byKey.keys()] };
+  const rows = byKey.size === 0 ? [] : await store.select(table, table.selection('t'), matching);
   const fields = new Set([...kind.columns.map((column) => column.split('.')[0] ?? ''), 'metadata']);
   const unchanged = new Set<Entry<Row>>();
   for (const row of rows) {

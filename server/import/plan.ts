@@ -100,16 +100,16 @@ async function loadStored<Row extends Keyed, Stored extends { id: string }>(
   rows: readonly Row[],
   lock: boolean,
 ): Promise<(Stored | undefined)[]> {
-  const found = async (column: string, values: readonly string[]): Promise<Stored[]> => {
+  const load = async (column: string, values: readonly string[]): Promise<Stored[]> => {
     if (values.length === 0) return [];
-    const text = `select ${table.selection('t')} from ${store.read(table)} t
-      where t.organization_id = $1 and t.${column} = any($2)${lock ? ' order by t.id for update' : ''}`;
-    return (await store.session.query(text, [values])).map((row) => table.parse(row));
+    const rest = lock ? 'order by t.id for update' : '';
+    const found = await store.select(table, table.selection('t'), { column, values, rest });
+    return found.map((row) => table.parse(row));
   };
   const ids = rows.map(({ id }) => (id === undefined ? undefined : storedId(kind, id)));
-  const byId = new Map((await found('id', ids.filter(isText))).map((record) => [record.id, record]));
+  const byId = new Map((await load('id', ids.filter(isText))).map((record) => [record.id, record]));
   const externalIds = rows.filter((_, index) => !byId.has(ids[index] ?? '')).map(({ externalId }) => externalId);
-  const others = await found('external_id', externalIds.filter(isText));
+  const others = await load('external_id', externalIds.filter(isText));
   const byExternalId = new Map<unknown, Stored>(others.map((record) => [Reflect.get(record, 'externalId'), record]));
   return rows.map(({ externalId }, index) => byId.get(ids[index] ?? '') ?? byExternalId.get(externalId));
 }

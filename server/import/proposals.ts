@@ -62,12 +62,12 @@ async function loadLines(
     if (found && (row.lineItems || (row.currency ?? found.currency) !== found.currency)) linesOf.set(found.id, []);
   });
   if (linesOf.size === 0) return linesOf;
-  const { lines, session } = store;
-  const found = await session.query(
-    `select ${lines.selection('t')} from ${store.read(lines)} t
-     where t.organization_id = $1 and t.proposal_id = any($2) order by t.position`,
-    [[...linesOf.keys()]],
-  );
+  const { lines } = store;
+  const found = await store.select(lines, lines.selection('t'), {
+    column: 'proposal_id',
+    values: [...linesOf.keys()],
+    rest: 'order by t.position',
+  });
   for (const row of found) {
     const line = lines.parse(row);
     linesOf.get(line.proposalId)?.push(line);

@@ -23,13 +23,12 @@ export class References {
     const externalIds = new Set(names.map(({ externalId }) => externalId).filter((name) => typeof name === 'string'));
     const ids = new Set(names.map(({ id }) => storedId(kind, id ?? '')).filter((id) => id !== undefined));
     // Otherwise a customer renamed in the meantime would leave its old name in what is about to be stored.
-    const locked = store.dry ? '' : ' for share';
+    const rest = store.dry ? '' : 'for share';
     const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string, string][]> => {
       if (values.size === 0) return [];
       // Only customers have a name that other records are found by.
-      const nameColumn = kind === 'customer' ? 'name_search' : 'null';
-      const text = `select ${column}, id, ${nameColumn} from ${store.read(table)} where organization_id = $1 and ${column} = any($2)${locked}`;
-      const rows = await store.session.query(text, [[...values]]);
+      const columns = `t.${column}, t.id, ${kind === 'customer' ? 't.name_search' : 'null'}`;
+      const rows = await store.select(table, columns, { column, values: [...values], rest });
       return rows.map(([key, id, nameSearch]) => [String(key), String(id), String(nameSearch)]);
     };
     const named = await find('external_id', externalIds);

@@ -8,12 +8,12 @@ import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import type { Drafts } from './plan.ts';
 import { RecordTable } from '../records/record-table.ts';
 
-/** A row of a table hides the stored one with the same id; the lines of a planned proposal hide all stored ones. */
-const hiding: Readonly<Record<string, string>> = {
-  customers: 'select from planned_customers p where p.id = t.id',
-  items: 'select from planned_items p where p.id = t.id',
-  proposals: 'select from planned_proposals p where p.id = t.id',
-  proposal_lines: 'select from planned_proposals p where p.id = t.proposal_id',
+/** The columns by which a planned record hides a stored one: the lines of a planned proposal hide all stored ones. */
+const hiding: Readonly<Record<string, { column: string; planned: string }>> = {
+  customers: { column: 'id', planned: 'planned_customers' },
+  items: { column: 'id', planned: 'planned_items' },
+  proposals: { column: 'id', planned: 'planned_proposals' },
+  proposal_lines: { column: 'proposal_id', planned: 'planned_proposals' },
 };
 
 const indexes = `
@@ -53,7 +53,7 @@ export class Store {
     this.lines = new RecordTable<ProposalLine>(metadata.get(ProposalLine));
   }
 
-  /** Readies the connection. A dry run writes to temporary tables, laid over the real ones by a view. */
+  /** Readies the connection. A dry run writes to temporary tables, which reads put over the real ones. */
   async prepare(): Promise<void> {
     // Records are found by index, whatever PostgreSQL thinks of the size of tables that are just being filled.
     await this.session.command('set enable_hashjoin = off; set enable_mergejoin = off');
@@ -62,14 +62,32 @@ export class Store {
       await this.session.command(`create temp table planned_${name} (like ${name})`);
     }
     await this.session.command(indexes);
-    for (const [name, hidden] of Object.entries(hiding)) {
-      const visible = `select * from planned_${name} union all select * from ${name} t where not exists (${hidden})`;
-      await this.session.command(`create temp view visible_${name} as ${visible}`);
-    }
   }
 
-  /** The table to read: the stored one, or in a dry run the resulting one. */
-  readonly read = ({ name }: Named): string => (this.dry ? `visible_${name}` : name);
+  /**
+   * These columns of the records whose `column` has one of the values: as they are stored, or in a dry run as they would
+   * be. `rest` follows the condition. A dry run asks three times, because a distributed table cannot be joined with a
+   * temporary one.
+   */
+  async select(
+    { name }: Named,
+    columns: string,
+    { column, values, rest = '' }: { column: string; values: readonly unknown[]; rest?: string },
+  ): Promise<unknown[][]> {
+    const from = (table: string, selected: string) =>
+      `select ${selected} from ${table} t where t.organization_id = $1 and t.${column} = any($2) ${rest}`;
+    const { query } = this.session;
+    if (!this.dry) return query(from(name, columns), [values]);
+    const hidden = hiding[name];
+    if (!hidden) throw new Error(`A dry run does not read ${name}.`);
+    const stored = await query(from(name, `t.${hidden.column}, ${columns}`), [values]);
+    const ids = [...new Set(stored.map(([id]) => id))];
+    const planned = await query(`select id from ${hidden.planned} where organization_id = $1 and id = any($2)`, [ids]);
+    const isHidden = new Set(planned.map(([id]) => id));
+    const left = stored.flatMap(([id, ...row]) => (isHidden.has(id) ? [] : [row]));
+    return [...left, ...(await query(from(`planned_${name}`, columns), [values]))];
+  }
+
   /** The table to write. */
   readonly written = ({ name }: Named): string => (this.dry ? `planned_${name}` : name);
 

@@ -139,9 +139,12 @@ export async function updateLocked<T extends object, Row extends Identified>(
   condition: Condition<T>,
   change: Change<Row>,
 ): Promise<Row | undefined> {
-  const result = await updateOnce(scope, table, condition, change, { lock: true });
-  if (result === 'outdated') throw new Error('A locked row was changed by another transaction.');
-  return result;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const result = await updateOnce(scope, table, condition, change, { lock: true });
+    if (result !== 'outdated') return result;
+    // Nobody else changes a locked row, but its shard may move to another node, where its version is another.
+  }
+  throw new Error('A locked row was changed by another transaction.');
 }
 
 async function updateOnce<T extends object, Row extends Identified>(

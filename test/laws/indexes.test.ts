@@ -150,9 +150,13 @@ async function explain({ text, values }: Statement): Promise<string> {
   const client = await world.database.pool.connect();
   try {
     // Reading a record that does not match costs as much as if there were many more of them.
-    await client.query('begin; set local enable_seqscan = off; set local cpu_tuple_cost = 1');
+    await client.query(
+      "begin; set local citus.propagate_set_commands = 'local'; set local enable_seqscan = off; set local cpu_tuple_cost = 1",
+    );
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${text}`, values);
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    // In a cluster, the names of tables and indexes end with the number of a shard.
+    return plan.replaceAll(/_\d{6}\b/g, '');
   } finally {
     await client.query('rollback');
     client.release();
