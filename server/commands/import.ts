@@ -131,7 +131,7 @@ type Settings = Pick<ImportOptions, 'kind' | 'file' | 'mapping' | 'dryRun'> & {
 async function run(slug: string, { fileName, rejectsFile, ...settings }: Settings): Promise<Report> {
   // Most objects live as long as their chunk. By default, V8 lets 100 MB and more of them pile up before it collects them.
   setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=20');
+  setFlagsFromString('--heap-growing-percent=60');
   // Before the database is opened, which can take seconds.
   await inspectFile(settings.file);
   return withDatabase(async (database) => {
