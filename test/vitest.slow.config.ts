@@ -8,5 +8,6 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts', 'test/compiler/**/*.test.ts'],
     exclude: [],
     globalSetup: ['test/database.ts', 'test/browser/chromium.ts'],
+    maxWorkers: 2,
   },
 });

@@ -16,7 +16,7 @@ import { someone } from '../settings/visiting.ts';
 
 const uploadFolder = join(tmpdir(), `uploads-${uuidv7()}`);
 const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
-const world = useWorld({ uploadFolder, singleSignOn });
+const world = useWorld({ ownDatabase: true, uploadFolder, singleSignOn });
 const screen = useBrowser();
 afterAll(() => rm(uploadFolder, { recursive: true, force: true }));
 

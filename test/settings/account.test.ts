@@ -5,7 +5,7 @@ import { passwordPath } from '../../server/accounts/sign-in.ts';
 import { useWorld } from '../world.ts';
 import { auditLog, password, signIn, someone, visit } from './visiting.ts';
 
-const world = useWorld();
+const world = useWorld({ ownDatabase: true });
 const path = '/settings/account';
 const next = 'another horse altogether';
 
