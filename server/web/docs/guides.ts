@@ -31,7 +31,7 @@ export const guides = [
   },
   {
     slug: 'automation',
-    title: 'Zapier, Make and n8n',
+    title: 'No-code tools',
     summary: 'Set up a connection test, trigger, search and create action.',
   },
   {
