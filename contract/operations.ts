@@ -1,4 +1,4 @@
-/** Walks a contract: every operation in it, in the order in which it is written. */
+/** Walks a contract: its operations, in the order in which they are written, and their names and tags. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { z } from 'zod';

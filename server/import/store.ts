@@ -81,11 +81,15 @@ export class Store {
     const hidden = hiding[name];
     if (!hidden) throw new Error(`A dry run does not read ${name}.`);
     const stored = await query(from(name, `t.${hidden.column}, ${columns}`), [values]);
-    const ids = [...new Set(stored.map(([id]) => id))];
-    const planned = await query(`select id from ${hidden.planned} where organization_id = $1 and id = any($2)`, [ids]);
-    const isHidden = new Set(planned.map(([id]) => id));
-    const left = stored.flatMap(([id, ...row]) => (isHidden.has(id) ? [] : [row]));
+    const planned = await this.planned(hidden.planned, new Set(stored.map(([id]) => id)));
+    const left = stored.flatMap(([id, ...row]) => (planned.has(id) ? [] : [row]));
     return [...left, ...(await query(from(`planned_${name}`, columns), [values]))];
+  }
+
+  /** Those of the ids that a dry run's own table has. */
+  async planned(table: string, ids: Iterable<unknown>): Promise<Set<unknown>> {
+    const text = `select id from ${table} where organization_id = $1 and id = any($2)`;
+    return new Set((await this.session.query(text, [[...ids]])).flat());
   }
 
   /** The table to write. */

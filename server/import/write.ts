@@ -107,15 +107,10 @@ async function handOver(
 async function layOver(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
   const ids = updated.map(({ id }) => id);
   if (ids.length === 0) return;
-  const { session } = store;
-  const there = await session.query(
-    `select id from ${store.written(table)} where organization_id = $1 and id = any($2)`,
-    [ids],
-  );
-  const isThere = new Set(there.map(([id]) => id));
-  const missing = ids.filter((id) => !isThere.has(id));
+  const planned = await store.planned(store.written(table), ids);
+  const missing = ids.filter((id) => !planned.has(id));
   const copy = (copied: RecordTable, column: string) =>
-    session.query(
+    store.session.query(
       `insert into ${store.written(copied)} select t.* from ${copied.name} t
        where t.organization_id = $1 and t.${column} = any($2)`,
       [missing],

@@ -110,7 +110,7 @@ for (const create of creates) {
       }
     });
 
-    test('of 20 at once with one externalId, one is created and the others name it', async () => {
+    test('20 concurrent creates with the same externalId create one record, and the conflicts name it', async () => {
       const tenant = await world.organization();
       const responses = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -188,7 +188,7 @@ describe('POST /v1/customers?onConflict=update', () => {
     expect(nothing.text).toBe(third.text);
   });
 
-  test('20 at once with different fields create one record that has them all', async () => {
+  test('20 concurrent upserts with different fields create one record that has all of them', async () => {
     const tenant = await world.organization();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => upsert(tenant, { name: 'A', metadata: { [`k${index}`]: 'v' } })),

@@ -7,7 +7,7 @@ describe('the rate limit', () => {
   let nowMs = 5_000_000;
   const world = useWorld({ clock: () => nowMs });
 
-  test('of 300 requests at once with one key 100 are 200, 200 are 429, and another key is untouched', async () => {
+  test('of 300 concurrent requests with one key, 100 succeed and 200 get 429; another key is unaffected', async () => {
     const tenant = await world.organization();
     const other = tenant.as(await tenant.anotherKey());
     const responses = await Promise.all(Array.from({ length: 300 }, () => tenant.call('GET', '/v1/customers')));

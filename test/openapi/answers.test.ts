@@ -81,7 +81,7 @@ describe('an answer of the server', () => {
     expect(breaksOf(changed(name, change)).join('\n')).toMatch(sentence);
   });
 
-  test('is looked at on its way, whoever asked', async () => {
+  test('is checked as it is sent, whoever sent the request', async () => {
     // As our application marks its answers, and with a field too many.
     const server = createServer((_, response) => {
       Reflect.set(response, 'locals', { requestId: 'req_1' });

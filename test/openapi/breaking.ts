@@ -1,5 +1,5 @@
 /**
- * What a change of the OpenAPI document breaks for whoever was built on the document before it: a program, a generated
+ * What a change of the OpenAPI document breaks for what was built on the document before it: a program, a generated
  * client, a no-code app. Allowed is what the versioning promise names (new operations, optional parameters, fields in
  * answers, values of their enums) and what no consumer can notice.
  */

@@ -168,7 +168,7 @@ describe('a key in the list', () => {
   });
 });
 
-describe('whoever may not', () => {
+describe('without permission', () => {
   test('a member sees the list without raw keys and without anything to do', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));

@@ -116,7 +116,7 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
         em.remove(found);
         return found;
       });
-      // Whoever works on it finds its row gone.
+      // Work in progress notices that the row is gone, and removes the files itself.
       if (!isWorking(upload)) await files.removeAll(upload);
     },
 

@@ -69,7 +69,7 @@ export function exportRoutes(router: Router, { guard, database, uploads }: Setti
     try {
       await pipeline(Readable.from(pieces), response, { signal: AbortSignal.timeout(bounds.wholeMs) });
     } catch (error) {
-      // Whoever left the download does not need an answer; a file that broke off must not look whole.
+      // Too late for an error page: closing the connection marks the download as incomplete.
       response.locals.failure = error;
       response.destroy();
     } finally {
