@@ -13,6 +13,13 @@ import type { Tenant, World } from '../world.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Debian's python3-requests, for example; without it, the examples in Python are not run. */
+export const pythonHasRequests = await run('python3', ['-c', 'import requests']).then(
+  () => true,
+  () => false,
+);
+if (!pythonHasRequests) process.stdout.write('Python or its package requests is missing: its examples are not run.\n');
+
 export type Reader = {
   tenant: Tenant;
   folder: string;
@@ -22,6 +29,8 @@ export type Reader = {
   shell(text: string): Promise<{ statuses: number[]; output: string }>;
   /** Runs a program under this name; its output. */
   program(name: string, text: string): Promise<string>;
+  /** Runs a program in Python; its output. */
+  python(text: string): Promise<string>;
   leave(): Promise<void>;
 };
 
@@ -78,6 +87,7 @@ export async function newReader(world: World): Promise<Reader> {
       await writeFile(file, own(text));
       return (await run(process.execPath, [file], options)).stdout;
     },
+    python: async (text) => (await run('python3', ['-c', own(text)], options)).stdout,
     leave: () => rm(folder, { recursive: true }),
   };
 }

@@ -4,7 +4,7 @@ import { clientPrograms } from '../../server/web/docs/reference.ts';
 import { useWorld } from '../world.ts';
 import { guidePaths, readGuides, readPage, snippetsOf } from './reading.ts';
 import type { Snippet } from './reading.ts';
-import { compile, newReader } from './running.ts';
+import { compile, newReader, pythonHasRequests } from './running.ts';
 import type { Reader } from './running.ts';
 
 const AsyncFunction: new (...source: string[]) => (...given: unknown[]) => Promise<any> = Object.getPrototypeOf(
@@ -26,7 +26,7 @@ describe('the snippets', () => {
 
   test('are of kinds that are looked at here', async () => {
     const all = (await readGuides(world)).flatMap(snippetsOf);
-    const run = ['bash', 'js', 'ts', 'json', 'http', 'text'];
+    const run = ['bash', 'js', 'ts', 'python', 'json', 'http', 'text'];
     // What these name is checked in operating.test.ts.
     const deployed = ['nginx', 'dockerfile', 'yaml', 'ini'];
     expect(new Set(all.map(({ language }) => language))).toEqual(new Set([...run, ...deployed]));
@@ -53,6 +53,11 @@ describe('the snippets', () => {
       const name = label.endsWith('.ts') ? label : `program-${index}.ts`;
       expect(await reader.program(name, text), label).toBeTypeOf('string');
     }
+  });
+
+  test.skipIf(!pythonHasRequests).each(guidePaths)('in Python run in their order: %s', async (path) => {
+    for (const { text } of (await onPage(path)).filter(({ language }) => language === 'python'))
+      expect(await reader.python(text), text).toBeTypeOf('string');
   });
 
   test('of the reference run, one for each operation', async () => {
@@ -92,17 +97,20 @@ describe('the snippets', () => {
     }
   });
 
-  test('the sync script copies everything, then what changed and nothing else', async () => {
-    const [{ text } = missing] = await labelled('/docs/pagination-and-sync', 'sync.mjs');
-    const change = (name: string) => reader.tenant.call('POST', '/v1/customers', { name });
-    for (let count = 0; count < 3; count += 1) await change(`Customer ${count}`);
-    const small = text.replace('limit=100', 'limit=2');
-    expect(await reader.program('sync.mjs', small)).toMatch(/^4 changes, 4 records, through \d{4}-/);
-    await change('Hungry Coyote');
-    const output = await reader.program('sync.mjs', small);
-    // What was written within the last milliseconds may come once more.
-    expect(output).toMatch(/^[1-5] changes, 5 records, through \d{4}-/);
-  });
+  test.each(['sync.mjs', ...(pythonHasRequests ? ['sync.py'] : [])])(
+    '%s copies everything, then what changed and nothing else',
+    async (name) => {
+      const [{ text } = missing] = await labelled('/docs/pagination-and-sync', name);
+      const change = (customer: string) => reader.tenant.call('POST', '/v1/customers', { name: customer });
+      for (let count = 0; count < 3; count += 1) await change(`Customer ${count}`);
+      const small = text.replace('limit=100', 'limit=2');
+      const sync = () => (name.endsWith('.py') ? reader.python(small) : reader.program(name, small));
+      expect(await sync()).toMatch(/^4 changes, 4 records, through \d{4}-/);
+      await change('Hungry Coyote');
+      // What was written within the last milliseconds may come once more.
+      expect(await sync()).toMatch(/^[1-5] changes, 5 records, through \d{4}-/);
+    },
+  );
 
   test('the import brings in what its guide says, and says so', async () => {
     const customers = (await onPage('/docs/import')).find(({ text }) => text.includes('import customers'));

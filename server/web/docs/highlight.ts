@@ -19,6 +19,7 @@ const languages = {
   js: 'javascript',
   json: 'json',
   nginx: 'nginx',
+  python: 'python',
   ts: 'typescript',
   yaml: 'yaml',
 };

@@ -105,6 +105,7 @@ const labels: Record<string, string> = {
   curl: 'curl',
   js: 'JavaScript',
   ts: 'TypeScript',
+  python: 'Python',
   json: 'JSON',
   http: 'HTTP',
   text: 'Text',
