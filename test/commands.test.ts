@@ -86,7 +86,11 @@ describe('the commands', () => {
     await once(pasted, 'close');
     expect(JSON.parse(answer.text).data.length).toBeGreaterThan(0);
     expect(await stop(first.child)).toBe(0);
-    const second = await serve();
+    expect(first.err.text).not.toContain('PUBLIC_URL');
+    const second = await serve({ NODE_ENV: 'production' });
+    expect(second.err.text).toContain(
+      `Warning: PUBLIC_URL is not set, so every link in a response starts with ${second.url}.\n`,
+    );
     expect(second.out.text).not.toContain('ak_live_');
     expect((await fetch(`${second.url}/v1/me`, { headers: { authorization: `Bearer ${raw}` } })).status).toBe(200);
     expect(await stop(second.child, 'SIGINT')).toBe(0);

@@ -12,7 +12,7 @@ import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
 import type { StopSignal } from './stop-signal.ts';
-import { say } from './terminal.ts';
+import { say, warn } from './terminal.ts';
 
 /** While draining, how long a proxy may still use an open connection. */
 const graceMs = 3_000;
@@ -67,7 +67,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
       metrics && config.METRICS_PORT !== undefined && cluster.isPrimary
         ? await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, register: metrics.register })
         : undefined;
-    if (cluster.isPrimary) await greet({ database, url: serving.url, demo, metricsUrl: scraped?.url });
+    if (cluster.isPrimary) await greet({ config, database, url: serving.url, demo, metricsUrl: scraped?.url });
     stop.started();
     await stop.received;
     if (cluster.isPrimary) say('Stopping: finishing the requests in flight.');
@@ -92,13 +92,15 @@ export async function openTracing(config: Config) {
   return startTracing(config);
 }
 
-type Greeting = { database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };
+type Greeting = { config: Config; database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };
 
 /** Prints the startup message for a terminal; fills an empty database with the demo. */
-export async function greet({ database, url, demo, metricsUrl }: Greeting): Promise<void> {
+export async function greet({ config, database, url, demo, metricsUrl }: Greeting): Promise<void> {
   if (database.displayUrl) say(`Database: ${database.displayUrl}`);
   if (database.embedded || demo) await announceDemo(database, url, say);
   if (metricsUrl) say(`Metrics: ${metricsUrl}`);
+  if (!config.PUBLIC_URL && config.NODE_ENV === 'production')
+    warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);
   say(`Serving ${url}/v1 (Ctrl-C stops)`);
 }
 

@@ -32,7 +32,7 @@ export async function serveWithWorkers(
       config.METRICS_PORT === undefined
         ? undefined
         : await (await import('../http/metrics.ts')).serveMetrics({ host: config.HOST, port: config.METRICS_PORT });
-    await greet({ database, url, demo, metricsUrl: metrics?.url });
+    await greet({ config, database, url, demo, metricsUrl: metrics?.url });
     stop.started();
     await stop.received;
     say('Stopping: finishing the requests in flight.');

@@ -22,6 +22,7 @@ Environment:
   PORT          port to listen on (default 3000; 0 takes a free one)
   HOST          address to listen on (default 127.0.0.1; 0.0.0.0 for every interface)
   PUBLIC_URL    URL of the service as its callers see it (default: where it listens)
+  NODE_ENV      production makes it warn if PUBLIC_URL is missing
   DATABASE_URL  PostgreSQL 15 to 18, as postgresql://user:password@host:5432/name (default: an embedded one)
   DATABASE_POOLER_URL       PgBouncer in transaction mode before that database, for requests (default: none)
   DATABASE_POOLER_PREPARES  true if it keeps prepared statements: PgBouncer 1.21 with max_prepared_statements
