@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry: caches compiled code, so that the next start is faster, and runs the command line. */
+/** Caches compiled code, so that the next start is faster, and runs the command line. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 

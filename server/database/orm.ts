@@ -90,7 +90,7 @@ export async function openDatabase(
   { poolSize = 10, isLimited = true, pooler, migrator = {} }: OpenOptions = {},
 ): Promise<Database & { address: Address }> {
   let pool: pg.Pool | undefined;
-  const orm = await MikroORM.init({
+  const orm = new MikroORM({
     // pg gets the whole URL, because it also parses sslmode and a socket folder.
     ...('url' in address
       ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' }
