@@ -73,10 +73,8 @@ function sessionOn(client: pg.ClientBase, organizationId: string): Session {
     },
     copy: (text, lines) => pipeline(Readable.from(blocksOf(lines)), client.query(copyFrom(text))),
     async transaction(work) {
-      await command('begin');
       try {
-        const { rows } = await client.query({ text: 'select now()::timestamptz(3)', types, rowMode: 'array' });
-        const result = await work(String(rows[0]?.[0]));
+        const result = await work(await begin(client));
         await command('commit');
         return result;
       } catch (error) {
@@ -86,6 +84,15 @@ function sessionOn(client: pg.ClientBase, organizationId: string): Session {
       }
     },
   };
+}
+
+/** The transaction's `now()`; both statements take one round trip. */
+async function begin(client: pg.ClientBase): Promise<string> {
+  const text = 'begin; select now()::timestamptz(3)';
+  // One result a statement, which the types of pg do not know.
+  const results: unknown = await client.query({ text, types, rowMode: 'array' });
+  const [, { rows: [[now = ''] = []] = [] } = {}] = results as { rows?: string[][] }[];
+  return now;
 }
 
 const ignoreFailure = () => undefined;

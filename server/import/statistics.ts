@@ -9,10 +9,13 @@ const firstAt = 1000;
 export function statisticsKeeper(session: Session, tables: readonly string[]) {
   let analyzedAt = 0;
   return async (created: number, ended = false): Promise<void> => {
-    const due = ended ? created > analyzedAt : created >= analyzedAt * 10;
-    if (created < firstAt || !due) return;
+    const isDue = ended || created >= analyzedAt * 10;
+    if (created < firstAt || !isDue) return;
     analyzedAt = created;
+    // While the tables grow, a small sample will do: a large one takes longer than the next thousand rows.
+    if (!ended) await session.command('set default_statistics_target = 10');
     // On the session, because the pool's statements are limited to seconds.
     await session.command(`analyze ${tables.join(', ')}`);
+    if (!ended) await session.command('reset default_statistics_target');
   };
 }

@@ -74,13 +74,18 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
       'held',
       paid.organization.id,
     ]);
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    // On a cluster, the lock is on a worker, and the coordinator knows who waits for it.
+    const { isDistributed } = world.database;
+    const own = isDistributed ? 'citus_backend_gpid()' : 'pg_backend_pid()';
+    const { rows } = await client.query<{ holder: unknown }>(`select ${own} as holder`);
     const headers = { 'idempotency-key': 'running' };
     const send = () => post('/v1/customers?onConflict=update', { name: 'y', externalId: 'held' }, headers);
     const first = send();
     await waitUntil(async () => {
-      const blocked = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
-      return (await world.database.pool.query(blocked, [rows[0]?.pid])).rows.length > 0;
+      const blocked = isDistributed
+        ? 'select from citus_lock_waits where blocking_gpid = $1'
+        : 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
+      return (await world.database.pool.query(blocked, [rows[0]?.holder])).rows.length > 0;
     });
     const second = await send();
     await client.query('rollback');
