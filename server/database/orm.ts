@@ -60,6 +60,15 @@ const serverLimits = (statementMs: number) => ({
   idle_in_transaction_session_timeout: 10_000,
 });
 
+/**
+ * The server, too, ends a connection whose other end is gone, within a minute: by default it would keep each for hours, and
+ * a few broken links would use up its max_connections.
+ */
+const serverKeepAlive = {
+  options:
+    '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000',
+};
+
 /** The role or the database may have limits of their own. */
 async function liftLimits(client: pg.ClientBase): Promise<void> {
   await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
@@ -117,6 +126,7 @@ export async function openDatabase(
     driverOptions: {
       ...('url' in address ? { connectionString: address.url } : {}),
       ...connectionOptions,
+      ...serverKeepAlive,
       ...(isLimited ? serverLimits(statementTimeoutMs.others) : { onConnect: liftLimits }),
       onPoolCreated: (created: pg.Pool) => {
         pool = created;
@@ -129,7 +139,9 @@ export async function openDatabase(
     const direct = 'url' in address ? { connectionString: address.url } : address;
     const created = new pg.Pool({
       // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
-      ...(pooler ? { connectionString: pooler.url } : { ...direct, ...(isLimited && serverLimits(timeoutMs)) }),
+      ...(pooler
+        ? { connectionString: pooler.url }
+        : { ...direct, ...serverKeepAlive, ...(isLimited && serverLimits(timeoutMs)) }),
       ...connectionOptions,
       max,
       allowExitOnIdle: true,

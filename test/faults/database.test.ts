@@ -90,6 +90,11 @@ describe.concurrent('a database that stays silent is 503 in time, and back by it
     there.searchParams.delete('host');
     [there.hostname, there.port] = ['127.0.0.1', String(link.port)];
     const service = await startOn(there.href);
+    for (const pool of [service.database.pool, service.database.reads, service.database.writes]) {
+      // A socket of Unix, which the test may have behind the link, has no setting of its own.
+      const { rows } = await pool.query("select reset_val from pg_settings where name like 'tcp_%' order by name");
+      expect(rows.map((row) => row.reset_val)).toEqual(['3', '30', '10', '60000']);
+    }
     const strike = async (tally: Tally) => {
       link.cut();
       await untilRejected(tally, service);

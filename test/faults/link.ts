@@ -7,13 +7,14 @@ export type Link = {
   port: number;
   /** From now on nothing passes; connections stay open at both ends, and new ones get nowhere. */
   cut(): void;
-  /** New connections pass again; those of before stay dead. */
+  /** New connections pass again; those of before stay dead, and the server has ended its side of them. */
   mend(): void;
   close(): void;
 };
 
 export async function openLink(target: NetConnectOpts): Promise<Link> {
   const sockets = new Set<Socket>();
+  const far = new Set<Socket>();
   let isCut = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
@@ -24,9 +25,10 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
     keep(near);
     near.resume();
     if (isCut) return;
-    const far = keep(connect(target));
-    near.pipe(far).on('close', () => near.destroy());
-    far.pipe(near);
+    const other = keep(connect(target));
+    far.add(other);
+    near.pipe(other).on('close', () => near.destroy());
+    other.pipe(near);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   // A server that listens on a port has an AddressInfo.
@@ -38,7 +40,12 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
       // What arrives is read and dropped, and an end is not passed on.
       for (const socket of sockets) socket.unpipe().removeAllListeners('end').resume();
     },
-    mend: () => void (isCut = false),
+    mend() {
+      isCut = false;
+      // By then, the server's TCP keep-alive would have found out.
+      for (const socket of far) socket.destroy();
+      far.clear();
+    },
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();
