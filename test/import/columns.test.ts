@@ -176,6 +176,22 @@ const exportsOf: [name: string, kind: ImportKind, text: string, externalId: stri
   [
     'Shopify (products)',
     'items',
+    'Title,URL handle,Description,Vendor,Product category,Type,Tags,Published on online store,Status,SKU,Barcode,Option1 name,Option1 value,Option1 Linked To,Option2 name,Option2 value,Option2 Linked To,Price,Compare-at price,Cost per item,Charge tax,Product image URL,Image position,Variant image URL,Gift card\nFelpa,felpa,"<p>Bella &amp; calda</p>",U,,Felpe,a,true,active,FEL-S,,Taglia,S,,,,,40.00,,,true,https://cdn.example/f.jpg,1,,false\n,felpa,,,,,,,,FEL-M,,,M,,,,,42.00,,,false,,,,\n,felpa,,,,,,,,,,,,,,,,,,,,https://cdn.example/g.jpg,2,,\n',
+    'felpa/M',
+    {
+      name: 'Felpa (M)',
+      sku: 'FEL-M',
+      unitPrice: '42.00',
+      taxable: false,
+      description: 'Bella & calda',
+      category: 'Felpe',
+      status: 'active',
+      imageUrl: 'https://cdn.example/f.jpg',
+    },
+  ],
+  [
+    'Shopify (products, older columns)',
+    'items',
     'Handle,Title,Body (HTML),Vendor,Product Category,Type,Tags,Published,Option1 Name,Option1 Value,Option2 Name,Option2 Value,Option3 Name,Option3 Value,Variant SKU,Variant Grams,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Variant Fulfillment Service,Variant Price,Variant Compare At Price,Variant Requires Shipping,Variant Taxable,Variant Barcode,Image Src,Image Position,Image Alt Text,Status\nfelpa,Felpa,"<p>Bella &amp; calda</p>",U,,Felpe,a,true,Taglia,S,,,,,FEL-S,5,,1,deny,manual,40.00,,true,true,,https://cdn.example/f.jpg,1,,active\nfelpa,,,,,,,,,M,,,,,FEL-M,5,,1,deny,manual,42.00,,true,true,,,,,\nfelpa,,,,,,,,,,,,,,,,,,,,,,,,,https://cdn.example/g.jpg,2,,\n',
     'felpa/M',
     {

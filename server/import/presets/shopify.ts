@@ -45,28 +45,46 @@ export const shopify: Export[] = [
       return isNamed ? row : { ...row, name: `Customer ${String(row.externalId)}` };
     },
   },
-  {
-    name: 'Shopify (products)',
+  products('Shopify (products)', {
+    handle: 'URL handle',
+    description: 'Description',
+    sku: 'SKU',
+    unitPrice: 'Price',
+    taxable: 'Charge tax',
+    imageUrl: 'Product image URL',
+  }),
+  products('Shopify (products, older columns)', {
+    handle: 'Handle',
+    description: 'Body (HTML)',
+    sku: 'Variant SKU',
+    unitPrice: 'Variant Price',
+    taxable: 'Variant Taxable',
+    imageUrl: 'Image Src',
+  }),
+];
+
+type ProductColumns = Record<'handle' | 'description' | 'sku' | 'unitPrice' | 'taxable' | 'imageUrl', string>;
+
+/** A row for each variant; what belongs to the product is in its first row only. Shopify has renamed some columns. */
+function products(name: string, columns: ProductColumns): Export {
+  const { handle, description, sku, unitPrice, imageUrl } = columns;
+  return {
+    name,
     kind: 'items',
-    signature: ['Handle', 'Title', 'Variant SKU', 'Variant Price'],
+    signature: [handle, 'Title', sku, unitPrice],
     columns: {
-      Handle: 'handle',
+      ...Object.fromEntries(Object.entries(columns).map(([field, column]) => [column, field])),
       Title: 'name',
-      'Body (HTML)': 'description',
       Type: 'category',
       'Option1 Value': 'option1',
       'Option2 Value': 'option2',
       'Option3 Value': 'option3',
-      'Variant SKU': 'sku',
-      'Variant Price': 'unitPrice',
-      'Variant Taxable': 'taxable',
-      'Image Src': 'imageUrl',
       Status: 'status',
     },
     fixed: { type: 'product' },
-    carried: { by: 'Handle', columns: ['Title', 'Body (HTML)', 'Type', 'Status', 'Image Src'] },
+    carried: { by: handle, columns: ['Title', description, 'Type', 'Status', imageUrl] },
     // Additional pictures of a product have rows without a price.
-    requires: 'Variant Price',
+    requires: unitPrice,
     convert: {
       description: textOfHtml,
       sku: withoutApostrophe,
@@ -77,8 +95,8 @@ export const shopify: Export[] = [
     },
     isKeyed: true,
     finish: asVariant,
-  },
-];
+  };
+}
 
 /** A variant has no id in the file: handle and options identify it. */
 function asVariant({ handle, option1, option2, option3, ...row }: Row): Row {
