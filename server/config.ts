@@ -20,7 +20,7 @@ const schema = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .refine((url) => !hasCredentials(url), 'must have no user:password@, because it is shown to every caller')
     .optional(),
-  /** `production` warns of settings that only suit a try-out. */
+  /** `production`: serve warns if PUBLIC_URL is missing. */
   NODE_ENV: z.string().optional(),
   /** PostgreSQL 15 to 18; without it, an embedded one runs in DATA_DIR. */
   DATABASE_URL: z

@@ -7,14 +7,14 @@ export type Link = {
   port: number;
   /** From now on nothing passes; connections stay open at both ends, and new ones get nowhere. */
   cut(): void;
-  /** New connections pass again; those of before stay dead, and the server has ended its side of them. */
+  /** New connections pass again; those of before stay dead; only the server has ended its side of them. */
   mend(): void;
   close(): void;
 };
 
 export async function openLink(target: NetConnectOpts): Promise<Link> {
   const sockets = new Set<Socket>();
-  const far = new Set<Socket>();
+  const toServer = new Set<Socket>();
   let isCut = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
@@ -25,10 +25,10 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
     keep(near);
     near.resume();
     if (isCut) return;
-    const other = keep(connect(target));
-    far.add(other);
-    near.pipe(other).on('close', () => near.destroy());
-    other.pipe(near);
+    const far = keep(connect(target));
+    toServer.add(far);
+    near.pipe(far).on('close', () => near.destroy());
+    far.pipe(near);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   // A server that listens on a port has an AddressInfo.
@@ -42,9 +42,9 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
     },
     mend() {
       isCut = false;
-      // By then, the server's TCP keep-alive would have found out.
-      for (const socket of far) socket.destroy();
-      far.clear();
+      // The server's TCP keep-alive ends its side within a minute. The service's side stays open and silent.
+      for (const socket of toServer) socket.removeAllListeners('close').destroy();
+      toServer.clear();
     },
     close() {
       server.close();

@@ -49,7 +49,7 @@ const decodeQuotedPrintable = (raw: string): string =>
 
 export type Person = { email: string; verified: boolean };
 
-/** Signs in whoever types a name: `people` says which address that name has. */
+/** An OpenID provider that signs in anyone by the name they type; `people` has the address of each name. */
 export async function startOpenIdProvider(redirectUri: string): Promise<{
   issuer: string;
   people: Map<string, Person>;
