@@ -1,10 +1,17 @@
 #!/usr/bin/env node
 /** The command, as npm installs it. */
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+if (Number.parseInt(process.versions.node) < 24) {
+  process.stderr.write(
+    `error: Node 24 is needed, and this is ${process.version}; npx proposal-api brings its own on Linux\n`,
+  );
+  process.exit(1);
+}
+
 // As main.ts does, but before that is loaded: with everything in the cache, Node need not load its TypeScript compiler.
-enableCompileCache(fileURLToPath(new URL('../.cache', import.meta.url)));
+module.enableCompileCache(fileURLToPath(new URL('../.cache', import.meta.url)));
 
 // Node runs no TypeScript below node_modules: an installed package runs its build, a checkout its source.
 const installed = import.meta.url.includes('/node_modules/');

@@ -5,7 +5,6 @@ import { UsageError } from '../config.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Address, Database, Pooler } from './orm.ts';
-import { openEmbeddedPostgres } from './postgres.ts';
 
 export type Opened = Database & {
   embedded: boolean;
@@ -28,7 +27,7 @@ export async function openConfiguredDatabase(
   { isMigrated = true } = {},
 ): Promise<Opened> {
   const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? defaultDataDir);
-  const embedded = folder && (await openEmbeddedPostgres({ dataDir: folder, ...(onProgress && { onProgress }) }));
+  const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
   const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
   try {
     const database = await openDatabase(address, { pooler: poolerOf(config) });
@@ -46,6 +45,11 @@ export async function openConfiguredDatabase(
       ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error })
       : error;
   }
+}
+
+async function openEmbedded(dataDir: string, onProgress?: (line: string) => void) {
+  const { openEmbeddedPostgres } = await import('./postgres.ts');
+  return openEmbeddedPostgres({ dataDir, ...(onProgress && { onProgress }) });
 }
 
 function poolerOf(config: Config): Pooler | undefined {
