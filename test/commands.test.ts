@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../server/database/postgres.ts';
+import { program } from './program.ts';
 
-const main = new URL('../server/main.ts', import.meta.url).pathname;
 let folder: string;
 let environment: NodeJS.ProcessEnv;
 const running = new Set<ChildProcess>();
@@ -32,7 +32,7 @@ afterAll(async () => {
 type Result = { status: number | null; out: string; err: string };
 
 async function run(...words: string[]): Promise<Result> {
-  const child = spawn(process.execPath, [main, ...words], { env: environment, cwd: tmpdir() });
+  const child = spawn(process.execPath, [program, ...words], { env: environment, cwd: tmpdir() });
   const [out, err] = [collect(child.stdout), collect(child.stderr)];
   const [status] = await once(child, 'close');
   return { status, out: out.text, err: err.text };
@@ -47,7 +47,7 @@ function collect(stream: NodeJS.ReadableStream): { text: string } {
 async function serve(
   more: NodeJS.ProcessEnv = {},
 ): Promise<{ child: ChildProcess; url: string; out: { text: string }; err: { text: string } }> {
-  const child = spawn(process.execPath, [main, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve'], {
     env: { ...environment, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

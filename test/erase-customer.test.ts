@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
@@ -7,10 +6,9 @@ import { eraseCustomer } from '../server/records/erase-customer.ts';
 import { readEvents, writeEvent } from '../server/records/audit-log.ts';
 import { storedId } from '../server/records/public-id.ts';
 import { fetchRecord, importInto } from './import/importing.ts';
+import { program } from './program.ts';
 import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
-
-const program = fileURLToPath(new URL('../server/main.ts', import.meta.url));
 
 /** Values that occur nowhere else in the database. */
 const person = {

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { problemCodes } from '../contract/problems/catalogue.ts';
 import { fieldCodes } from '../contract/problems/field-codes.ts';
 import { importInto } from './import/importing.ts';
+import { program } from './program.ts';
 import { proposal } from './records.ts';
 import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
@@ -31,8 +32,7 @@ const firstColumn = (heading: string) => {
   const [, section = ''] = readme.split(`\n## ${heading}\n`);
   return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
 };
-const main = async (...given: string[]) =>
-  (await run(process.execPath, [join(root, 'server/main.ts'), ...given])).stdout;
+const main = async (...given: string[]) => (await run(process.execPath, [program, ...given])).stdout;
 
 describe('the README', () => {
   const world = useWorld();

@@ -1,7 +1,6 @@
 /** The command line: finds the command, runs it, and reports a failure as one line and an exit status. */
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
 import { UsageError } from '../config.ts';
+import { readVersion } from '../files.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { Command } from './command.ts';
 import { warn } from './terminal.ts';
@@ -67,12 +66,6 @@ const commands: Record<string, Entry> = {
 function overview(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(15)}${summary}`);
   return `Usage: npx proposal-api <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nRun npx proposal-api <command> --help for the options of a command, or --version for the version.\n`;
-}
-
-/** The version of the package that this file belongs to, built or not. */
-function readVersion(): string {
-  const { version }: { version: string } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8'));
-  return version;
 }
 
 async function run(words: string[]): Promise<number> {

@@ -1,7 +1,7 @@
 /** Opens the configured database: the one at DATABASE_URL, or the embedded one in DATA_DIR. */
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import { UsageError } from '../config.ts';
+import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Address, Database, Pooler } from './orm.ts';
@@ -18,15 +18,13 @@ export type Opened = Database & {
   close(): Promise<void>;
 };
 
-const defaultDataDir = fileURLToPath(new URL('../../.data', import.meta.url));
-
 /** Opens and migrates the database. `isMigrated: false` leaves the schema as it is. */
 export async function openConfiguredDatabase(
   config: Config,
   onProgress?: (line: string) => void,
   { isMigrated = true } = {},
 ): Promise<Opened> {
-  const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? defaultDataDir);
+  const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? packageFile('.data'));
   const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
   const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
   try {

@@ -11,6 +11,7 @@ import { ApiKey, Member, Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import type { ImportKind } from '../import/import-file.ts';
+import { ownFile } from '../files.ts';
 import { issueKey } from '../keys/issue.ts';
 import { nameExampleRecords } from './example-records.ts';
 import { moveDates, withMovedDates } from './dates.ts';
@@ -93,7 +94,7 @@ async function fill(database: Database, id: string): Promise<Made> {
   const { importFile, importKinds } = await import('../import/import-file.ts');
   for (const kind of importKinds) {
     const name = kind === 'proposals' ? 'proposals.jsonl' : `${kind}.csv`;
-    const source = fileURLToPath(new URL(name, import.meta.url));
+    const source = fileURLToPath(ownFile(`demo/${name}`));
     const report = await withMovedDates(source, Date.now(), (file) =>
       importFile({ database, organization, kind, file }),
     );

@@ -11,7 +11,7 @@ import { handleMcp } from '../mcp/server.ts';
 import type { CallOperation, OperationInput } from '../mcp/tools.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { toProblem } from '../problems/translate.ts';
-import { readVersion } from '../web/client-package.ts';
+import { readVersion } from '../files.ts';
 import { callerOf } from './context.ts';
 import { operationIdOf } from './routes.ts';
 

@@ -1,26 +1,18 @@
 /** The typed client as an npm package: `npm install <service>/client.tgz`. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { RequestHandler } from 'express';
+import { ownFile, packageFile, readVersion } from '../files.ts';
 import { Problem } from '../problems/problem.ts';
 
 /** `npm run build` puts the package next to the built service; a checkout packs it when it is first requested. */
 const isCheckout = import.meta.url.endsWith('.ts');
-const built = new URL('../../client.tgz', import.meta.url);
-const program = fileURLToPath(new URL('../../client/build/build.ts', import.meta.url));
-
-/** The client has the same version as the service. */
-export function readVersion(): string {
-  const manifest = new URL(isCheckout ? '../../package.json' : '../../../package.json', import.meta.url);
-  const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'));
-  return version;
-}
+const built = ownFile('../client.tgz');
+const program = packageFile('client/build/build.ts');
 
 type ClientPackage = { bytes: Buffer; /** As npm writes it into a lockfile. */ integrity: string };
 

@@ -1,13 +1,14 @@
 /** The root files that browsers look for, the typed client, and the page for an unknown URL. */
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
+import { ownFile, readVersion } from '../files.ts';
 import { Problem } from '../problems/problem.ts';
 import { readAsset } from './assets.ts';
 import { llmsText } from './docs/llms.ts';
-import { readVersion, sendClientPackage } from './client-package.ts';
+import { sendClientPackage } from './client-package.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 
-const icon = readAsset(new URL('settings/assets/icon.svg', import.meta.url));
+const icon = readAsset(ownFile('web/settings/assets/icon.svg'));
 const oneDay = 86_400;
 
 export function siteRoutes(baseUrl: () => string): Router {

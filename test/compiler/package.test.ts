@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createClient } from '../../client/index.ts';
+import { startServing } from '../faults/processes.ts';
+import type { Running } from '../faults/processes.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { clientName, packAll, root, run } from './packed.ts';
-import type { Packed } from './packed.ts';
+import type { AllPacked, Packed } from './packed.ts';
 
-let packed: Awaited<ReturnType<typeof packAll>>;
+let packed: AllPacked;
 beforeAll(async () => {
   packed = await packAll();
 });
@@ -23,7 +26,7 @@ describe('the packages', () => {
   test('contain built code and nothing else', () => {
     const known: Record<string, RegExp> = {
       'proposal-api':
-        /^(?:dist\/(?:contract|server)\/[\w/.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\.tgz|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?)$/,
+        /^(?:dist\/server\/[\w.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\.tgz|dist\/node_modules\/(?:@picocss\/pico|highlight\.js)\/.+|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?)$/,
       [clientName]:
         /^(?:dist\/(?:esm|cjs)\/[\w-]+\.(?:js|d\.ts)|dist\/cjs\/package\.json|package\.json|README\.md|LICENSE)$/,
     };
@@ -76,6 +79,40 @@ describe('the installed command', () => {
     expect(help.stdout).toContain('serve');
     const { stdout } = await run(process.execPath, [program, 'openapi'], { maxBuffer: 1e8 });
     expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.1' });
+  });
+});
+
+describe('the build, without node_modules', () => {
+  const world = useWorld();
+  let serving: Running;
+  beforeAll(async () => {
+    const environment = { DATABASE_URL: inject('databaseUrl') };
+    serving = await startServing([], environment, join(packed.built, 'server/main.js'));
+  });
+  afterAll(() => serving?.end('SIGTERM'));
+
+  test('serves the API', async () => {
+    const { key } = await world.organization();
+    const client = createClient({ baseUrl: serving.url, apiKey: key });
+    const { id } = await client.customers.create({ name: 'Ann' });
+    await client.customers.update(id, { tags: ['built'] });
+    expect(await client.customers.list({ tag: 'built' })).toMatchObject({ data: [{ id, name: 'Ann' }] });
+    await expect(client.items.create({ name: '' } as never)).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('serves the pages, with every file that they name, and the client', async () => {
+    for (const path of ['/docs', '/docs/operating', '/docs/reference', '/settings/sign-in']) {
+      const page = await fetch(serving.url + path);
+      expect(page.status, path).toBe(200);
+      const files = [...(await page.text()).matchAll(/(?:href|src)="(\/[^"]+\/assets\/[^"]+)"/g)].map(
+        ([, file]) => file,
+      );
+      expect(files.length, path).toBeGreaterThan(0);
+      for (const file of files) expect((await fetch(serving.url + file)).status, file).toBe(200);
+    }
+    expect(await (await fetch(`${serving.url}/docs/operating`)).text()).toContain('hljs-');
+    const served = await fetch(`${serving.url}/client.tgz`);
+    expect(Buffer.from(await served.arrayBuffer())).toEqual(await readFile(packed.client.tarball));
   });
 });
 

@@ -21,7 +21,15 @@ export type Packed = {
   installed: string;
 };
 
-export async function packAll(): Promise<{ server: Packed; client: Packed; remove(): Promise<void> }> {
+export type AllPacked = {
+  server: Packed;
+  client: Packed;
+  /** What `npm run build` wrote, without a folder node_modules above it. */
+  built: string;
+  remove(): Promise<void>;
+};
+
+export async function packAll(): Promise<AllPacked> {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-package-'));
   // Like a checkout, but away from it: others may be building there.
   const checkout = join(folder, 'checkout');
@@ -34,7 +42,9 @@ export async function packAll(): Promise<{ server: Packed; client: Packed; remov
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const server = await unpack('proposal-api', join(folder, `proposal-api-${version}.tgz`), join(folder, 'server'));
   const client = await install(clientName, join(checkout, 'dist/client.tgz'), join(folder, 'client'));
-  return { server, client, remove: () => rm(folder, { recursive: true, force: true }) };
+  const alone = join(folder, 'alone');
+  for (const part of ['package.json', 'dist']) await cp(join(checkout, part), join(alone, part), { recursive: true });
+  return { server, client, built: join(alone, 'dist'), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** The packed files, with the dependencies of this checkout: to install them again would take too long. */

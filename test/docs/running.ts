@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import { clientName } from '../compiler/packed.ts';
+import { program } from '../program.ts';
 import { proposal } from '../records.ts';
 import type { Tenant, World } from '../world.ts';
 
@@ -62,7 +63,7 @@ export async function newReader(world: World): Promise<Reader> {
     return text
       .replaceAll('ak_live_your_key', tenant.key)
       .replaceAll('your-organization', tenant.organization.slug)
-      .replaceAll('npx proposal-api', `node ${join(root, 'server/main.ts')}`)
+      .replaceAll('npx proposal-api', `node ${program}`)
       .replaceAll(`from '${clientName}'`, `from '${join(root, 'client/index.ts')}'`)
       .replaceAll(/\b(cus|itm|prp)_01jzy3v1k8e2tb6qk3x5w9r7md\b/g, (_, prefix: keyof typeof ids) => ids[prefix]);
   }

@@ -3,9 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
-
-const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+import { program } from '../program.ts';
 
 export type Running = {
   child: ChildProcess;
@@ -17,9 +15,9 @@ export type Running = {
 };
 
 /** Starts a command of the service; it may end by itself. */
-export function start(words: readonly string[], environment: NodeJS.ProcessEnv) {
+export function start(words: readonly string[], environment: NodeJS.ProcessEnv, file = program) {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [main, ...words], {
+  const child = spawn(process.execPath, [file, ...words], {
     cwd: tmpdir(),
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,8 +34,12 @@ export function start(words: readonly string[], environment: NodeJS.ProcessEnv) 
 }
 
 /** Starts `serve`, and waits until it serves. */
-export async function startServing(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<Running> {
-  const { child, output, end } = start(['serve', ...words], { PORT: '0', ...environment });
+export async function startServing(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  file = program,
+): Promise<Running> {
+  const { child, output, end } = start(['serve', ...words], { PORT: '0', ...environment }, file);
   for (;;) {
     const [, url] = /Serving (http\S+)\/v1/.exec(output.text) ?? [];
     if (url) return { child, url, output, end };

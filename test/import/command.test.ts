@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { drawProgress } from '../../server/import/progress-bar.ts';
+import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import { withFile } from './importing.ts';
 
 const world = useWorld();
-const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 
 type Run = { status: number; stdout: string; stderr: string };
 

@@ -1,14 +1,13 @@
 /** Imports that are killed in random places and run again. KILLS=10 kills more often. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
+import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { importInto, withFile } from './importing.ts';
 
 const world = useWorld();
-const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 const kills = Number(process.env.KILLS ?? 2);
 /** A chunk each 1000: a kill falls between two of them, or into one. */
 const proposals = 2000 + 1000 * kills;

@@ -2,14 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, inject, test } from 'vitest';
+import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
-
-const main = new URL('../../server/main.ts', import.meta.url).pathname;
 
 /** The command `serve` on the tests' database, until it is told to stop; its log is what it wrote by then. */
 async function serving() {
   const environment = { ...process.env, DATABASE_URL: inject('databaseUrl'), PORT: '0' };
-  const child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, log] = ['', ''];
   child.stdout.on('data', (chunk) => (out += String(chunk)));
   child.stderr.on('data', (chunk) => (log += String(chunk)));

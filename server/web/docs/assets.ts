@@ -1,4 +1,5 @@
 /** The files that the pages of the documentation load. */
+import { ownFile } from '../../files.ts';
 import { readAsset } from '../assets.ts';
 
 /**
@@ -18,7 +19,7 @@ export const scalar = {
 export type Assets = ReturnType<typeof readAssets>;
 
 export function readAssets() {
-  const own = (file: string) => readAsset(new URL(`assets/${file}`, import.meta.url));
+  const own = (file: string) => readAsset(ownFile(`web/docs/assets/${file}`));
   return {
     style: own('docs.css'),
     script: own('docs.js'),

@@ -11,7 +11,8 @@ type Highlighter = {
 // Not imported: its types include those of a browser, which conflict with Node's.
 const require = createRequire(import.meta.url);
 const highlighter: Highlighter = require('highlight.js/lib/core');
-const languages = {
+/** Info string of a code block → the module of highlight.js. */
+export const languages = {
   bash: 'bash',
   dockerfile: 'dockerfile',
   http: 'http',

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import express from 'express';
 import type { Response, Router } from 'express';
+import { ownFile } from '../../files.ts';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { readAssets } from './assets.ts';
@@ -64,7 +65,7 @@ export function docs(baseUrl: () => string): Router {
 
 /** A guide in Markdown, with the parts that are cached from the contract. */
 function readGuide({ slug }: Guide): string {
-  return fillBlocks(readFileSync(new URL(`guides/${slug === '' ? 'index' : slug}.md`, import.meta.url), 'utf8'));
+  return fillBlocks(readFileSync(ownFile(`web/docs/guides/${slug === '' ? 'index' : slug}.md`), 'utf8'));
 }
 
 function sendPage(response: Response, page: string, policy: string): void {

@@ -1,7 +1,8 @@
 /** Stylesheets, the script and the icon of the settings pages. */
+import { ownFile } from '../../files.ts';
 import { readAsset, serveAssets } from '../assets.ts';
 
-const own = (file: string) => readAsset(new URL(`assets/${file}`, import.meta.url));
+const own = (file: string) => readAsset(ownFile(`web/settings/assets/${file}`));
 
 const assets = {
   pico: readAsset(new URL(import.meta.resolve('@picocss/pico/css/pico.min.css'))),
