@@ -129,6 +129,16 @@ const queryBuilders = ['server/records/selection.ts'];
 const expressFolders = ['server/http/', 'server/web/'];
 /** Where the environment is read: the configuration, and the switch that shows stack traces. */
 const environmentReaders = ['server/config.ts', 'server/main.ts'];
+/** Where code asks for its own place, which in a build is another folder. */
+const placed = [
+  'server/files.ts', // the service's own files
+  'server/main.ts', // the cache of compiled code
+  'server/build/', // never built itself
+  'server/database/postgres-binaries.ts', // an npm package, found from anywhere
+  'server/web/docs/highlight.ts', // the same
+  'server/web/settings/assets.ts', // the same
+  'server/web/client-package.ts', // whether it is built
+];
 
 const product = ['contract/', 'server/', 'client/'];
 const everywhere = [...product, 'test/'];
@@ -259,6 +269,10 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     law: word(/\bprocess\.env\b/, product, environmentReaders),
     broken: { 'server/http/server.ts': 'const port = process.env.PORT;' },
   },
+  'only these files depend on the folder that they are in': {
+    law: word(/\bimport\.meta\b/, ['server/'], placed),
+    broken: { 'server/demo/demo.ts': "const rows = new URL('items.csv', import.meta.url);" },
+  },
   'nothing has the type any': {
     law: word(/(?::|\bas|<|,|=>|\|) *any\b(?! \w)/, [...product, 'test/api/']),
     broken: {
@@ -362,6 +376,7 @@ describe('the source', () => {
       [/\bcreateQueryBuilder\b/, queryBuilders],
       [/from 'express'/, expressFolders],
       [/\bprocess\.env\b/, environmentReaders],
+      [/\bimport\.meta\b/, placed],
     ];
     const needless = exceptions.flatMap(([pattern, places]) =>
       places.filter((place) => !files.some(({ path, text }) => isIn(path, place) && pattern.test(text))),
