@@ -103,22 +103,24 @@ export async function serve({
   // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
   await listen(server, host, port);
   const url = publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf(server, host);
-  const app = createApp({
-    database,
-    keys,
-    usage,
-    uploads,
-    mail: options.mail,
-    singleSignOn: options.singleSignOn,
-    unknownKeys: new UnknownKeys(clock),
-    limiter: limiter ?? memoryRateLimiter(clock),
-    statements: new StatementLimiter(),
-    log,
-    secret,
-    secure: publicUrl?.startsWith('https:') ?? false,
-    trustedProxies: options.trustedProxies ?? 0,
-    baseUrl: () => url,
-  });
+  const app = closedOnFailure(server, () =>
+    createApp({
+      database,
+      keys,
+      usage,
+      uploads,
+      mail: options.mail,
+      singleSignOn: options.singleSignOn,
+      unknownKeys: new UnknownKeys(clock),
+      limiter: limiter ?? memoryRateLimiter(clock),
+      statements: new StatementLimiter(),
+      log,
+      secret,
+      secure: publicUrl?.startsWith('https:') ?? false,
+      trustedProxies: options.trustedProxies ?? 0,
+      baseUrl: () => url,
+    }),
+  );
   const responses = trackResponses(server);
   const { pool, reads, writes, control } = database;
   metrics?.measure({
@@ -154,4 +156,14 @@ function attach(server: Server, app: RequestListener): void {
   server.on('request', app);
   // Node would respond to an unknown Expect header itself, and not in JSON.
   server.on('checkExpectation', app);
+}
+
+/** A server that listens would keep the process alive. */
+function closedOnFailure<T>(server: Server, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    server.close();
+    throw error;
+  }
 }

@@ -1,12 +1,12 @@
 /** The two packages as their users get them. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
-import { startServing } from '../faults/processes.ts';
+import { start, startServing } from '../faults/processes.ts';
 import type { Running } from '../faults/processes.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -114,6 +114,15 @@ describe('the build, without node_modules', () => {
     const served = await fetch(`${serving.url}/client.tgz`);
     expect(Buffer.from(await served.arrayBuffer())).toEqual(await readFile(packed.client.tarball));
   });
+});
+
+test('a build without package.json says so, and ends', async () => {
+  const folder = join(packed.client.project, '../incomplete');
+  await cp(packed.built, join(folder, 'dist'), { recursive: true });
+  const environment = { DATABASE_URL: inject('databaseUrl'), PORT: '0' };
+  const { output, exited } = start(['serve'], environment, join(folder, 'dist/server/main.js'));
+  expect(await exited).toEqual([1, null]);
+  expect(output.text).toContain(join(folder, 'package.json'));
 });
 
 describe('a project that installed the client', () => {
