@@ -1,8 +1,9 @@
 /** From a method call to a request, and from its response to what the caller gets. */
 import { fillPath, queryString, serviceUrl } from './url.ts';
 import { send, sleep as sleepFor } from './send.ts';
-import type { Fetch, Received, Sleep } from './send.ts';
-import type { CallOptions, CreateOptions, RateLimit, UpdateOptions, WithResponse } from './types.ts';
+import { version } from './generated.ts';
+import type { Attempt, Fetch, Received, Sleep, Wait } from './send.ts';
+import type { CallOptions, RateLimit, WithResponse } from './types.ts';
 
 /** Where the API is, the key, and how requests are sent. */
 export type ClientOptions = {
@@ -21,67 +22,98 @@ export type ClientOptions = {
    * same values again. Default: 3, for up to 4 attempts.
    */
   maxRetries?: number | undefined;
+  /** Called after each attempt, for logs and metrics. */
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
+  /** Called before each wait for another attempt, which can take up to a minute when the rate limit is exceeded. */
+  onWait?: ((wait: Wait) => void) | undefined;
   /** @internal How to wait between attempts; tests do not wait. */
   sleep?: Sleep | undefined;
 };
 
-export type Operation = { readonly method: string; readonly path: string; readonly list?: boolean };
+export type Operation = {
+  readonly method: string;
+  readonly path: string;
+  readonly list?: boolean;
+  /** The request headers that the contract has for it. */
+  readonly headers?: readonly string[];
+};
 
-type AnyOptions = CallOptions & CreateOptions & UpdateOptions & Record<string, unknown>;
-
-/** Performs an operation. Options that are not the client's own become query parameters. */
+/** Performs an operation. Options that are not the client's own become headers and query parameters of the contract. */
 export type Call = (
   operation: Operation,
   ids: unknown[],
   body: unknown,
-  options?: AnyOptions,
+  options?: CallOptions,
 ) => Promise<WithResponse<unknown>>;
 
 const isCount = (value: number) => Number.isInteger(value) && value >= 0;
 
 export function createCall(clientOptions: ClientOptions): Call {
-  const { timeoutMs: defaultTimeoutMs = 30_000, maxRetries: defaultRetries = 3, sleep = sleepFor } = clientOptions;
+  const { timeoutMs: defaultTimeoutMs = 30_000, maxRetries: defaultRetries = 3, onAttempt, onWait } = clientOptions;
+  const { sleep = sleepFor } = clientOptions;
   const service = serviceUrl(clientOptions.baseUrl);
   const authorization = `Bearer ${checkKey(clientOptions.apiKey)}`;
   // Looked up at each call, and called as a plain function: some runtimes reject any other `this`.
   const fetch: Fetch = clientOptions.fetch ?? ((url, init) => globalThis.fetch(url, init));
 
-  return async ({ method, path }, ids, body, options = {}) => {
-    const {
-      signal,
-      timeoutMs = defaultTimeoutMs,
-      maxRetries = defaultRetries,
-      idempotencyKey,
-      ifMatch,
-      ...query
-    } = options;
+  return async ({ method, path, headers: names = [] }, ids, body, options = {}) => {
+    const { signal, timeoutMs = defaultTimeoutMs, maxRetries = defaultRetries, headers: further, ...rest } = options;
     if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number of milliseconds above 0');
     if (!isCount(maxRetries)) throw new TypeError('maxRetries must be a whole number, 0 or above');
+    const { given, query } = separate(names, rest);
     const url = service + fillPath(path, ids) + queryString(query);
-    const headers = requestHeaders(method, { idempotencyKey, ifMatch }, body);
+    const headers = requestHeaders(further, given, body !== undefined);
     headers.set('authorization', authorization);
     const outgoing = { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) };
-    return withResponse(await send(outgoing, { fetch, sleep, timeoutMs, maxRetries, signal }));
+    return withResponse(await send(outgoing, { fetch, sleep, timeoutMs, maxRetries, signal, onAttempt, onWait }));
   };
+}
+
+/** `if-none-match` is the option `ifNoneMatch`. */
+const optionName = (header: string) => header.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The operation's headers, and everything else, which is its query. */
+function separate(names: readonly string[], options: Record<string, unknown>) {
+  const query = { ...options };
+  const given = new Map<string, string | undefined>();
+  for (const name of names) {
+    // The methods' types allow texts only.
+    given.set(name, query[optionName(name)] as string | undefined);
+    delete query[optionName(name)];
+  }
+  // All attempts of a call send the same one.
+  if (given.has('idempotency-key')) given.set('idempotency-key', given.get('idempotency-key') ?? uniqueText());
+  return { given, query };
+}
+
+/** A UUID; where the platform makes none, as in pages that are not served over https, 128 random bits. */
+function uniqueText(): string {
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A key copied with its line end works; anything else that no header can carry is rejected without being shown. */
 function checkKey(apiKey: unknown): string {
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
   if (key === '') throw new TypeError('apiKey is missing: pass an API key, ak_live_…, from Settings, API Keys');
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('apiKey must be an API key, ak_live_…, and nothing else');
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new TypeError('apiKey must be a single API key, such as ak_live_…, without spaces or line breaks');
   return key;
 }
 
-type WriteOptions = Pick<CreateOptions & UpdateOptions, 'idempotencyKey' | 'ifMatch'>;
-
-function requestHeaders(method: string, { idempotencyKey, ifMatch }: WriteOptions, body: unknown): Headers {
-  const headers = new Headers({ accept: 'application/json' });
-  if (body !== undefined) headers.set('content-type', 'application/json');
-  if (method === 'POST') headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
-  if (ifMatch !== undefined) headers.set('if-match', ifMatch);
+function requestHeaders(
+  further: CallOptions['headers'],
+  given: ReadonlyMap<string, string | undefined>,
+  withBody: boolean,
+): Headers {
+  const headers = new Headers(further);
   // A browser sets its own, and any other value would cause a CORS preflight.
-  if (!('document' in globalThis)) headers.set('user-agent', 'proposal-api-client');
+  if (!('document' in globalThis) && !headers.has('user-agent')) {
+    headers.set('user-agent', `proposal-api-client/${version}`);
+  }
+  headers.set('accept', 'application/json');
+  if (withBody) headers.set('content-type', 'application/json');
+  for (const [name, value] of given) if (value !== undefined) headers.set(name, value);
   return headers;
 }
 
@@ -89,7 +121,8 @@ function withResponse({ status, headers, body }: Received): WithResponse<unknown
   return {
     data: body,
     status,
-    etag: headers.get('etag'),
+    // A proxy that compresses weakens it, and it still names the same version.
+    etag: headers.get('etag')?.replace(/^W\//, '') ?? null,
     requestId: headers.get('x-request-id'),
     rateLimit: rateLimitOf(headers),
     headers,

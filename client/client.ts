@@ -3,8 +3,9 @@ import { createCall } from './call.ts';
 import type { Call, ClientOptions, Operation } from './call.ts';
 import { operations } from './generated.ts';
 import type { Client } from './generated.ts';
-import { List, Sync } from './list.ts';
-import type { PageShape } from './list.ts';
+import { List } from './list.ts';
+import type { PageShape, Query } from './list.ts';
+import { Sync } from './sync.ts';
 import type { CallOptions, WithResponse } from './types.ts';
 
 /**
@@ -50,14 +51,12 @@ function method(call: Call, operation: Operation) {
   return Object.assign(async (...given: unknown[]) => (await withResponse(...given)).data, { withResponse });
 }
 
-type Query = Record<string, unknown>;
-
 function listMethod(call: Call, operation: Operation) {
-  const withResponse = async (query?: Query, options?: CallOptions) =>
-    call(operation, [], undefined, { ...query, ...options });
   return Object.assign(
     (query?: Query, options?: CallOptions) => new List(pageReader(call, operation, options), { ...query }),
-    { withResponse },
+    {
+      withResponse: async (query?: Query, options?: CallOptions) => pageReader(call, operation, options)({ ...query }),
+    },
   );
 }
 
@@ -67,5 +66,6 @@ function syncMethod(call: Call, operation: Operation) {
 
 function pageReader(call: Call, operation: Operation, options: CallOptions | undefined) {
   // Every list returns pages; responses are not checked, so that a newer server stays readable.
-  return async (query: Query) => (await call(operation, [], undefined, { ...query, ...options })).data as PageShape;
+  return async (query: Query) =>
+    (await call(operation, [], undefined, { ...query, ...options })) as WithResponse<PageShape>;
 }

@@ -1,5 +1,6 @@
 /** What a call throws. */
 import type { Problem, ProblemCode, ProblemError } from './generated.ts';
+import type { PlatformHeaders } from './platform.ts';
 
 /** A code of the API, `http_error` for a response that does not come from it, or a code newer than this client. */
 export type ErrorCode = ProblemCode | 'http_error' | (string & {});
@@ -14,12 +15,12 @@ export class ApiError extends Error {
   readonly detail: string;
   /** Everything that is wrong with the request, each with its location; `[]` if there is nothing to point at. */
   readonly errors: ProblemError[];
-  /** The value of `X-Request-Id`, to quote to support. */
+  /** The value of `X-Request-Id`, to give to support. */
   readonly requestId: string | null;
-  /** Seconds to wait before the same request can succeed; `null` if the server did not say. */
+  /** Seconds to wait before the same request can succeed; `null` if the server did not send it. */
   readonly retryAfterSeconds: number | null;
   readonly #problem: Problem | null;
-  readonly #headers: Headers;
+  readonly #headers: PlatformHeaders;
 
   static {
     // On the prototype, so that it appears in the first line of the stack and survives minification.
@@ -27,7 +28,7 @@ export class ApiError extends Error {
   }
 
   /** `body` is the parsed JSON of the response, or undefined if it is not JSON. */
-  constructor(status: number, headers: Headers, body: unknown) {
+  constructor(status: number, headers: PlatformHeaders, body: unknown) {
     const problem = isProblem(body) ? body : null;
     const code = problem?.code ?? 'http_error';
     const detail = problem?.detail ?? foreignResponse(headers);
@@ -49,7 +50,7 @@ export class ApiError extends Error {
   }
 
   /** All response headers. */
-  get headers(): Headers {
+  get headers(): PlatformHeaders {
     return this.#headers;
   }
 
@@ -86,11 +87,11 @@ function isProblem(body: unknown): body is Problem {
   return 'code' in body && typeof body.code === 'string' && 'errors' in body && Array.isArray(body.errors);
 }
 
-function foreignResponse(headers: Headers): string {
+function foreignResponse(headers: PlatformHeaders): string {
   const location = headers.get('location');
-  if (location !== null) return `The server redirects to ${location}: use the final URL as baseUrl.`;
+  if (location !== null) return `The server redirected to ${location}. Use that URL as baseUrl.`;
   const type = headers.get('content-type') ?? 'no content type';
-  return `The response (${type}) does not come from this API: a proxy sent it, or baseUrl is not the URL of the API.`;
+  return `The response (${type}) did not come from this API. Check baseUrl, and any proxy in between.`;
 }
 
 /** Seconds, or an HTTP date, compared with this machine's clock. */

@@ -1,13 +1,16 @@
 /** Generated from the contract by `npm run generate`. Do not edit: change the contract instead. */
 
-import type { CallOptions, CreateOptions, ListMethod, Method, SyncMethod, UpdateOptions } from './types.ts';
+import type { CallOptions, ConditionalMethod, ListMethod, Method, SyncMethod, TagsChange } from './types.ts';
+
+/** New values may be added. */
+export type Plan = 'free' | 'team' | (string & {});
 
 /** The calling organization and key. */
 export type Me = {
   /** A label for this connection, on one line. */
   label: string;
   /** The organization’s plan. */
-  plan: 'free' | 'team';
+  plan: Plan;
   /** The organization whose data this key reads and writes. */
   organization: {
     /** Unique id; it never changes. */
@@ -54,11 +57,17 @@ export type CustomerList = {
   /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change
-   * is missed. `null` on other lists.
+   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no
+   * change. `null` on other lists.
    */
   syncedThrough: string | null;
 };
+
+/** New values may be added. */
+export type CustomerType = 'person' | 'company' | (string & {});
+
+/** New values may be added. */
+export type CustomerStatus = 'active' | 'archived' | (string & {});
 
 /** A person or company that the organization sells to. */
 export type Customer = {
@@ -68,7 +77,7 @@ export type Customer = {
    * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
    * else `person`.
    */
-  type: 'person' | 'company';
+  type: CustomerType;
   /** Display name. Default: companyName, else firstName and lastName, else email, else phone. */
   name: string;
   /** Given name. */
@@ -77,7 +86,7 @@ export type Customer = {
   lastName: string | null;
   /** Company name. */
   companyName: string | null;
-  /** One e-mail address, stored as typed and compared ignoring case. */
+  /** One email address, stored as typed and compared ignoring case. */
   email: string | null;
   /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone: string | null;
@@ -91,18 +100,30 @@ export type Customer = {
   website: string | null;
   /** Internal notes, never shown to the customer. */
   notes: string | null;
-  /** Labels, in the order given; up to 20, unique regardless of case. */
+  /** Tags, in the order given: up to 20, unique ignoring case. */
   tags: string[];
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
+  /**
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   */
   metadata: Record<string, string>;
-  /** `active` customers are in use; `archived` ones are kept but no longer in use. */
-  status: 'active' | 'archived';
+  /** `archived` customers are kept but no longer in use. */
+  status: CustomerStatus;
+  /**
+   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * erased customer can no longer be changed.
+   */
+  erasedAt: string | null;
   /** When the record was created. */
   createdAt: string;
   /** When the record last changed. */
   updatedAt: string;
+  /**
+   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * `If-None-Match` to fetch it only if it has changed.
+   */
+  etag: string;
 };
 
 /** A postal address; `null` if every part of it is `null`. */
@@ -138,8 +159,8 @@ export type CustomerListQuery = {
   /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you
-   * may repeat or leave out, but not change.
+   * Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat
+   * or omit them, but not change them.
    */
   cursor?: string | undefined;
   /** The order; `-` means descending. Ties are broken by id. */
@@ -157,25 +178,61 @@ export type CustomerListQuery = {
   /** Only records whose `updatedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   updatedBefore?: string | Date | undefined;
   /**
-   * Search in name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode and externalId.
-   * Every word must be found in one of these fields; case, accents and punctuation are ignored. Up to 8 words.
+   * Search in name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode, country (by its
+   * name or code) and externalId. Every word must be found in one of these fields; case, accents and punctuation are
+   * ignored. Up to 8 words.
    */
   q?: string | undefined;
+  /** Only the customers with these ids; ids that do not exist are left out. */
+  ids?: string | readonly string[] | undefined;
   /** Only the record with exactly this externalId. */
   externalId?: string | undefined;
-  /** Exact values of metadata keys, as `metadata[key]=value`; up to 5, all of which must match. */
+  /** Only records with these metadata values; up to 5, all of which must match. */
   metadata?: Record<string, string> | undefined;
-  /** Only customers with exactly this e-mail address, ignoring case. */
+  /** Only customers with exactly this email address, ignoring case. */
   email?: string | undefined;
   /**
    * Only customers with this phone number. Digits are compared: 7 or more match the end of the number, fewer must match
    * all of it.
    */
   phone?: string | undefined;
+  /** Only customers whose address is in this country: an ISO 3166-1 alpha-2 code, in either case. */
+  country?: string | undefined;
   /** Only customers with this tag, ignoring case. */
   tag?: string | undefined;
   /** Only customers with this status; `all` includes archived ones. */
   status?: 'active' | 'archived' | 'all' | undefined;
+};
+
+/** Options of `GET /v1/customers/:customerId`. */
+export type GetCustomerOptions = CallOptions & {
+  /**
+   * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
+   * returns `null`.
+   */
+  ifNoneMatch?: string | undefined;
+};
+
+/** Options of `POST /v1/customers`. */
+export type CreateCustomerOptions = CallOptions & {
+  /**
+   * What to do if another customer already has this externalId: `error` fails with `external_id_taken`, `return` returns
+   * that customer unchanged, `update` merges the body into it. `return` and `update` need an externalId in the body.
+   * With `update`, `If-Match` makes the change conditional.
+   */
+  onConflict?: 'error' | 'return' | 'update' | undefined;
+  /**
+   * Makes retries safe: within 24 hours, a repeated request with the same key and body returns the original response,
+   * and nothing is created twice. Use a new value, such as a UUID, for each record. Default: a new UUID for each call,
+   * kept across its retries. Pass your own to be safe across restarts.
+   */
+  idempotencyKey?: string | undefined;
+  /**
+   * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
+   * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record
+   * before you conclude that somebody else changed it.
+   */
+  ifMatch?: string | undefined;
 };
 
 /**
@@ -196,7 +253,7 @@ export type CustomerCreate = {
   lastName?: string | null | undefined;
   /** Company name. */
   companyName?: string | null | undefined;
-  /** One e-mail address, stored as typed and compared ignoring case. */
+  /** One email address, stored as typed and compared ignoring case. */
   email?: string | null | undefined;
   /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone?: string | null | undefined;
@@ -210,16 +267,19 @@ export type CustomerCreate = {
   website?: string | null | undefined;
   /** Internal notes, never shown to the customer. */
   notes?: string | null | undefined;
-  /** Labels, in the order given; up to 20, unique regardless of case. */
-  tags?: readonly string[] | null | undefined;
+  /**
+   * Tags, in the order given: up to 20, unique ignoring case. A list replaces all tags. To keep the others, send `{
+   * "add": [...], "remove": [...] }` instead.
+   */
+  tags?: readonly string[] | null | TagsChange | undefined;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. Numbers and
-   * booleans are accepted too, and become strings.
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
-  metadata?: Record<string, string | number | boolean | null> | null | undefined;
-  /** `active` customers are in use; `archived` ones are kept but no longer in use. */
+  metadata?: Record<string, string | null | number | boolean> | null | undefined;
+  /** `archived` customers are kept but no longer in use. */
   status?: 'active' | 'archived' | undefined;
 };
 
@@ -239,18 +299,20 @@ export type AddressInput = {
   country?: string | null | undefined;
 };
 
-/** Options of `POST /v1/customers`. */
-export type CreateCustomerOptions = CreateOptions & {
+/** Options of `PATCH /v1/customers/:customerId`. */
+export type UpdateCustomerOptions = CallOptions & {
   /**
-   * What to do if another customer already has this externalId: `error` responds with 409, `return` with 200 and that
-   * customer unchanged, `update` with 200 after merging the body into it. `return` and `update` need an externalId in
-   * the body.
+   * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
+   * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record
+   * before you conclude that somebody else changed it.
    */
-  onConflict?: 'error' | 'return' | 'update' | undefined;
+  ifMatch?: string | undefined;
 };
 
 /** A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. */
 export type CustomerUpdate = {
+  /** Unique id; it never changes. */
+  id?: string | undefined;
   /**
    * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
    * else `person`.
@@ -264,7 +326,7 @@ export type CustomerUpdate = {
   lastName?: string | null | undefined;
   /** Company name. */
   companyName?: string | null | undefined;
-  /** One e-mail address, stored as typed and compared ignoring case. */
+  /** One email address, stored as typed and compared ignoring case. */
   email?: string | null | undefined;
   /** Phone number with at least 3 digits, stored as typed and searched by its digits. */
   phone?: string | null | undefined;
@@ -278,23 +340,34 @@ export type CustomerUpdate = {
   website?: string | null | undefined;
   /** Internal notes, never shown to the customer. */
   notes?: string | null | undefined;
-  /** Labels, in the order given; up to 20, unique regardless of case. */
-  tags?: readonly string[] | null | undefined;
+  /**
+   * Tags, in the order given: up to 20, unique ignoring case. A list replaces all tags. To keep the others, send `{
+   * "add": [...], "remove": [...] }` instead.
+   */
+  tags?: readonly string[] | null | TagsChange | undefined;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. Numbers and
-   * booleans are accepted too, and become strings. `null` removes a key, or all of them.
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
   metadata?: Record<string, string | null | number | boolean> | null | undefined;
-  /** `active` customers are in use; `archived` ones are kept but no longer in use. */
+  /** `archived` customers are kept but no longer in use. */
   status?: 'active' | 'archived' | undefined;
-  /** Unique id; it never changes. */
-  id?: string | undefined;
+  /**
+   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * erased customer can no longer be changed.
+   */
+  erasedAt?: string | null | undefined;
   /** When the record was created. */
   createdAt?: string | undefined;
   /** When the record last changed. */
   updatedAt?: string | undefined;
+  /**
+   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * `If-None-Match` to fetch it only if it has changed.
+   */
+  etag?: string | undefined;
 };
 
 /** The parts to change. An absent part stays as it is, `null` clears it. */
@@ -320,11 +393,14 @@ export type ProposalList = {
   /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change
-   * is missed. `null` on other lists.
+   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no
+   * change. `null` on other lists.
    */
   syncedThrough: string | null;
 };
+
+/** New values may be added. */
+export type ProposalStatus = 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled' | (string & {});
 
 /** An offer to a customer. Its lines are present only with `include=lineItems`. */
 export type ListedProposal = {
@@ -334,23 +410,32 @@ export type ListedProposal = {
   number: string;
   /** Title. */
   title: string;
-  /** The status of the proposal. New values may be added. */
-  status: 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled';
+  /**
+   * The status of the proposal. The organization’s application moves it, this API never does: a proposal whose
+   * `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of
+   * the last move; `sentAt`, `acceptedAt` and the like are the times of the first. An accepted proposal can be canceled,
+   * or sent and accepted again: `acceptedAt` then still is the first acceptance, and `status` tells how things stand
+   * now. New values may be added.
+   */
+  status: ProposalStatus;
   /** When the status last changed. */
   statusChangedAt: string;
   /** The id of the customer; `null` on a draft that has none yet. */
   customerId: string | null;
-  /** The customer, with its current details. */
-  customer: CustomerSummary | null;
+  /**
+   * The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with
+   * `include=customer`.
+   */
+  customer: ListedCustomer | null;
   /** ISO 4217 currency code, in upper case. */
   currency: string;
-  /** Sum of the subtotals of all lines that count, in `currency`, with exactly as many decimals as it has. */
+  /** Sum of the subtotals of all selected lines, in `currency`, with exactly as many decimals as the currency has. */
   subtotal: string;
-  /** Sum of the discounts of all lines that count, in `currency`, with exactly as many decimals as it has. */
+  /** Sum of the discounts of all selected lines, in `currency`, with exactly as many decimals as the currency has. */
   discountTotal: string;
-  /** Sum of the taxes of all lines that count, in `currency`, with exactly as many decimals as it has. */
+  /** Sum of the taxes of all selected lines, in `currency`, with exactly as many decimals as the currency has. */
   taxTotal: string;
-  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly as many decimals as it has. */
+  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly as many decimals as the currency has. */
   total: string;
   /** The lines, in order of position. */
   lineItems?: LineItem[] | undefined;
@@ -360,23 +445,23 @@ export type ListedProposal = {
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When the proposal was first sent; `null` if it never was. */
+  /** When the proposal was first sent; `null` if it has not been. */
   sentAt: string | null;
-  /** When the proposal was first viewed by the customer; `null` if it never was. */
+  /** When the proposal was first viewed by the customer; `null` if it has not been. */
   viewedAt: string | null;
-  /** When the proposal was first accepted; `null` if it never was. */
+  /** When the proposal was first accepted; `null` if it has not been. */
   acceptedAt: string | null;
-  /** When the proposal was first declined; `null` if it never was. */
+  /** When the proposal was first declined; `null` if it has not been. */
   declinedAt: string | null;
-  /** When the proposal was first expired; `null` if it never was. */
+  /** When the proposal was first expired; `null` if it has not been. */
   expiredAt: string | null;
-  /** When the proposal was first canceled; `null` if it never was. */
+  /** When the proposal was first canceled; `null` if it has not been. */
   canceledAt: string | null;
   /** The person who accepted the proposal. */
   acceptedBy: {
     /** Name. */
     name: string;
-    /** E-mail address. */
+    /** Email address. */
     email: string | null;
   } | null;
   /** Why the customer declined. */
@@ -389,32 +474,88 @@ export type ListedProposal = {
   owner: {
     /** Name. */
     name: string;
-    /** E-mail address. */
+    /** Email address. */
     email: string | null;
   } | null;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
+  /**
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   */
   metadata: Record<string, string>;
   /** When the record was created. */
   createdAt: string;
   /** When the record last changed. */
   updatedAt: string;
+  /**
+   * Names this version of the proposal and of its customer, as they are here: it also changes when the customer does,
+   * which does not move `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
+   */
+  etag: string;
 };
 
-/** The customer, with its current details. */
-export type CustomerSummary = {
+/**
+ * The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with
+ * `include=customer`.
+ */
+export type ListedCustomer = {
   /** Unique id; it never changes. */
   id: string;
+  /**
+   * Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName,
+   * else `person`.
+   */
+  type?: CustomerType | undefined;
   /** Display name. */
   name: string;
+  /** Given name. */
+  firstName?: string | null | undefined;
+  /** Family name. */
+  lastName?: string | null | undefined;
   /** Company name. */
   companyName: string | null;
-  /** E-mail address. */
+  /** Email address. */
   email: string | null;
   /** Phone number. */
   phone: string | null;
+  /** A postal address; `null` if every part of it is `null`. */
+  address?: Address | null | undefined;
+  /** The delivery address; `null` if every part of it is `null`. */
+  shippingAddress?: Address | null | undefined;
+  /** Tax or VAT number. */
+  taxId?: string | null | undefined;
+  /** Website: an `http://` or `https://` URL. */
+  website?: string | null | undefined;
+  /** Internal notes, never shown to the customer. */
+  notes?: string | null | undefined;
+  /** Tags, in the order given: up to 20, unique ignoring case. */
+  tags?: string[] | undefined;
+  /** The id of this record in your own system; unique per resource, case-sensitive. */
+  externalId?: string | null | undefined;
+  /**
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** `archived` customers are kept but no longer in use. */
+  status?: CustomerStatus | undefined;
+  /**
+   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * erased customer can no longer be changed.
+   */
+  erasedAt: string | null;
+  /** When the record was created. */
+  createdAt?: string | undefined;
+  /** When the record last changed. */
+  updatedAt?: string | undefined;
+  /**
+   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * `If-None-Match` to fetch it only if it has changed.
+   */
+  etag?: string | undefined;
 };
+
+/** New values may be added. */
+export type ItemType = 'product' | 'service' | (string & {});
 
 /** One line of a proposal. */
 export type LineItem = {
@@ -425,7 +566,7 @@ export type LineItem = {
   /** The catalog item; `null` if the line is not from the catalog. */
   itemId: string | null;
   /** Whether this is a product or a service. */
-  type: 'product' | 'service';
+  type: ItemType;
   /** What is offered, as the customer sees it. */
   name: string;
   /** Further description. */
@@ -438,19 +579,22 @@ export type LineItem = {
   unit: string | null;
   /** Price of one unit; negative for a credit. */
   unitPrice: string;
-  /** Discount on the line, in `currency`, with exactly as many decimals as it has. */
+  /** Discount on the line, in `currency`, with exactly as many decimals as the currency has. */
   discountAmount: string;
   /** Tax rate in percent; `null` means 0. */
   taxRate: string | null;
-  /** quantity × unitPrice, rounded, in `currency`, with exactly as many decimals as it has. */
+  /** quantity × unitPrice, rounded, in `currency`, with exactly as many decimals as the currency has. */
   subtotal: string;
-  /** (subtotal − discountAmount) × taxRate / 100, rounded, in `currency`, with exactly as many decimals as it has. */
+  /**
+   * (subtotal − discountAmount) × taxRate / 100, rounded, in `currency`, with exactly as many decimals as the currency
+   * has.
+   */
   taxAmount: string;
-  /** subtotal − discountAmount + taxAmount, in `currency`, with exactly as many decimals as it has. */
+  /** subtotal − discountAmount + taxAmount, in `currency`, with exactly as many decimals as the currency has. */
   total: string;
   /** Whether the customer may decline this line. */
   optional: boolean;
-  /** Whether this line counts towards the totals. */
+  /** Whether this line counts toward the totals. */
   selected: boolean;
 };
 
@@ -459,8 +603,8 @@ export type ProposalListQuery = {
   /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you
-   * may repeat or leave out, but not change.
+   * Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat
+   * or omit them, but not change them.
    */
   cursor?: string | undefined;
   /** The order; `-` means descending. Ties are broken by id. */
@@ -482,18 +626,32 @@ export type ProposalListQuery = {
    * and punctuation are ignored. Up to 8 words.
    */
   q?: string | undefined;
+  /** Only the proposals with these ids; ids that do not exist are left out. */
+  ids?: string | readonly string[] | undefined;
   /** Only the record with exactly this externalId. */
   externalId?: string | undefined;
-  /** Exact values of metadata keys, as `metadata[key]=value`; up to 5, all of which must match. */
+  /** Only records with these metadata values; up to 5, all of which must match. */
   metadata?: Record<string, string> | undefined;
-  /** Only proposals with one of these statuses, separated by commas. */
+  /** Only proposals with one of these statuses. */
   status?: 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled' | readonly ('draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled')[] | undefined;
-  /** Only proposals to the customer with this id. */
+  /** Only proposals for this customer. */
   customerId?: string | undefined;
   /** Only the proposal with exactly this number. */
   number?: string | undefined;
-  /** Only proposals whose `expiresAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
+  /** Only proposals in this currency: an ISO 4217 code, in either case. */
+  currency?: string | undefined;
+  /**
+   * Only records whose `expiresAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
+  expiresSince?: string | Date | undefined;
+  /** Only records whose `expiresAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
   expiresBefore?: string | Date | undefined;
+  /**
+   * Only records whose `acceptedAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
+   */
+  acceptedSince?: string | Date | undefined;
+  /** Only records whose `acceptedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC. */
+  acceptedBefore?: string | Date | undefined;
   /**
    * Only records whose `statusChangedAt` is at or after this time. RFC 3339 with a time zone; a date alone means 00:00
    * UTC.
@@ -503,8 +661,8 @@ export type ProposalListQuery = {
    * Only records whose `statusChangedAt` is before this time. RFC 3339 with a time zone; a date alone means 00:00 UTC.
    */
   statusChangedBefore?: string | Date | undefined;
-  /** What else to return with each proposal: `lineItems` adds its lines. */
-  include?: 'lineItems' | readonly 'lineItems'[] | undefined;
+  /** What else to return with each proposal: `lineItems` adds its lines, `customer` every field of its customer. */
+  include?: 'lineItems' | 'customer' | readonly ('lineItems' | 'customer')[] | undefined;
 };
 
 /** An offer to a customer, with its lines. */
@@ -515,8 +673,14 @@ export type Proposal = {
   number: string;
   /** Title. */
   title: string;
-  /** The status of the proposal. New values may be added. */
-  status: 'draft' | 'sent' | 'viewed' | 'accepted' | 'declined' | 'expired' | 'canceled';
+  /**
+   * The status of the proposal. The organization’s application moves it, this API never does: a proposal whose
+   * `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of
+   * the last move; `sentAt`, `acceptedAt` and the like are the times of the first. An accepted proposal can be canceled,
+   * or sent and accepted again: `acceptedAt` then still is the first acceptance, and `status` tells how things stand
+   * now. New values may be added.
+   */
+  status: ProposalStatus;
   /** When the status last changed. */
   statusChangedAt: string;
   /** The id of the customer; `null` on a draft that has none yet. */
@@ -525,13 +689,13 @@ export type Proposal = {
   customer: CustomerSummary | null;
   /** ISO 4217 currency code, in upper case. */
   currency: string;
-  /** Sum of the subtotals of all lines that count, in `currency`, with exactly as many decimals as it has. */
+  /** Sum of the subtotals of all selected lines, in `currency`, with exactly as many decimals as the currency has. */
   subtotal: string;
-  /** Sum of the discounts of all lines that count, in `currency`, with exactly as many decimals as it has. */
+  /** Sum of the discounts of all selected lines, in `currency`, with exactly as many decimals as the currency has. */
   discountTotal: string;
-  /** Sum of the taxes of all lines that count, in `currency`, with exactly as many decimals as it has. */
+  /** Sum of the taxes of all selected lines, in `currency`, with exactly as many decimals as the currency has. */
   taxTotal: string;
-  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly as many decimals as it has. */
+  /** subtotal − discountTotal + taxTotal, in `currency`, with exactly as many decimals as the currency has. */
   total: string;
   /** The lines, in order of position. */
   lineItems: LineItem[];
@@ -541,23 +705,23 @@ export type Proposal = {
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When the proposal was first sent; `null` if it never was. */
+  /** When the proposal was first sent; `null` if it has not been. */
   sentAt: string | null;
-  /** When the proposal was first viewed by the customer; `null` if it never was. */
+  /** When the proposal was first viewed by the customer; `null` if it has not been. */
   viewedAt: string | null;
-  /** When the proposal was first accepted; `null` if it never was. */
+  /** When the proposal was first accepted; `null` if it has not been. */
   acceptedAt: string | null;
-  /** When the proposal was first declined; `null` if it never was. */
+  /** When the proposal was first declined; `null` if it has not been. */
   declinedAt: string | null;
-  /** When the proposal was first expired; `null` if it never was. */
+  /** When the proposal was first expired; `null` if it has not been. */
   expiredAt: string | null;
-  /** When the proposal was first canceled; `null` if it never was. */
+  /** When the proposal was first canceled; `null` if it has not been. */
   canceledAt: string | null;
   /** The person who accepted the proposal. */
   acceptedBy: {
     /** Name. */
     name: string;
-    /** E-mail address. */
+    /** Email address. */
     email: string | null;
   } | null;
   /** Why the customer declined. */
@@ -570,17 +734,52 @@ export type Proposal = {
   owner: {
     /** Name. */
     name: string;
-    /** E-mail address. */
+    /** Email address. */
     email: string | null;
   } | null;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
+  /**
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   */
   metadata: Record<string, string>;
   /** When the record was created. */
   createdAt: string;
   /** When the record last changed. */
   updatedAt: string;
+  /**
+   * Names this version of the proposal and of its customer, as they are here: it also changes when the customer does,
+   * which does not move `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
+   */
+  etag: string;
+};
+
+/** The customer, with its current details. */
+export type CustomerSummary = {
+  /** Unique id; it never changes. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Company name. */
+  companyName: string | null;
+  /** Email address. */
+  email: string | null;
+  /** Phone number. */
+  phone: string | null;
+  /**
+   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * erased customer can no longer be changed.
+   */
+  erasedAt: string | null;
+};
+
+/** Options of `GET /v1/proposals/:proposalId`. */
+export type GetProposalOptions = CallOptions & {
+  /**
+   * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
+   * returns `null`.
+   */
+  ifNoneMatch?: string | undefined;
 };
 
 /** A page of items. */
@@ -590,18 +789,21 @@ export type ItemList = {
   /** How to get the next page. */
   pagination: Pagination;
   /**
-   * On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change
-   * is missed. `null` on other lists.
+   * On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no
+   * change. `null` on other lists.
    */
   syncedThrough: string | null;
 };
+
+/** New values may be added. */
+export type ItemStatus = 'active' | 'archived' | (string & {});
 
 /** A product or service in the catalog. */
 export type Item = {
   /** Unique id; it never changes. */
   id: string;
   /** Whether this is a product or a service. */
-  type: 'product' | 'service';
+  type: ItemType;
   /** Name, as shown on proposals. */
   name: string;
   /** Description for the customer. */
@@ -614,24 +816,31 @@ export type Item = {
   currency: string;
   /** The unit that the price is for, such as `hour`, `each` or `kg`. */
   unit: string | null;
-  /** Whether tax applies to it. */
+  /** Whether the item is taxable. */
   taxable: boolean;
   /** Tax rate in percent. */
   taxRate: string | null;
-  /** Category in the catalog, such as a product group. */
+  /** Catalog category, such as a product group. */
   category: string | null;
   /** URL of a picture, starting with `https://`. */
   imageUrl: string | null;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId: string | null;
-  /** Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. */
+  /**
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   */
   metadata: Record<string, string>;
-  /** `active` items are offered; `archived` ones no longer are. */
-  status: 'active' | 'archived';
+  /** `archived` items are no longer offered. */
+  status: ItemStatus;
   /** When the record was created. */
   createdAt: string;
   /** When the record last changed. */
   updatedAt: string;
+  /**
+   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * `If-None-Match` to fetch it only if it has changed.
+   */
+  etag: string;
 };
 
 /** Parameters of `/v1/items`. */
@@ -639,8 +848,8 @@ export type ItemListQuery = {
   /** The number of records on a page. */
   limit?: number | undefined;
   /**
-   * Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you
-   * may repeat or leave out, but not change.
+   * Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat
+   * or omit them, but not change them.
    */
   cursor?: string | undefined;
   /** The order; `-` means descending. Ties are broken by id. */
@@ -662,9 +871,11 @@ export type ItemListQuery = {
    * are ignored. Up to 8 words.
    */
   q?: string | undefined;
+  /** Only the items with these ids; ids that do not exist are left out. */
+  ids?: string | readonly string[] | undefined;
   /** Only the record with exactly this externalId. */
   externalId?: string | undefined;
-  /** Exact values of metadata keys, as `metadata[key]=value`; up to 5, all of which must match. */
+  /** Only records with these metadata values; up to 5, all of which must match. */
   metadata?: Record<string, string> | undefined;
   /** Only items of this type. */
   type?: 'product' | 'service' | undefined;
@@ -674,6 +885,30 @@ export type ItemListQuery = {
   category?: string | undefined;
   /** Only items with this status; `all` includes archived ones. */
   status?: 'active' | 'archived' | 'all' | undefined;
+};
+
+/** Options of `GET /v1/items/:itemId`. */
+export type GetItemOptions = CallOptions & {
+  /**
+   * Returns the record only if it is no longer this version: the `etag` that you read. If it still is, the method
+   * returns `null`.
+   */
+  ifNoneMatch?: string | undefined;
+};
+
+/** Options of `POST /v1/items`. */
+export type CreateItemOptions = CallOptions & {
+  /**
+   * What to do if another item already has this externalId: `error` fails with `external_id_taken`, `return` returns
+   * that item unchanged. `return` needs an externalId in the body.
+   */
+  onConflict?: 'error' | 'return' | undefined;
+  /**
+   * Makes retries safe: within 24 hours, a repeated request with the same key and body returns the original response,
+   * and nothing is created twice. Use a new value, such as a UUID, for each record. Default: a new UUID for each call,
+   * kept across its retries. Pass your own to be safe across restarts.
+   */
+  idempotencyKey?: string | undefined;
 };
 
 /**
@@ -695,30 +930,21 @@ export type ItemCreate = {
   currency?: string | undefined;
   /** The unit that the price is for, such as `hour`, `each` or `kg`. */
   unit?: string | null | undefined;
-  /** Whether tax applies to it. */
+  /** Whether the item is taxable. */
   taxable?: boolean | undefined;
   /** Tax rate in percent. From 0 to 100, up to 4 decimals; a JSON number is accepted too. */
   taxRate?: string | number | null | undefined;
-  /** Category in the catalog, such as a product group. */
+  /** Catalog category, such as a product group. */
   category?: string | null | undefined;
   /** URL of a picture, starting with `https://`. */
   imageUrl?: string | null | undefined;
   /** The id of this record in your own system; unique per resource, case-sensitive. */
   externalId?: string | null | undefined;
   /**
-   * Your own data: up to 50 keys (1..40 of A-Z a-z 0-9 _ . -), each with a string of up to 500 characters. Numbers and
-   * booleans are accepted too, and become strings.
+   * Your own key-value pairs: up to 50 keys (1 to 40 of A–Z a–z 0–9 _ . -), each with a string of up to 500 characters.
+   * Numbers and booleans are accepted too, and become strings. `null` removes a key, or all of them.
    */
-  metadata?: Record<string, string | number | boolean | null> | null | undefined;
-};
-
-/** Options of `POST /v1/items`. */
-export type CreateItemOptions = CreateOptions & {
-  /**
-   * What to do if another item already has this externalId: `error` responds with 409, `return` with 200 and that item
-   * unchanged. `return` needs an externalId in the body.
-   */
-  onConflict?: 'error' | 'return' | undefined;
+  metadata?: Record<string, string | null | number | boolean> | null | undefined;
 };
 
 /** A failure, as RFC 9457 `application/problem+json`. */
@@ -733,7 +959,7 @@ export type Problem = {
   detail: string;
   /** The kind of problem, for programs. */
   code: string;
-  /** The value of `X-Request-Id`, to quote to support. */
+  /** The value of `X-Request-Id`, to give to support. */
   requestId: string;
   /** Everything that is wrong, each with its location; `[]` if there is nothing to point to. */
   errors: ProblemError[];
@@ -746,7 +972,7 @@ export type Problem = {
 /** One thing that is wrong with a request. */
 export type ProblemError = {
   /** The part of the request that has the value. */
-  in: 'body' | 'query' | 'path' | 'header';
+  in: 'body' | 'query' | 'path' | 'header' | (string & {});
   /** The field, parameter or header; dots separate nested names. */
   field: string;
   /** JSON Pointer (RFC 6901) into the body; `null` for other parts of the request. */
@@ -755,10 +981,10 @@ export type ProblemError = {
    * What is wrong, for programs: in a body one of `required`, `invalid_type`, `too_short`, `too_long`, `invalid_email`,
    * `invalid_url`, `invalid_country`, `invalid_currency`, `invalid_decimal`, `too_many_decimals`, `out_of_range`,
    * `invalid_enum`, `unknown_field`, `read_only_field`, `invalid_characters`, `too_many_items`, `duplicate_item`;
-   * elsewhere the problem's own code.
+   * otherwise the same as `code`.
    */
   code: string;
-  /** What is wrong, for people; it continues the name of the field. */
+  /** Human-readable message, phrased to follow the field name. */
   message: string;
   /** The nearest valid name or value, if there is one. */
   suggestion?: string | undefined;
@@ -778,6 +1004,7 @@ export type ProblemCode =
   | 'api_key_malformed'
   | 'api_key_invalid'
   | 'api_key_revoked'
+  | 'api_key_expired'
   | 'plan_required'
   | 'route_not_found'
   | 'not_found'
@@ -785,6 +1012,8 @@ export type ProblemCode =
   | 'request_timeout'
   | 'external_id_taken'
   | 'sku_taken'
+  | 'customer_erased'
+  | 'external_id_erased'
   | 'idempotency_in_progress'
   | 'precondition_failed'
   | 'payload_too_large'
@@ -794,6 +1023,7 @@ export type ProblemCode =
   | 'rate_limited'
   | 'headers_too_large'
   | 'internal_error'
+  | 'unsupported_transfer_encoding'
   | 'unavailable';
 
 /** What can be wrong with one field or parameter. */
@@ -816,7 +1046,192 @@ export type FieldCode =
   | 'too_many_items'
   | 'duplicate_item';
 
-/** The organization and the key that are calling. */
+/** A customer was created. */
+export type CustomerCreatedEvent = {
+  /** What happened. */
+  type: 'customer.created';
+  /** When it happened. */
+  timestamp: string;
+  /** A person or company that the organization sells to. */
+  data: Customer;
+};
+
+/** A customer was updated. */
+export type CustomerUpdatedEvent = {
+  /** What happened. */
+  type: 'customer.updated';
+  /** When it happened. */
+  timestamp: string;
+  /** A person or company that the organization sells to. */
+  data: Customer;
+};
+
+/** A catalog item was created. */
+export type ItemCreatedEvent = {
+  /** What happened. */
+  type: 'item.created';
+  /** When it happened. */
+  timestamp: string;
+  /** A product or service in the catalog. */
+  data: Item;
+};
+
+/** A catalog item was updated. */
+export type ItemUpdatedEvent = {
+  /** What happened. */
+  type: 'item.updated';
+  /** When it happened. */
+  timestamp: string;
+  /** A product or service in the catalog. */
+  data: Item;
+};
+
+/** A proposal was created. */
+export type ProposalCreatedEvent = {
+  /** What happened. */
+  type: 'proposal.created';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal was updated. */
+export type ProposalUpdatedEvent = {
+  /** What happened. */
+  type: 'proposal.updated';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal was sent for the first time. */
+export type ProposalSentEvent = {
+  /** What happened. */
+  type: 'proposal.sent';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal was viewed by its customer for the first time. */
+export type ProposalViewedEvent = {
+  /** What happened. */
+  type: 'proposal.viewed';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal was accepted for the first time. */
+export type ProposalAcceptedEvent = {
+  /** What happened. */
+  type: 'proposal.accepted';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal was declined for the first time. */
+export type ProposalDeclinedEvent = {
+  /** What happened. */
+  type: 'proposal.declined';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal expired for the first time. */
+export type ProposalExpiredEvent = {
+  /** What happened. */
+  type: 'proposal.expired';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** A proposal was canceled for the first time. */
+export type ProposalCanceledEvent = {
+  /** What happened. */
+  type: 'proposal.canceled';
+  /** When it happened. */
+  timestamp: string;
+  /** An offer to a customer, with its lines. */
+  data: Proposal;
+};
+
+/** An import was completed. */
+export type ImportCompletedEvent = {
+  /** What happened. */
+  type: 'import.completed';
+  /** When it happened. */
+  timestamp: string;
+  /** What an import did. */
+  data: ImportSummary;
+};
+
+/** What an import did. */
+export type ImportSummary = {
+  /** What was imported. */
+  resource: 'customers' | 'items' | 'proposals' | (string & {});
+  /** `completed`, or `interrupted` if the import was stopped before its end: what it had stored by then stays. */
+  status: 'completed' | 'interrupted' | (string & {});
+  /** How many records were created. */
+  created: number;
+  /** How many records were updated. */
+  updated: number;
+  /** How many rows equaled the stored record. */
+  unchanged: number;
+  /** How many rows were invalid and skipped. */
+  rejected: number;
+  /** When the import started: list with it as `updatedSince` to read what it stored. */
+  startedAt: string;
+  /** When the import ended. */
+  endedAt: string;
+};
+
+/** A test of the endpoint. */
+export type EndpointTestEvent = {
+  /** What happened. */
+  type: 'endpoint.test';
+  /** When it happened. */
+  timestamp: string;
+  /** What a test sends instead of a record. */
+  data: EndpointTest;
+};
+
+/** What a test sends instead of a record. */
+export type EndpointTest = {
+  /** The endpoint that was tested. */
+  endpointId: string;
+  /** A sentence for people. */
+  message: string;
+};
+
+/** The body of a webhook request. */
+export type WebhookEvent =
+  | CustomerCreatedEvent
+  | CustomerUpdatedEvent
+  | ItemCreatedEvent
+  | ItemUpdatedEvent
+  | ProposalCreatedEvent
+  | ProposalUpdatedEvent
+  | ProposalSentEvent
+  | ProposalViewedEvent
+  | ProposalAcceptedEvent
+  | ProposalDeclinedEvent
+  | ProposalExpiredEvent
+  | ProposalCanceledEvent
+  | ImportCompletedEvent
+  | EndpointTestEvent;
+
+/** The calling organization and key. */
 export type MeApi = {
   /**
    * Returns the organization that the key belongs to, its plan, and how much of the rate limit is left. Use it to test a
@@ -829,7 +1244,7 @@ export type MeApi = {
 export type CustomersApi = {
   /**
    * Returns a page of the organization’s customers, newest first by default. `q` searches name, firstName, lastName,
-   * companyName, email, phone (by its digits), city, postalCode and externalId.
+   * companyName, email, phone (by its digits), city, postalCode, country (by its name or code) and externalId.
    */
   list: ListMethod<CustomerListQuery, CustomerList>;
   /** Every record that changed since `since`, oldest change first; see {@link Sync}. */
@@ -839,27 +1254,25 @@ export type CustomersApi = {
    *
    * Throws `not_found`.
    */
-  get: Method<[customerId: string, options?: CallOptions], Customer>;
+  get: ConditionalMethod<[customerId: string], GetCustomerOptions, Customer>;
   /**
-   * Creates a customer and returns the stored record. Send an `Idempotency-Key` to make retries safe, or an `externalId`
-   * with `onConflict` to create or update.
+   * Creates a customer and returns the stored record. With an `externalId` and `onConflict`, it creates or updates.
    *
-   * Throws `external_id_taken`, `idempotency_in_progress`, `payload_too_large`, `unsupported_media_type`,
-   * `validation_failed`, `idempotency_key_reused`.
+   * Throws `external_id_taken`, `customer_erased`, `external_id_erased`, `idempotency_in_progress`,
+   * `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `validation_failed`, `idempotency_key_reused`.
    */
   create: Method<[body: CustomerCreate, options?: CreateCustomerOptions], Customer>;
   /**
-   * Changes the fields you send: a JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`.
-   * Absent fields stay as they are, `null` clears a field, objects are merged and arrays are replaced. A patch that
-   * changes nothing leaves `updatedAt` and the ETag as they are.
+   * Changes the fields you send. Absent fields stay as they are, `null` clears a field, objects are merged and arrays
+   * are replaced. An update that changes nothing leaves `updatedAt` and the ETag as they are.
    *
-   * Throws `not_found`, `external_id_taken`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`,
-   * `validation_failed`.
+   * Throws `not_found`, `external_id_taken`, `customer_erased`, `external_id_erased`, `precondition_failed`,
+   * `payload_too_large`, `unsupported_media_type`, `validation_failed`.
    */
-  update: Method<[customerId: string, body: CustomerUpdate, options?: UpdateOptions], Customer>;
+  update: Method<[customerId: string, body: CustomerUpdate, options?: UpdateCustomerOptions], Customer>;
 };
 
-/** What the organization offers to its customers, line by line. Read-only. */
+/** Offers to customers, with line items. Read-only. */
 export type ProposalsApi = {
   /**
    * Returns a page of the organization’s proposals, newest first by default. `q` searches number, title and the name of
@@ -873,7 +1286,7 @@ export type ProposalsApi = {
    *
    * Throws `not_found`.
    */
-  get: Method<[proposalId: string, options?: CallOptions], Proposal>;
+  get: ConditionalMethod<[proposalId: string], GetProposalOptions, Proposal>;
 };
 
 /** The catalog of products and services that proposals are built from. */
@@ -887,9 +1300,9 @@ export type ItemsApi = {
    *
    * Throws `not_found`.
    */
-  get: Method<[itemId: string, options?: CallOptions], Item>;
+  get: ConditionalMethod<[itemId: string], GetItemOptions, Item>;
   /**
-   * Adds an item to the catalog and returns the stored record. Send an `Idempotency-Key` to make retries safe.
+   * Adds an item to the catalog and returns the stored record.
    *
    * Throws `external_id_taken`, `sku_taken`, `idempotency_in_progress`, `payload_too_large`, `unsupported_media_type`,
    * `validation_failed`, `idempotency_key_reused`.
@@ -899,37 +1312,40 @@ export type ItemsApi = {
 
 /** The API of one organization, called with one of its keys. */
 export type Client = {
-  /** The organization and the key that are calling. */
+  /** The calling organization and key. */
   me: MeApi;
   /** The people and companies that the organization sells to. */
   customers: CustomersApi;
-  /** What the organization offers to its customers, line by line. Read-only. */
+  /** Offers to customers, with line items. Read-only. */
   proposals: ProposalsApi;
   /** The catalog of products and services that proposals are built from. */
   items: ItemsApi;
 };
 
-/** @internal The method and path of each operation. */
+/** @internal The method, path and request headers of each operation. */
 export const operations = {
   me: {
     get: { method: 'GET', path: '/v1/me' },
   },
   customers: {
     list: { method: 'GET', path: '/v1/customers', list: true },
-    get: { method: 'GET', path: '/v1/customers/:customerId' },
-    create: { method: 'POST', path: '/v1/customers' },
-    update: { method: 'PATCH', path: '/v1/customers/:customerId' },
+    get: { method: 'GET', path: '/v1/customers/:customerId', headers: ['if-none-match'] },
+    create: { method: 'POST', path: '/v1/customers', headers: ['idempotency-key', 'if-match'] },
+    update: { method: 'PATCH', path: '/v1/customers/:customerId', headers: ['if-match'] },
   },
   proposals: {
     list: { method: 'GET', path: '/v1/proposals', list: true },
-    get: { method: 'GET', path: '/v1/proposals/:proposalId' },
+    get: { method: 'GET', path: '/v1/proposals/:proposalId', headers: ['if-none-match'] },
   },
   items: {
     list: { method: 'GET', path: '/v1/items', list: true },
-    get: { method: 'GET', path: '/v1/items/:itemId' },
-    create: { method: 'POST', path: '/v1/items' },
+    get: { method: 'GET', path: '/v1/items/:itemId', headers: ['if-none-match'] },
+    create: { method: 'POST', path: '/v1/items', headers: ['idempotency-key'] },
   },
 } as const;
 
 /** @internal The most records that a page can hold. */
 export const largestPage = 100;
+
+/** @internal The version of this package. */
+export const version = '1.0.0';

@@ -12,12 +12,21 @@
  * const changes = client.customers.sync({ since: await readTime() });
  * for await (const customer of changes) await store(customer.id, customer);
  * await storeTime(changes.syncedThrough);
+ *
+ * @example
+ * // The same, page by page, which survives a crash:
+ * for await (const page of client.customers.sync({ checkpoint: await readCheckpoint() }).pages()) {
+ *   await transaction(() => Promise.all([storeAll(page.data), eraseAll(page.erased), storeCheckpoint(page.checkpoint)]));
+ * }
  */
 export { createClient } from './client.ts';
 export type { ClientOptions } from './call.ts';
 export { ApiError, ConnectionError, isApiError, TimeoutError } from './errors.ts';
 export type { ErrorCode } from './errors.ts';
-export type { List, PageShape, Sync } from './list.ts';
-export type { Fetch } from './send.ts';
+export type { List, PageShape } from './list.ts';
+export type { Attempt, Fetch, Wait } from './send.ts';
+export type { Sync, SyncPage } from './sync.ts';
+export { unwrapWebhook, WebhookVerificationError } from './webhooks.ts';
+export type { UnwrapOptions, WebhookHeaders } from './webhooks.ts';
 export type * from './generated.ts';
 export type * from './types.ts';

@@ -1,21 +1,48 @@
-/** One call over the network: its attempts, their timeouts, and the waits in between. */
+/** Sends a request, and repeats it while that can help. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
+import type { PlatformHeaders, PlatformInit, PlatformResponse, PlatformSignal } from './platform.ts';
 
 /** The part of `fetch` that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type Fetch = (url: string, init: PlatformInit) => Promise<PlatformResponse>;
 
-export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+export type Sleep = (ms: number, signal: PlatformSignal | undefined) => Promise<void>;
 
-export type Outgoing = { method: string; url: string; headers: Headers; body: string | undefined };
+export type Outgoing = { method: string; url: string; headers: PlatformHeaders; body: string | undefined };
 
-export type Received = { status: number; headers: Headers; body: unknown };
+export type Received = { status: number; headers: PlatformHeaders; body: unknown };
+
+/** What came of one attempt, for logs and metrics. */
+export type Attempt = {
+  /** `GET`, `POST` or `PATCH`. */
+  method: string;
+  /** Without the query, which can contain names and email addresses. */
+  url: string;
+  /** 1 for the first. */
+  attempt: number;
+  /** The HTTP status; `null` if no response arrived. */
+  status: number | null;
+  /** The value of `X-Request-Id`; `null` if no response arrived. */
+  requestId: string | null;
+  /** Milliseconds that the attempt took, including the response body. */
+  durationMs: number;
+};
+
+/** A failed attempt that will be repeated. */
+export type Wait = Pick<Attempt, 'method' | 'url' | 'attempt'> & {
+  /** Milliseconds until the next attempt. */
+  waitMs: number;
+  /** Why: a rate limit, a server that is unavailable, or a lost connection. */
+  error: ApiError | ConnectionError;
+};
 
 export type Sending = {
   fetch: Fetch;
   sleep: Sleep;
   timeoutMs: number;
   maxRetries: number;
-  signal: AbortSignal | undefined;
+  signal: PlatformSignal | undefined;
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
+  onWait?: ((wait: Wait) => void) | undefined;
 };
 
 const backoff = { firstMs: 500, longestMs: 8_000 };
@@ -26,22 +53,26 @@ const longestTimerMs = 2 ** 31 - 1;
 
 /** Repeats attempts while that can help. Throws ApiError, ConnectionError, TimeoutError or the signal's reason. */
 export async function send(outgoing: Outgoing, sending: Sending): Promise<Received> {
-  const { signal, sleep, maxRetries } = sending;
-  for (let attempt = 0; ; attempt += 1) {
+  const { signal, sleep, maxRetries, onWait } = sending;
+  for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
-      return await attemptOnce(outgoing, sending);
+      return await attemptOnce(outgoing, sending, attempt);
     } catch (error) {
-      const waitMs = attempt < maxRetries ? waitAfter(error, attempt) : undefined;
+      const waitMs = attempt <= maxRetries ? waitAfter(error, attempt) : undefined;
       if (waitMs === undefined) throw error;
+      // Only these two are worth another attempt.
+      onWait?.({ ...named(outgoing), attempt, waitMs, error: error as ApiError | ConnectionError });
       await sleep(waitMs, signal);
     }
   }
 }
 
+const named = ({ method, url }: Outgoing) => ({ method, url: url.split('?', 1)[0] ?? url });
+
 /** Milliseconds until the next attempt; undefined if another one would not help. */
 function waitAfter(error: unknown, attempt: number): number | undefined {
-  const jitter = Math.random() * Math.min(backoff.longestMs, backoff.firstMs * 2 ** attempt);
+  const jitter = Math.random() * Math.min(backoff.longestMs, backoff.firstMs * 2 ** (attempt - 1));
   if (error instanceof ConnectionError) return jitter;
   if (!(error instanceof ApiError) || !isTransient(error)) return undefined;
   const seconds = error.retryAfterSeconds ?? 0;
@@ -56,14 +87,22 @@ function isTransient(error: ApiError): boolean {
   return status >= 500 && status !== 501;
 }
 
-async function attemptOnce(outgoing: Outgoing, sending: Sending): Promise<Received> {
-  const { ok, status, headers, text } = await exchange(outgoing, sending);
+async function attemptOnce(outgoing: Outgoing, sending: Sending, attempt: number): Promise<Received> {
+  const startedAt = Date.now();
+  const report = (status: number | null, requestId: string | null) =>
+    sending.onAttempt?.({ ...named(outgoing), attempt, status, requestId, durationMs: Date.now() - startedAt });
+  const raw = await exchange(outgoing, sending).catch((error: unknown) => {
+    report(null, null);
+    throw error;
+  });
+  const { ok, status, headers, text } = raw;
+  report(status, headers.get('x-request-id'));
+  if (status === 304 && outgoing.headers.has('if-none-match')) return { status, headers, body: null };
   const body = parseJson(text);
   if (!ok || body === undefined) throw new ApiError(status, headers, body);
   return { status, headers, body };
 }
-
-type Raw = { ok: boolean; status: number; headers: Headers; text: string };
+type Raw = { ok: boolean; status: number; headers: PlatformHeaders; text: string };
 
 async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeoutMs, signal }: Sending): Promise<Raw> {
   // Not AbortSignal.any and AbortSignal.timeout: the timer ends with the attempt, and older runtimes lack the former.
@@ -88,7 +127,7 @@ async function exchange({ method, url, headers, body }: Outgoing, { fetch, timeo
     return { ok: response.ok, status: response.status, headers: response.headers, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
-    // Without the query, which can contain names and e-mail addresses.
+    // Without the query, which can contain names and email addresses.
     const request = `${method} ${url.split('?', 1)[0]}`;
     if (late) throw new TimeoutError(`${request}: no response within ${timeoutMs} ms`, { cause });
     throw new ConnectionError(`${request}: ${reasonOf(cause)}`, { cause });

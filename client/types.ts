@@ -1,49 +1,42 @@
 /** How methods are called: their options, and what they return besides the body. */
-import type { List, PageShape, Sync } from './list.ts';
+import type { List, PageShape } from './list.ts';
+import type { PlatformHeaders, PlatformSignal } from './platform.ts';
+import type { Sync } from './sync.ts';
 
 /** Options of every call. */
 export type CallOptions = {
   /** Cancels the call with its waits and retries; the call then rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
+  signal?: PlatformSignal | undefined;
   /** Milliseconds that each attempt may take, including the response body. Default: the client's, 30,000. */
   timeoutMs?: number | undefined;
   /** How often a failed attempt is repeated; 0 for never. Default: the client's, 3. */
   maxRetries?: number | undefined;
+  /** Further headers, such as `traceparent`. They do not replace those that the client sets itself. */
+  headers?: Readonly<Record<string, string>> | undefined;
 };
 
-/** Options of a call that creates a record. */
-export type CreateOptions = CallOptions & {
-  /**
-   * Identifies this request, 1 to 255 printable characters: within 24 hours, the server performs only one request with
-   * the same key. Default: a new UUID for each call, kept across its retries. Pass your own to be safe across restarts.
-   */
-  idempotencyKey?: string | undefined;
-};
-
-/** Options of a call that changes a record. */
-export type UpdateOptions = CallOptions & {
-  /**
-   * The ETag that the record must still have, from `get.withResponse(id)`; otherwise the update fails with
-   * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record before
-   * you conclude that somebody else changed it.
-   */
-  ifMatch?: string | undefined;
+/** Changes single tags of a record, and keeps its others. */
+export type TagsChange = {
+  /** Tags that the record has from now on. */
+  add?: readonly string[] | undefined;
+  /** Tags that the record no longer has. */
+  remove?: readonly string[] | undefined;
 };
 
 /** A body with its status and headers. */
 export type WithResponse<Body> = {
   /** The body: the record, or the page of a list. */
   data: Body;
-  /** The HTTP status: 200, or 201 for a new record. */
+  /** The HTTP status: 200, 201 for a new record, or 304 with `ifNoneMatch`. */
   status: number;
-  /** The version of a single record, for `ifMatch`; `null` for lists. */
+  /** The version of a single record, for `ifMatch` and `ifNoneMatch`; `null` for lists. */
   etag: string | null;
   /** The value of `X-Request-Id`, to quote to support. */
   requestId: string | null;
   /** The key's rate limit after this request; `null` if the server did not say. */
   rateLimit: RateLimit | null;
   /** All response headers. */
-  headers: Headers;
+  headers: PlatformHeaders;
 };
 
 /** How much of a key's rate limit is left. */
@@ -63,18 +56,43 @@ export type Method<Arguments extends unknown[], Body> = {
   withResponse(...given: Arguments): Promise<WithResponse<Body>>;
 };
 
+type Unconditional<Options> = Omit<Options, 'ifNoneMatch'> & {
+  /** Without it, the record is always returned. */
+  ifNoneMatch?: never;
+};
+type Conditional<Options> = Options & {
+  /** The `etag` that you read: if the record is still that version, the method returns `null`. */
+  ifNoneMatch: string | undefined;
+};
+
+/** An operation that returns `null` if you pass the record's `etag` as `ifNoneMatch` and the record has not changed. */
+export type ConditionalMethod<Ids extends unknown[], Options, Body> = {
+  (...given: [...Ids, options: Conditional<Options>]): Promise<Body | null>;
+  (...given: [...Ids, options?: Unconditional<Options>]): Promise<Body>;
+  /** The same call, returning `{ data, status, etag, requestId, rateLimit, headers }`. */
+  withResponse: {
+    (...given: [...Ids, options: Conditional<Options>]): Promise<WithResponse<Body | null>>;
+    (...given: [...Ids, options?: Unconditional<Options>]): Promise<WithResponse<Body>>;
+  };
+};
+
 /** A list: `await` it for one page, or loop over it with `for await` for every record. */
-export type ListMethod<Query, Page extends PageShape> = {
-  (query?: Query, options?: CallOptions): List<Page>;
+export type ListMethod<Query, Page extends PageShape, Options = CallOptions> = {
+  (query?: Query, options?: Options): List<Page>;
   /** One page, returned as `{ data, status, etag, requestId, rateLimit, headers }`. */
-  withResponse(query?: Query, options?: CallOptions): Promise<WithResponse<Page>>;
+  withResponse(query?: Query, options?: Options): Promise<WithResponse<Page>>;
 };
 
 /** Reads what has changed since the last time; see {@link Sync}. */
-export type SyncMethod<Query, Page extends PageShape> = (query?: SyncQuery<Query>, options?: CallOptions) => Sync<Page>;
+export type SyncMethod<Query, Page extends PageShape, Options = CallOptions> = (
+  query?: SyncQuery<Query>,
+  options?: Options,
+) => Sync<Page>;
 
 /** Where a sync starts, and the list's filters. A record that no longer matches a filter is not reported. */
 export type SyncQuery<Query> = Omit<Query, 'sort' | 'cursor' | 'updatedSince'> & {
   /** `syncedThrough` of the last completed sync; absent or `null` reads everything. */
   since?: string | Date | null | undefined;
+  /** `checkpoint` of the last page that you stored, with the same filters; takes precedence over `since`. */
+  checkpoint?: string | null | undefined;
 };

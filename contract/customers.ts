@@ -6,16 +6,11 @@ import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput, metadataPatch } from './metadata.ts';
 import { notModified, problems } from './responses.ts';
-import { choiceParameter, phoneParameter, textParameter } from './parameters.ts';
-import {
-  clearable,
-  eachClearable,
-  eachEmptyIsAbsent,
-  eachNullable,
-  emptyIsAbsent,
-  optionalUnlessEmpty,
-} from './parsed.ts';
+import { choiceParameter, emailParameter, phoneParameter, textParameter } from './parameters.ts';
+import { optionalUnlessEmpty } from './parsed.ts';
 import type { ProblemError } from './problem.ts';
+import { defaulted, nullable, optional, serverSet, shapeOf } from './record.ts';
+import { countryParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const customerTypes = ['person', 'company'] as const;
@@ -25,76 +20,77 @@ const type = oneOf(customerTypes, {
   description:
     'Whether this is a person or a company. Default: `company` if companyName is given without firstName and lastName, else `person`.',
   example: 'company',
+  typeName: 'CustomerType',
 });
 const status = oneOf(customerStatuses, {
-  description: '`active` customers are in use; `archived` ones are kept but no longer in use.',
+  description: '`archived` customers are kept but no longer in use.',
+  typeName: 'CustomerStatus',
 });
 const name = text(200, {
   description: 'Display name. Default: companyName, else firstName and lastName, else email, else phone.',
   example: 'Alfreds Futterkiste',
 });
-const details = {
-  firstName: text(100, { description: 'Given name.', example: 'Maria' }),
-  lastName: text(100, { description: 'Family name.', example: 'Anders' }),
-  companyName: text(200, { description: 'Company name.', example: 'Alfreds Futterkiste' }),
-  email: fields.email({
-    description: 'One e-mail address, stored as typed and compared ignoring case.',
-    example: 'maria@alfreds.example',
-  }),
-  phone: fields.phone({
-    description: 'Phone number with at least 3 digits, stored as typed and searched by its digits.',
-    example: '030-0074321',
-  }),
-};
-const moreDetails = {
-  taxId: text(50, { description: 'Tax or VAT number.', example: 'DE123456789' }),
-  website: fields.url(['http', 'https'], 500, {
-    description: 'Website: an `http://` or `https://` URL.',
-    example: 'https://alfreds.example',
-  }),
-  notes: text(5000, {
-    description: 'Internal notes, never shown to the customer.',
-    example: 'Prefers delivery on Tuesdays.',
-    multiline: true,
-  }),
-};
-const times = {
-  createdAt: fields.timestamp('When the record was created.'),
-  updatedAt: fields.timestamp('When the record last changed.'),
+
+const customerFields = {
+  id: serverSet(fields.id('customer')),
+  type: defaulted(type),
+  name: defaulted(name),
+  firstName: optional(text(100, { description: 'Given name.', example: 'Maria' })),
+  lastName: optional(text(100, { description: 'Family name.', example: 'Anders' })),
+  companyName: optional(text(200, { description: 'Company name.', example: 'Alfreds Futterkiste' })),
+  email: optional(
+    fields.email({
+      description: 'One email address, stored as typed and compared ignoring case.',
+      example: 'maria@alfreds.example',
+    }),
+  ),
+  phone: optional(
+    fields.phone({
+      description: 'Phone number with at least 3 digits, stored as typed and searched by its digits.',
+      example: '030-0074321',
+    }),
+  ),
+  address: nullable(fields.address, fields.addressInput, fields.addressPatch),
+  shippingAddress: {
+    ...nullable(fields.address, fields.addressInput, fields.addressPatch),
+    record: fields.address
+      .nullable()
+      .meta({ description: 'The delivery address; `null` if every part of it is `null`.' }),
+  },
+  taxId: optional(text(50, { description: 'Tax or VAT number.', example: 'DE123456789' })),
+  website: optional(
+    fields.url(['http', 'https'], 500, {
+      description: 'Website: an `http://` or `https://` URL.',
+      example: 'https://alfreds.example',
+    }),
+  ),
+  notes: optional(
+    text(5000, {
+      description: 'Internal notes, never shown to the customer.',
+      example: 'Prefers delivery on Tuesdays.',
+      multiline: true,
+    }),
+  ),
+  tags: {
+    record: fields.tags,
+    create: optionalUnlessEmpty(fields.tagsInput),
+    update: fields.tagsInput.optional(),
+  },
+  externalId: optional(fields.externalId),
+  metadata: { record: metadata, create: optionalUnlessEmpty(metadataInput), update: metadataPatch.optional() },
+  status: defaulted(status),
+  erasedAt: serverSet(fields.erasedAt),
+  createdAt: serverSet(fields.timestamp('When the record was created.')),
+  updatedAt: serverSet(fields.timestamp('When the record last changed.')),
+  etag: serverSet(fields.etag),
 };
 
 export const customer = z
-  .object({
-    id: fields.id('customer'),
-    type,
-    name,
-    ...eachNullable(details),
-    address: fields.address.nullable(),
-    shippingAddress: fields.address
-      .nullable()
-      .meta({ description: 'The delivery address; `null` if every part of it is `null`.' }),
-    ...eachNullable(moreDetails),
-    tags: fields.tags,
-    externalId: fields.externalId.nullable(),
-    metadata,
-    status,
-    ...times,
-  })
+  .object(shapeOf(customerFields, 'record'))
   .meta({ id: 'Customer', description: 'A person or company that the organization sells to.' });
 export type Customer = z.infer<typeof customer>;
 
-export const customerCreateFields = {
-  type: optionalUnlessEmpty(type),
-  name: optionalUnlessEmpty(name),
-  ...eachEmptyIsAbsent(details),
-  address: emptyIsAbsent(fields.addressInput),
-  shippingAddress: emptyIsAbsent(fields.addressInput),
-  ...eachEmptyIsAbsent(moreDetails),
-  tags: optionalUnlessEmpty(fields.tagsInput),
-  externalId: emptyIsAbsent(fields.externalId),
-  metadata: optionalUnlessEmpty(metadataInput),
-  status: optionalUnlessEmpty(status),
-};
+export const customerCreateFields = shapeOf(customerFields, 'create');
 
 const nameIsRequired = 'is required if companyName, firstName, lastName, email and phone are all absent';
 const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone'] as const;
@@ -132,44 +128,32 @@ export const customerCreate = requireName(z.strictObject(customerCreateFields)).
 });
 export type CustomerCreate = z.output<typeof customerCreate>;
 
-export const customerUpdate = z
-  .strictObject({
-    type: type.optional(),
-    name: name.optional(),
-    ...eachClearable(details),
-    address: clearable(fields.addressPatch),
-    shippingAddress: clearable(fields.addressPatch),
-    ...eachClearable(moreDetails),
-    tags: fields.tagsInput.optional(),
-    externalId: clearable(fields.externalId),
-    metadata: metadataPatch.optional(),
-    status: status.optional(),
-    id: fields.readOnly(customer.shape.id),
-    createdAt: fields.readOnly(times.createdAt),
-    updatedAt: fields.readOnly(times.updatedAt),
-  })
-  .meta({
-    id: 'CustomerUpdate',
-    description: 'A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field.',
-    examples: [
-      { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
-    ],
-  });
+export const customerUpdate = z.strictObject(shapeOf(customerFields, 'update')).meta({
+  id: 'CustomerUpdate',
+  description: 'A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field.',
+  examples: [
+    { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
+  ],
+});
 export type CustomerUpdate = z.output<typeof customerUpdate>;
 
 const searched =
-  'name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode and externalId';
+  'name, firstName, lastName, companyName, email, phone (by its digits), city, postalCode, country (by its name or code) and externalId';
 
 export const customerListQuery = z.strictObject({
-  ...listQuery(sortsBy('name'), { searched, searchExample: 'alfreds berlin' }),
-  email: textParameter(254, {
-    description: 'Only customers with exactly this e-mail address, ignoring case.',
+  ...listQuery('customer', sortsBy('name'), { searched, searchExample: 'alfreds berlin' }),
+  email: emailParameter({
+    description: 'Only customers with exactly this email address, ignoring case.',
     examples: ['maria@alfreds.example'],
   }),
   phone: phoneParameter({
     description:
       'Only customers with this phone number. Digits are compared: 7 or more match the end of the number, fewer must match all of it.',
     examples: ['0074321'],
+  }),
+  country: countryParameter({
+    description: 'Only customers whose address is in this country: an ISO 3166-1 alpha-2 code, in either case.',
+    examples: ['DE'],
   }),
   tag: textParameter(50, { description: 'Only customers with this tag, ignoring case.', examples: ['wholesale'] }),
   status: choiceParameter([...customerStatuses, 'all'], {
@@ -210,28 +194,33 @@ export const customers = initContract().router({
     path: '/customers',
     summary: 'Create a customer',
     description:
-      'Creates a customer and returns the stored record. Send an `Idempotency-Key` to make retries safe, or an `externalId` with `onConflict` to create or update.',
+      'Creates a customer and returns the stored record. With an `externalId` and `onConflict`, it creates or updates.',
     pathParams: z.object({}),
-    headers: idempotent,
+    headers: idempotent.extend(ifMatch.shape),
     query: createQuery(
       ['error', 'return', 'update'],
-      'What to do if another customer already has this externalId: `error` responds with 409, `return` with 200 and that customer unchanged, `update` with 200 after merging the body into it. `return` and `update` need an externalId in the body.',
+      'What to do if another customer already has this externalId: `error` fails with `external_id_taken`, `return` returns that customer unchanged, `update` merges the body into it. `return` and `update` need an externalId in the body. With `update`, `If-Match` makes the change conditional.',
     ),
     body: customerCreate,
-    responses: { 201: customer, 200: customer, ...problems(409, 413, 415, 422) },
-    metadata: { operationId: 'createCustomer', tag },
+    responses: { 201: customer, 200: customer, ...problems(409, 412, 413, 415, 422) },
+    metadata: { operationId: 'createCustomer', tag, inHttp: 'Send an `Idempotency-Key` to make retries safe.' },
   },
   update: {
     method: 'PATCH',
     path: '/customers/:customerId',
     summary: 'Update a customer',
     description:
-      'Changes the fields you send: a JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`. Absent fields stay as they are, `null` clears a field, objects are merged and arrays are replaced. A patch that changes nothing leaves `updatedAt` and the ETag as they are.',
+      'Changes the fields you send. Absent fields stay as they are, `null` clears a field, objects are merged and arrays are replaced. An update that changes nothing leaves `updatedAt` and the ETag as they are.',
     pathParams: customerId,
     headers: ifMatch,
     query: noParameters,
     body: customerUpdate,
     responses: { 200: customer, ...problems(404, 409, 412, 413, 415, 422) },
-    metadata: { operationId: 'updateCustomer', tag },
+    metadata: {
+      operationId: 'updateCustomer',
+      tag,
+      inHttp:
+        'The body is a JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`. A record that you read may be sent back whole: fields that only the server sets are accepted while they equal what is stored.',
+    },
   },
 });

@@ -34,6 +34,20 @@ export function trimDecimal(value: string, minimum = 0): string {
   return kept === '' ? whole : `${whole}.${kept}`;
 }
 
+/** Whether both are decimal numbers of the same value: `12.5` and `12.50`. */
+export function equalDecimals(left: string, right: string): boolean {
+  const value = plainDecimal(left);
+  return value !== undefined && value === plainDecimal(right);
+}
+
+/** Without superfluous zeros, and never `-0`; undefined for anything else than a decimal number. */
+function plainDecimal(text: string): string | undefined {
+  const [, sign = '', whole, fraction = ''] = decimalForm.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const magnitude = trimDecimal(`${whole.replace(/^0+(?=.)/, '')}.${fraction}`);
+  return magnitude === '0' ? magnitude : sign + magnitude;
+}
+
 export type DecimalOptions = { min: string; max: string; description: string; example: string };
 
 function parseDecimal(value: unknown, { min, max }: DecimalOptions): string | Failure {
@@ -47,18 +61,15 @@ function parseDecimal(value: unknown, { min, max }: DecimalOptions): string | Fa
   if (typeof value === 'number' && typed.includes('e')) {
     return Math.abs(value) < 1 ? tooManyDecimals(value) : outOfRange();
   }
-  const match = decimalForm.exec(typed);
-  if (!match) {
+  const canonical = plainDecimal(typed);
+  if (canonical === undefined) {
     return failure(
       'invalid_decimal',
       'must be a decimal number such as "1250.00": digits and one dot, without separators or exponent',
       value,
     );
   }
-  const [, sign = '', whole = '', fraction = ''] = match;
-  const magnitude = trimDecimal(`${whole.replace(/^0+(?=.)/, '')}.${fraction}`);
-  if ((magnitude.split('.')[1] ?? '').length > scale) return tooManyDecimals(value);
-  const canonical = sign !== '' && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;
+  if ((canonical.split('.')[1] ?? '').length > scale) return tooManyDecimals(value);
   const scaled = toScaled(canonical);
   return scaled < toScaled(min) || scaled > toScaled(max) ? outOfRange() : canonical;
 }

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
-import { bounded, eachClearable, eachEmptyIsAbsent, eachNullable, parsed } from './parsed.ts';
+import { alsoAccepted, bounded, eachClearable, eachEmptyIsAbsent, eachNullable } from './parsed.ts';
 import type { FieldCode } from './problems/field-codes.ts';
 import { failure, text, textThat } from './text.ts';
 import type { TextOptions } from './text.ts';
+import { asUri, isUri } from './uri.ts';
 
 export const prefixes = {
   customer: 'cus',
@@ -16,6 +17,8 @@ export const prefixes = {
   member: 'mem',
   key: 'key',
   request: 'req',
+  endpoint: 'whe',
+  event: 'evt',
 } as const;
 export type Kind = keyof typeof prefixes;
 
@@ -40,6 +43,23 @@ export function pathId(kind: Kind) {
     .meta({ description: `Id of the ${kind}.`, maxLength: longestPathId, examples: [exampleId(prefixes[kind])] });
 }
 
+/** When the personal data of a customer was erased. */
+export const erasedAt = timestamp('', '2026-03-01T09:30:00.123Z')
+  .nullable()
+  .meta({
+    description:
+      'When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an erased customer can no longer be changed.',
+    examples: [null],
+  });
+
+/** The ETag of the record's current version, quotes included. */
+export const etag = z.string().meta({
+  description:
+    'Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as `If-None-Match` to fetch it only if it has changed.',
+  maxLength: 60,
+  examples: ['"3-mm7ydq6j"'],
+});
+
 /** RFC 3339 in UTC with exactly three decimals. */
 export function timestamp(description: string, example = '2026-03-01T09:30:00.123Z') {
   return z
@@ -48,11 +68,12 @@ export function timestamp(description: string, example = '2026-03-01T09:30:00.12
     .meta({ description, format: 'date-time', maxLength: 24, examples: [example] });
 }
 
-const emailForm =
+/** Exactly one address, without a display name. */
+export const emailForm =
   /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\]{1,64}(?<!\.)@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}\p{M}-]{2,63}$/u;
 
 export function email(options: TextOptions) {
-  const message = 'must be one e-mail address such as ana@example.com';
+  const message = 'must be one email address such as ana@example.com';
   return textThat((value) => (emailForm.test(value) ? undefined : failure('invalid_email', message, value)), 254, {
     ...options,
     format: 'email',
@@ -78,12 +99,15 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
   const message = `must be an absolute URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const rule = (value: string) => {
     const target = form.test(value) && !/\s/.test(value) ? URL.parse(value) : null;
-    if (!target) return failure('invalid_url', message, value);
+    if (!target || !isUri(asUri(value))) return failure('invalid_url', message, value);
+    if (asUri(value).length > max)
+      return failure('too_long', `must have at most ${max} characters when encoded`, value);
     // A password would be shown to everyone who reads the record, and is not repeated here.
     if (target.username === '' && target.password === '') return undefined;
     return failure('invalid_url', 'must have no user name or password before its host', '');
   };
-  return textThat(rule, max, { ...options, format: 'uri' });
+  const typed = textThat(rule, max, { ...options, format: 'uri' });
+  return typed.overwrite(asUri).meta({ ...typed.meta() });
 }
 
 /** A code of a closed list, in either case; the result is in upper case. Longer texts are not even looked up. */
@@ -127,7 +151,7 @@ const country = z.string().meta({
   maxLength: 2,
   pattern: '^[A-Z]{2}$',
 });
-const countryInput = codeIn(countryCodes, {
+export const countryInput = codeIn(countryCodes, {
   description: '',
   code: 'invalid_country',
   message: 'must be an ISO 3166-1 alpha-2 code such as DE',
@@ -166,33 +190,46 @@ export const externalId = text(255, {
   example: 'crm-48213',
 });
 
-export const tag = text(50, { description: 'A label.', example: 'wholesale' });
+export const tag = text(50, { description: 'A tag.', example: 'wholesale' });
 export const maximumTags = 20;
 const tagsMeta = {
-  description: `Labels, in the order given; up to ${maximumTags}, unique regardless of case.`,
+  description: `Tags, in the order given: up to ${maximumTags}, unique ignoring case.`,
   maxItems: maximumTags,
   examples: [['wholesale', 'net-30']],
 };
 
 export const tags = z.array(tag).meta(tagsMeta);
 /** The length is checked first: the elements of a list that is too long are not looked at. */
-export const tagsInput = bounded(maximumTags, z.array(tag).check(rejectRepeated))
-  .meta(tagsMeta)
-  .nullable()
-  .transform((value) => value ?? []);
+const tagList = bounded(maximumTags, z.array(tag).check(rejectRepeated));
+const tagsChange = z.strictObject({ add: tagList.optional(), remove: tagList.optional() });
+export type TagsChange = z.output<typeof tagsChange>;
+
+/** All tags, none (`null`), or those to add to and to remove from the ones that a record has. */
+export const tagsInput: z.ZodType<string[] | TagsChange, string[] | TagsChange | null> = z
+  .any()
+  .transform((value: unknown, { issues }) => {
+    const isChange = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const { data, error } = (isChange ? tagsChange : tagList.nullable()).safeParse(value);
+    // Zod's types know its own codes only; these are of the same kind.
+    issues.push(...((error?.issues ?? []) as never[]));
+    return data ?? [];
+  })
+  .meta({
+    ...tagsMeta,
+    type: ['array', 'null'],
+    items: { type: 'string', minLength: 1, maxLength: 50 },
+    description: `${tagsMeta.description} A list replaces all tags. To keep the others, send \`{ "add": [...], "remove": [...] }\` instead.`,
+  })
+  .register(alsoAccepted, { alsoAccepts: ['TagsChange'] });
 
 function rejectRepeated({ value, issues }: { value: string[]; issues: unknown[] }): void {
   const seen = new Set<string>();
   value.forEach((item, index) => {
     const folded = typeof item === 'string' ? item.toLowerCase() : '';
     if (folded && seen.has(folded)) {
-      const repeated = failure('duplicate_item', 'is in the list twice, ignoring case', item);
+      const repeated = failure('duplicate_item', 'is a duplicate (case is ignored)', item);
       issues.push({ ...repeated, path: [index] });
     }
     seen.add(folded);
   });
 }
-
-/** A field that only the server sets. A PATCH may contain it as long as it equals the stored value. */
-export const readOnly = <T>(field: z.ZodType<T>) =>
-  parsed<unknown, T>((value) => value, { ...field.meta(), readOnly: true, type: 'string' }).optional();

@@ -1,6 +1,7 @@
 /** Request headers that change what an operation does. */
 import { z } from 'zod';
-import { maximumHeaderBytes } from './limits.ts';
+import { inHttp } from './annotations.ts';
+import { idempotencyHours, maximumHeaderBytes } from './limits.ts';
 import { failure } from './text.ts';
 
 /** `"key"` and `key` are the same. */
@@ -12,33 +13,61 @@ const idempotencyKey = z
     context.issues.push(failure('invalid_characters', 'must have 1 to 255 printable ASCII characters', context.value));
   })
   .meta({
-    description:
-      'Makes retries safe: a request repeated with the same key and body within 24 hours returns the original response, with `Idempotency-Replayed: true`, and nothing is created twice. Use a new value, such as a UUID, for each record.',
+    description: `Makes retries safe: within ${idempotencyHours} hours, a repeated request with the same key and body returns the original response, and nothing is created twice. Use a new value, such as a UUID, for each record.`,
     minLength: 1,
     maxLength: 255,
-  });
+  })
+  .register(inHttp, { inHttp: 'The original response is repeated with `Idempotency-Replayed: true`.' });
 
-const entityTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+const entityTag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
+const entityTagList = new RegExp(String.raw`^\s*(?:\*|${entityTag}(?:\s*,\s*${entityTag})*)\s*$`);
+
+/**
+ * The ETags in a header, without `W/`: an ETag names a version of a record, which is the same after a proxy has compressed
+ * the response. `*` stands for any version. Undefined if the header is malformed.
+ */
+export function entityTagsIn(header: string): '*' | string[] | undefined {
+  if (!entityTagList.test(header)) return undefined;
+  return header.trim() === '*' ? '*' : [...header.matchAll(/"[^"]*"/g)].map(([tag]) => tag);
+}
 
 /** `*`, or ETags in double quotes, separated by commas. */
-const entityTags = (description: string) =>
-  z
-    .string()
-    .check((context) => {
-      const { value } = context;
-      if (value.trim() === '*' || value.split(',').every((tag) => entityTag.test(tag.trim()))) return;
-      context.issues.push(
-        failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value),
-      );
-    })
-    .meta({ description, maxLength: maximumHeaderBytes });
+const entityTags = (
+  schema: z.ZodString,
+  { written, ...meta }: { written: string; description: string; examples?: string[] },
+) =>
+  schema
+    .meta({ ...meta, maxLength: maximumHeaderBytes })
+    .register(inHttp, { inHttp: `One or more ETags in double quotes, separated by commas, or \`*\`. ${written}` });
+
+const wellFormedTags = z.string().check(({ value, issues }) => {
+  if (entityTagsIn(value) !== undefined) return;
+  issues.push(failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value));
+});
+
+/** Each operation honors those that it declares; the others would be ignored, so they are rejected. */
+export const conditionalHeaders = [
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'if-range',
+] as const;
 
 export const idempotent = z.object({ 'idempotency-key': idempotencyKey.optional() });
 export const ifMatch = z.object({
-  'if-match': entityTags(
-    'Changes the record only if its current ETag is one of these; otherwise responds with 412.',
-  ).optional(),
+  'if-match': entityTags(wellFormedTags, {
+    description:
+      'Changes the record only if it is still this version: the `etag` that you read; otherwise fails with `precondition_failed`.',
+    written: 'The status of that problem is 412. `W/` in front of an ETag is ignored.',
+    // Any version: a tool may send every example.
+    examples: ['*'],
+  }).optional(),
 });
+/** A malformed one is ignored: it can only save a transfer. */
 export const ifNoneMatch = z.object({
-  'if-none-match': entityTags('Responds with 304 and no body if the record’s current ETag is one of these.').optional(),
+  'if-none-match': entityTags(z.string(), {
+    description: 'Returns the record only if it is no longer this version: the `etag` that you read.',
+    written: 'If it still is, the response is 304 without a body. A malformed value is ignored.',
+  }).optional(),
 });

@@ -7,79 +7,75 @@ import { idempotent, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput } from './metadata.ts';
 import { choiceParameter, textParameter } from './parameters.ts';
-import { eachEmptyIsAbsent, eachNullable, emptyIsAbsent, optionalUnlessEmpty } from './parsed.ts';
+import { optionalUnlessEmpty } from './parsed.ts';
+import { always, nullable, optional, shapeOf } from './record.ts';
 import { notModified, problems } from './responses.ts';
 import { oneOf, text } from './text.ts';
 
 export const itemTypes = ['product', 'service'] as const;
 export const itemStatuses = ['active', 'archived'] as const;
 
-const type = oneOf(itemTypes, { description: 'Whether this is a product or a service.' });
-const name = text(200, { description: 'Name, as shown on proposals.', example: 'Chai' });
-const details = {
-  description: text(5000, {
-    description: 'Description for the customer.',
-    example: 'Black tea with spices.',
-    multiline: true,
-  }),
-  sku: text(100, {
-    description: 'Stock keeping unit; unique within the organization, ignoring case.',
-    example: 'NW-1',
-  }),
-};
-const moreDetails = {
-  category: text(100, { description: 'Category in the catalog, such as a product group.', example: 'Beverages' }),
-  imageUrl: fields.url(['https'], 2000, {
-    description: 'URL of a picture, starting with `https://`.',
-    example: 'https://cdn.example.com/chai.jpg',
-  }),
-};
-const unit = text(30, {
-  description: 'The unit that the price is for, such as `hour`, `each` or `kg`.',
-  example: 'each',
-});
-const taxable = z.boolean().meta({ description: 'Whether tax applies to it.', examples: [true] });
+const taxable = z.boolean().meta({ description: 'Whether the item is taxable.', examples: [true] });
 
-export const item = z
-  .object({
-    id: fields.id('item'),
-    type,
-    name,
-    ...eachNullable(details),
-    unitPrice: decimal({
+/** `status` has no part in a create: a new item is active. */
+const itemFields = {
+  id: { record: fields.id('item') },
+  type: always(oneOf(itemTypes, { description: 'Whether this is a product or a service.', typeName: 'ItemType' })),
+  name: always(text(200, { description: 'Name, as shown on proposals.', example: 'Chai' })),
+  description: optional(
+    text(5000, { description: 'Description for the customer.', example: 'Black tea with spices.', multiline: true }),
+  ),
+  sku: optional(
+    text(100, {
+      description: 'Stock keeping unit; unique within the organization, ignoring case.',
+      example: 'NW-1',
+    }),
+  ),
+  unitPrice: {
+    record: decimal({
       description: 'Price of one unit in `currency`, with at least as many decimals as the currency has, and up to 4.',
       example: '18.00',
     }),
-    currency: fields.currency,
-    unit: unit.nullable(),
-    taxable,
-    taxRate: decimal({ description: 'Tax rate in percent.', example: '8.25' }).nullable(),
-    ...eachNullable(moreDetails),
-    externalId: fields.externalId.nullable(),
-    metadata,
-    status: oneOf(itemStatuses, { description: '`active` items are offered; `archived` ones no longer are.' }),
-    createdAt: fields.timestamp('When the record was created.'),
-    updatedAt: fields.timestamp('When the record last changed.'),
-  })
+    create: decimalInput({ min: '0', max: '999999999.9999', description: 'Price of one unit.', example: '18.00' }),
+  },
+  currency: {
+    record: fields.currency,
+    create: optionalUnlessEmpty(fields.currencyInput).meta({
+      ...fields.currencyInput.meta(),
+      description: `${fields.currencyInput.meta()?.description} Default: the organization’s currency.`,
+    }),
+  },
+  unit: optional(
+    text(30, { description: 'The unit that the price is for, such as `hour`, `each` or `kg`.', example: 'each' }),
+  ),
+  taxable: { record: taxable, create: optionalUnlessEmpty(taxable).meta({ ...taxable.meta(), default: true }) },
+  taxRate: nullable(
+    decimal({ description: 'Tax rate in percent.', example: '8.25' }),
+    decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' }),
+  ),
+  category: optional(text(100, { description: 'Catalog category, such as a product group.', example: 'Beverages' })),
+  imageUrl: optional(
+    fields.url(['https'], 2000, {
+      description: 'URL of a picture, starting with `https://`.',
+      example: 'https://cdn.example.com/chai.jpg',
+    }),
+  ),
+  externalId: optional(fields.externalId),
+  metadata: { record: metadata, create: optionalUnlessEmpty(metadataInput) },
+  status: {
+    record: oneOf(itemStatuses, { description: '`archived` items are no longer offered.', typeName: 'ItemStatus' }),
+  },
+  createdAt: { record: fields.timestamp('When the record was created.') },
+  updatedAt: { record: fields.timestamp('When the record last changed.') },
+  etag: { record: fields.etag },
+};
+
+export const item = z
+  .object(shapeOf(itemFields, 'record'))
   .meta({ id: 'Item', description: 'A product or service in the catalog.' });
 export type Item = z.infer<typeof item>;
 
-export const itemCreateFields = {
-  type,
-  name,
-  ...eachEmptyIsAbsent(details),
-  unitPrice: decimalInput({ min: '0', max: '999999999.9999', description: 'Price of one unit.', example: '18.00' }),
-  currency: optionalUnlessEmpty(fields.currencyInput).meta({
-    ...fields.currencyInput.meta(),
-    description: `${fields.currencyInput.meta()?.description} Default: the organization’s currency.`,
-  }),
-  unit: emptyIsAbsent(unit),
-  taxable: optionalUnlessEmpty(taxable).meta({ ...taxable.meta(), default: true }),
-  taxRate: emptyIsAbsent(decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' })),
-  ...eachEmptyIsAbsent(moreDetails),
-  externalId: emptyIsAbsent(fields.externalId),
-  metadata: optionalUnlessEmpty(metadataInput),
-};
+export const itemCreateFields = shapeOf(itemFields, 'create');
 
 export const itemCreate = z.strictObject(itemCreateFields).meta({
   id: 'ItemCreate',
@@ -91,7 +87,7 @@ export type ItemCreate = z.output<typeof itemCreate>;
 const searched = 'name, sku and description';
 
 export const itemListQuery = z.strictObject({
-  ...listQuery(sortsBy('name'), { searched, searchExample: 'chai' }),
+  ...listQuery('item', sortsBy('name'), { searched, searchExample: 'chai' }),
   type: choiceParameter(itemTypes, { description: 'Only items of this type.', examples: ['product'] }),
   sku: textParameter(100, { description: 'Only the item with exactly this SKU, ignoring case.', examples: ['NW-1'] }),
   category: textParameter(100, { description: 'Only items in exactly this category.', examples: ['Beverages'] }),
@@ -130,16 +126,15 @@ export const items = initContract().router({
     method: 'POST',
     path: '/items',
     summary: 'Create an item',
-    description:
-      'Adds an item to the catalog and returns the stored record. Send an `Idempotency-Key` to make retries safe.',
+    description: 'Adds an item to the catalog and returns the stored record.',
     pathParams: z.object({}),
     headers: idempotent,
     query: createQuery(
       ['error', 'return'],
-      'What to do if another item already has this externalId: `error` responds with 409, `return` with 200 and that item unchanged. `return` needs an externalId in the body.',
+      'What to do if another item already has this externalId: `error` fails with `external_id_taken`, `return` returns that item unchanged. `return` needs an externalId in the body.',
     ),
     body: itemCreate,
     responses: { 201: item, 200: item, ...problems(409, 413, 415, 422) },
-    metadata: { operationId: 'createItem', tag },
+    metadata: { operationId: 'createItem', tag, inHttp: 'Send an `Idempotency-Key` to make retries safe.' },
   },
 });

@@ -12,6 +12,9 @@ export const maximumKeys = 1000;
 /** The largest URL and headers together, in bytes. */
 export const maximumHeaderBytes = 16 * 1024;
 
+/** How long an `Idempotency-Key` gets the original response. */
+export const idempotencyHours = 24;
+
 /** How many problems of one request are listed; validation stops there. */
 export const maximumErrors = 50;
 

@@ -1,5 +1,6 @@
 /** The shape of every list: its parameters, and the page that it returns. */
 import { z } from 'zod';
+import type { Kind } from './fields.ts';
 import { exampleCursor, exampleUrl } from './examples.ts';
 import { maximumWords } from './limits.ts';
 import {
@@ -10,6 +11,7 @@ import {
   searchParameter,
   textParameter,
 } from './parameters.ts';
+import { idsParameter } from './value-parameters.ts';
 
 export const pageSize = { min: 1, max: 100, default: 25 } as const;
 
@@ -19,18 +21,28 @@ export const noParameters = z.strictObject({});
 /** The query of a create: what to do if another record has the externalId. */
 export function createQuery<const Choice extends string>(choices: readonly Choice[], description: string) {
   return z.strictObject({
-    onConflict: choiceParameter(choices, { description, default: 'error', examples: ['return'] }),
+    onConflict: choiceParameter(choices, {
+      description,
+      inHttp: 'An existing record has status 200 instead of 201; `error` has 409.',
+      default: 'error',
+      examples: ['error'],
+    }),
   });
 }
 
 const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
   description: 'The number of records on a page.',
+  emptyIsAbsent: true,
   examples: [25],
 });
 const longestCursor = 8000;
 const cursor = textParameter(longestCursor, {
   description:
-    'Where the page starts: `pagination.nextCursor` of the page before. It contains the sort and the filters, which you may repeat or leave out, but not change.',
+    'Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat or omit them, but not change them.',
+  emptyIsAbsent: true,
+  // Otherwise, a tool that sends every parameter makes up a cursor.
+  minLength: 0,
+  default: '',
 });
 /** An import into a tool may send every example at once: together they select the example records. */
 export const filterTimes = { since: '2026-01-01T00:00:00Z', before: '2040-01-01T00:00:00Z' } as const;
@@ -46,8 +58,9 @@ const before = (field: string) =>
     examples: [filterTimes.before],
   });
 
-/** The query parameters that all lists share; `searched` names the fields that `q` searches. */
+/** The query parameters that all lists share; `kind` is the kind of record, and `searched` names the fields that `q` searches. */
 export function listQuery<const Sort extends string>(
+  kind: Kind,
   sorts: readonly Sort[],
   { searched, searchExample }: { searched: string; searchExample: string },
 ) {
@@ -56,6 +69,7 @@ export function listQuery<const Sort extends string>(
     cursor,
     sort: choiceParameter(sorts, {
       description: 'The order; `-` means descending. Ties are broken by id.',
+      emptyIsAbsent: true,
       default: '-createdAt',
       examples: ['-createdAt'],
     }),
@@ -67,6 +81,7 @@ export function listQuery<const Sort extends string>(
       description: `Search in ${searched}. Every word must be found in one of these fields; case, accents and punctuation are ignored. Up to ${maximumWords} words.`,
       examples: [searchExample],
     }),
+    ids: idsParameter(kind),
     externalId: textParameter(255, {
       description: 'Only the record with exactly this externalId.',
       examples: ['crm-48213'],
@@ -121,7 +136,7 @@ export function page<T extends z.ZodType>(record: T, name: string) {
         .nullable()
         .meta({
           description:
-            'On lists sorted by `updatedAt`: once `hasMore` is false, send this value as the next `updatedSince`, and no change is missed. `null` on other lists.',
+            'On lists sorted by `updatedAt`: when `hasMore` is false, use this value as the next `updatedSince` to miss no change. `null` on other lists.',
           format: 'date-time',
           maxLength: 24,
           examples: ['2026-03-01T09:30:00.123Z'],

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import * as fields from './fields.ts';
 import { rateLimit } from './limits.ts';
 import { noParameters } from './list.ts';
+import { oneOf } from './text.ts';
 
 export const plans = ['free', 'team'] as const;
 export type Plan = (typeof plans)[number];
@@ -15,7 +16,7 @@ export const me = z
       description: 'A label for this connection, on one line.',
       examples: ['Northwind Traders (Zapier)'],
     }),
-    plan: z.enum(plans).meta({ description: 'The organization’s plan.', examples: ['team'] }),
+    plan: oneOf(plans, { description: 'The organization’s plan.', example: 'team', typeName: 'Plan' }),
     organization: z
       .object({
         id: fields.id('organization'),
@@ -65,7 +66,7 @@ export const me = z
   })
   .meta({ id: 'Me', description: 'The calling organization and key.' });
 
-const tag = { name: 'Account', description: 'The organization and the key that are calling.' };
+const tag = { name: 'Account', description: 'The calling organization and key.' };
 
 export const meOperations = initContract().router({
   get: {

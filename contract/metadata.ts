@@ -6,13 +6,13 @@ import { cleanText, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
 const { keys, keyLength, valueLength } = metadataLimits;
-const keyRule = `1..${keyLength} of A-Z a-z 0-9 _ . -`;
+const keyRule = `1 to ${keyLength} of A–Z a–z 0–9 _ . -`;
 const metadataSchema = {
   type: 'object',
   additionalProperties: { type: 'string', maxLength: valueLength },
-  propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,40}$' },
+  propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,40}$', not: { enum: ['__proto__'] } },
   maxProperties: keys,
-  description: `Your own data: up to ${keys} keys (${keyRule}), each with a string of up to ${valueLength} characters.`,
+  description: `Your own key-value pairs: up to ${keys} keys (${keyRule}), each with a string of up to ${valueLength} characters.`,
   examples: [{ segment: 'retail', 'crm.owner': 'north' }],
 };
 const scalars = 'Numbers and booleans are accepted too, and become strings.';
@@ -36,7 +36,7 @@ function metadataEntry(key: string, value: unknown): string | null | Failure {
     return failure('invalid_type', 'must be a string', value);
   }
   if (typeof value === 'number' && !(Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
-    return failure('out_of_range', 'is a larger number than JSON carries exactly; send it as a string', value);
+    return failure('out_of_range', 'is too large to be represented exactly in JSON; send it as a string', value);
   }
   return cleanText(String(value), valueLength, true);
 }
@@ -73,17 +73,11 @@ export const metadataPatch: z.ZodType<Record<string, string | null> | null, Meta
   })
   .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
 
-/** Metadata on create: `null`, as a whole or for a key, means that there is none. */
-export const metadataInput: z.ZodType<Record<string, string>, MetadataInput> = metadataPatch
-  .transform((patch, { issues }) => {
-    const present = Object.entries(patch ?? {}).filter((entry): entry is [string, string] => entry[1] !== null);
-    const problem = tooManyKeys(present);
+/** Metadata on create. A key that is `null` is not set; where the create updates a record, it is removed. */
+export const metadataInput = metadataPatch
+  .check(({ value, issues }) => {
+    const problem = tooManyKeys(Object.values(value ?? {}).filter((entry) => entry !== null));
     if (problem) issues.push(problem);
-    return Object.fromEntries(present);
   })
-  .meta({
-    ...metadataSchema,
-    type: ['object', 'null'],
-    description: `${metadataSchema.description} ${scalars}`,
-  })
-  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean', 'null'] });
+  .meta({ ...metadataPatch.meta() })
+  .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });

@@ -27,11 +27,11 @@ function distance(left: string, right: string): number {
 /** Ignores case, and the separators of snake_case and kebab-case. */
 const bare = (name: string) => name.toLowerCase().replaceAll(/[_\s-]/g, '');
 
-/** The nearest of `names` to `name`, if it is near enough to be a typo or another naming convention. */
-export function nearest(name: string, names: Iterable<string>): string | undefined {
+/** The nearest of `names` to `name`, if it is near enough to be a typo or another naming convention: at most `most` letters. */
+export function nearest(name: string, names: Iterable<string>, most = Number.POSITIVE_INFINITY): string | undefined {
   const wanted = bare(name.slice(0, 60));
   let found: string | undefined;
-  let allowed = Math.max(1, Math.floor(wanted.length / 3)) + 0.5;
+  let allowed = Math.min(most, Math.max(1, Math.floor(wanted.length / 3))) + 0.5;
   for (const candidate of names) {
     const known = bare(candidate);
     if (Math.abs(known.length - wanted.length) >= allowed) continue;

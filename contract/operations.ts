@@ -7,7 +7,12 @@ export function operationsOf(router: AppRouter): AppRoute[] {
   return Object.values(router).flatMap((entry) => (isAppRoute(entry) ? [entry] : operationsOf(entry)));
 }
 
-const metadata = z.object({ operationId: z.string(), tag: z.object({ name: z.string(), description: z.string() }) });
+const metadata = z.object({
+  operationId: z.string(),
+  tag: z.object({ name: z.string(), description: z.string() }),
+  /** What only HTTP's readers need to know, after the description. */
+  inHttp: z.string().optional(),
+});
 
 /** The name of an operation, and the group that documents list it under; throws where a route lacks them. */
 export const metadataOf = (route: AppRoute): z.output<typeof metadata> => metadata.parse(route.metadata);

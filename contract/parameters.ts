@@ -1,24 +1,29 @@
 /** Query parameters, parsed strictly. Nothing is clamped, guessed or ignored. */
-import { idForm, prefixes } from './fields.ts';
+import { emailForm, idForm, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
 import { exampleId } from './examples.ts';
 import { maximumWords, metadataKeyForm, metadataLimits } from './limits.ts';
+import { notAnInstant, parseInstant } from './instant.ts';
 import { nearest } from './nearest.ts';
 import { parsed } from './parsed.ts';
 import { cleanText, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
-type Schema = { description: string } & Record<string, unknown>;
+export type Schema = { description: string; inHttp?: string; emptyIsAbsent?: boolean } & Record<string, unknown>;
 /** No parameter with a closed set of values is longer. */
-const longestWord = 100;
+export const longestWord = 100;
 
-/** One value of at most `max` characters; given twice it is `duplicate_parameter`, and it must not be empty. */
+/**
+ * One value of at most `max` characters; given twice it is `duplicate_parameter`. It must not be empty, unless `emptyIsAbsent`:
+ * tools such as Postman send empty parameters, which is harmless where none of them is a filter.
+ */
 export function parameter<Output, Input = Output>(
   max: number,
   parse: (value: string) => Output | Failure,
-  schema: Schema,
+  { emptyIsAbsent = false, ...schema }: Schema,
 ) {
-  return parsed<Output, Input>((value) => {
+  return parsed<Output | undefined, Input>((value) => {
+    if (emptyIsAbsent && typeof value === 'string' && value.trim() === '') return undefined;
     if (Array.isArray(value)) return failure('too_many_items', 'must be given once', value);
     return typeof value === 'string'
       ? parseText(value, max, parse)
@@ -28,12 +33,26 @@ export function parameter<Output, Input = Output>(
 
 function parseText<Output>(value: string, max: number, parse: (value: string) => Output | Failure): Output | Failure {
   const clean = cleanText(value, max);
-  if (clean === '') return failure('too_short', 'must not be empty; leave the parameter out instead', value);
+  if (clean === '') return failure('too_short', 'must not be empty; omit the parameter instead', value);
   return typeof clean === 'string' ? parse(clean) : clean;
 }
 
 export function textParameter(max: number, schema: Schema) {
   return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
+}
+
+/** An email address. A `+` that a tool did not encode arrives as a space, and would find nothing. */
+export function emailParameter(schema: Schema) {
+  return parameter<string>(
+    254,
+    (value) => {
+      if (/\s/.test(value)) return failure('invalid_email', 'must not contain a space; write a + as %2B', value);
+      return emailForm.test(value)
+        ? value
+        : failure('invalid_email', 'must be one email address such as ana@example.com', value);
+    },
+    { type: 'string', minLength: 1, maxLength: 254, ...schema },
+  );
 }
 
 /** A search. Every word must be found, so the number of words is limited. */
@@ -120,47 +139,14 @@ export function choicesParameter<const T extends string>(values: readonly T[], s
       }
       return values.filter((choice) => wanted.has(choice));
     },
-    { type: 'array', items: { type: 'string', enum: values }, maxItems: values.length, ...schema },
+    {
+      type: 'array',
+      items: { type: 'string', enum: values },
+      maxItems: values.length,
+      ...(values.length > 1 && { inHttp: 'Separate several with commas, or repeat the parameter.' }),
+      ...schema,
+    },
   ).optional();
-}
-
-const instantForm =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,12}))?(?:[Zz]|([+ -])(\d\d):(\d\d)))?$/;
-
-/**
- * RFC 3339 with a zone, or `YYYY-MM-DD` for 00:00 UTC → `YYYY-MM-DDTHH:MM:SS.mmmZ`. A `+` that arrived as a space is
- * read as `+`. Times are stored to the millisecond, so a finer bound is rounded up: ≥ and < mean the same after it.
- */
-export function parseInstant(value: string): string | undefined {
-  const match = instantForm.exec(value);
-  if (!match) return undefined;
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', sign, zoneHour, zoneMinute] =
-    match;
-  const wall = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`);
-  // Date.parse rolls 30 February over to March: a date that does not print as it was typed does not exist.
-  if (
-    Number.isNaN(wall) ||
-    new Date(wall).toISOString().slice(0, 19) !== `${year}-${month}-${day}T${hour}:${minute}:${second}`
-  )
-    return undefined;
-  if (Number(zoneHour ?? 0) > 23 || Number(zoneMinute ?? 0) > 59) return undefined;
-  const offset = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
-  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
-  const instant = new Date(wall - offset + milliseconds).toISOString();
-  return instant.length === 24 && !instant.startsWith('0000') ? instant : undefined;
-}
-
-const withoutZone = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
-
-/** The error for a text that is not a time. */
-export function notAnInstant(value: string): Failure {
-  return withoutZone.test(value)
-    ? failure('invalid_type', 'must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00', value)
-    : failure(
-        'invalid_type',
-        'must be an existing time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
-        value,
-      );
 }
 
 export function instantParameter(schema: Schema) {
@@ -174,7 +160,7 @@ export function instantParameter(schema: Schema) {
   });
 }
 
-/** `metadata[key]=value`, up to 5 of them, ANDed; the server's query parser hands them over as one object. */
+/** `metadata[key]=value`, up to 5 of them, ANDed; the server's query parser passes them as one object. */
 export const metadataParameter = parsed<Record<string, string>>(
   (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -198,7 +184,8 @@ export const metadataParameter = parsed<Record<string, string>>(
     type: 'object',
     additionalProperties: { type: 'string', maxLength: metadataLimits.valueLength },
     maxProperties: metadataLimits.filters,
-    description: `Exact values of metadata keys, as \`metadata[key]=value\`; up to ${metadataLimits.filters}, all of which must match.`,
+    description: `Only records with these metadata values; up to ${metadataLimits.filters}, all of which must match.`,
+    inHttp: 'Written as `metadata[key]=value`.',
     examples: [{ segment: 'retail' }],
   },
 ).optional();

@@ -1,10 +1,11 @@
 /** Schemas built from plain functions, and wrappers for fields. */
 import { z } from 'zod';
+import { inHttp } from './annotations.ts';
 import { failure } from './text.ts';
 import type { Failure } from './text.ts';
 
-/** Types that a value may have besides the published one. The typed client offers them; generated ones stay simple. */
-export const alsoAccepted = z.registry<{ alsoAccepts: readonly ('number' | 'boolean' | 'null')[] }>();
+/** TypeScript types that a value may have besides the published one. The typed client offers them; generated ones stay simple. */
+export const alsoAccepted = z.registry<{ alsoAccepts: readonly string[] }>();
 
 function isFailure(result: unknown): result is Failure {
   return (
@@ -13,12 +14,12 @@ function isFailure(result: unknown): result is Failure {
 }
 
 /**
- * `Input` is what a caller writes, `Output` what the server gets; `schema` is the published JSON Schema of the input.
- * An absent value is rejected as `required`.
+ * `Input` is what a caller writes, `Output` what the server gets; `schema` is the published JSON Schema of the input,
+ * with `inHttp` for what only HTTP's readers need. An absent value is rejected as `required`.
  */
 export function parsed<Output, Input = Output>(
   parse: (value: unknown) => Output | Failure,
-  schema: Record<string, unknown>,
+  { inHttp: written, ...schema }: Record<string, unknown> & { inHttp?: string },
 ): z.ZodType<Output, Input> {
   const type = z.any().transform((value: unknown, context): Output => {
     const result = value === undefined ? failure('required', 'is required', value) : parse(value);
@@ -27,7 +28,8 @@ export function parsed<Output, Input = Output>(
     return z.NEVER;
   });
   // Zod types a transform's input as `any`: this names the type that a caller sends.
-  return type.meta(schema) as z.ZodType<Output, Input>;
+  const described = type.meta(schema) as z.ZodType<Output, Input>;
+  return written === undefined ? described : described.register(inHttp, { inHttp: written });
 }
 
 /** No-code tools send `""` for an unmapped field. */

@@ -24,12 +24,12 @@ export const problemError = z
       }),
     code: z.string().meta({
       maxLength: 50,
-      description: `What is wrong, for programs: in a body one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; elsewhere the problem's own code.`,
+      description: `What is wrong, for programs: in a body one of ${fieldCodes.map((code) => `\`${code}\``).join(', ')}; otherwise the same as \`code\`.`,
       examples: ['invalid_country'],
     }),
     message: z.string().meta({
       maxLength: 1000,
-      description: 'What is wrong, for people; it continues the name of the field.',
+      description: 'Human-readable message, phrased to follow the field name.',
       examples: ['must be an ISO 3166-1 alpha-2 code such as DE'],
     }),
     suggestion: z
@@ -65,7 +65,7 @@ export const problem = z
       .meta({ maxLength: 50, description: 'The kind of problem, for programs.', examples: ['validation_failed'] }),
     requestId: z.string().meta({
       maxLength: 30,
-      description: 'The value of `X-Request-Id`, to quote to support.',
+      description: 'The value of `X-Request-Id`, to give to support.',
       examples: [exampleId('req')],
     }),
     errors: z
@@ -100,7 +100,7 @@ export const problem = z
       .meta({
         maxLength: 60,
         description: 'With `precondition_failed`: the ETag that the record has now.',
-        examples: ['"4Ul0-WXqGAb1uwXr8bkrEQ"'],
+        examples: ['"4-mm7yf3ab"'],
       }),
   })
   .meta({ id: 'Problem', description: 'A failure, as RFC 9457 `application/problem+json`.' });

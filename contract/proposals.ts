@@ -1,14 +1,16 @@
-/** Proposals: what an organization offers to a customer. Read-only in v1. */
+/** Proposals: offers that an organization makes to a customer. Read-only in v1. */
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
+import { customer } from './customers.ts';
 import { decimal } from './decimal.ts';
 import * as fields from './fields.ts';
 import { ifNoneMatch } from './headers.ts';
 import { itemTypes } from './items.ts';
-import { beforeParameter, filterTimes, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
+import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
 import { metadata } from './metadata.ts';
-import { choicesParameter, idParameter, instantParameter, textParameter } from './parameters.ts';
+import { choicesParameter, idParameter, textParameter } from './parameters.ts';
 import { notModified, problems } from './responses.ts';
+import { currencyParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
@@ -40,12 +42,14 @@ export const proposalTexts = {
   }),
 };
 export const status = oneOf(proposalStatuses, {
-  description: 'The status of the proposal. New values may be added.',
+  description:
+    'The status of the proposal. The organization’s application moves it, this API never does: a proposal whose `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of the last move; `sentAt`, `acceptedAt` and the like are the times of the first. An accepted proposal can be canceled, or sent and accepted again: `acceptedAt` then still is the first acceptance, and `status` tells how things stand now. New values may be added.',
   example: 'accepted',
+  typeName: 'ProposalStatus',
 });
 
 const personName = text(200, { description: 'Name.', example: 'Paul Henriot' });
-const personEmail = fields.email({ description: 'E-mail address.', example: 'paul@example.com' });
+const personEmail = fields.email({ description: 'Email address.', example: 'paul@example.com' });
 const person = (description: string) =>
   z.object({ name: personName, email: personEmail.nullable() }).meta({ description });
 export const personFields = { name: personName, email: personEmail };
@@ -58,7 +62,11 @@ export const lineTexts = {
 };
 
 const money = (what: string, example = '168.00') =>
-  decimal({ description: `${what}, in \`currency\`, with exactly as many decimals as it has.`, example, signed: true });
+  decimal({
+    description: `${what}, in \`currency\`, with exactly as many decimals as the currency has.`,
+    example,
+    signed: true,
+  });
 
 export const lineItem = z
   .object({
@@ -69,7 +77,7 @@ export const lineItem = z
       .max(maximumLines)
       .meta({ description: 'Position within the proposal, starting at 1.', examples: [1] }),
     itemId: fields.id('item', 'The catalog item; `null` if the line is not from the catalog.').nullable(),
-    type: oneOf(itemTypes, { description: 'Whether this is a product or a service.' }),
+    type: oneOf(itemTypes, { description: 'Whether this is a product or a service.', typeName: 'ItemType' }),
     name: lineTexts.name,
     description: lineTexts.description.nullable(),
     sku: lineTexts.sku.nullable(),
@@ -82,7 +90,7 @@ export const lineItem = z
     taxAmount: money('(subtotal − discountAmount) × taxRate / 100, rounded', '13.86'),
     total: money('subtotal − discountAmount + taxAmount', '181.86'),
     optional: z.boolean().meta({ description: 'Whether the customer may decline this line.', examples: [false] }),
-    selected: z.boolean().meta({ description: 'Whether this line counts towards the totals.', examples: [true] }),
+    selected: z.boolean().meta({ description: 'Whether this line counts toward the totals.', examples: [true] }),
   })
   .meta({ id: 'LineItem', description: 'One line of a proposal.' });
 export type LineItem = z.infer<typeof lineItem>;
@@ -98,96 +106,114 @@ const customerSummary = z
     email: z
       .string()
       .nullable()
-      .meta({ maxLength: 254, format: 'email', description: 'E-mail address.', examples: ['paul@example.com'] }),
+      .meta({ maxLength: 254, format: 'email', description: 'Email address.', examples: ['paul@example.com'] }),
     phone: z
       .string()
       .nullable()
       .meta({ maxLength: 40, description: 'Phone number.', examples: ['26.47.15.10'] }),
+    erasedAt: fields.erasedAt,
   })
   .meta({ id: 'CustomerSummary', description: 'The customer, with its current details.' });
 
 export const eventTimes = ['sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt'] as const;
 const happened = (what: string, example?: string) =>
-  fields.timestamp(`When the proposal was first ${what}; \`null\` if it never was.`, example).nullable();
+  fields.timestamp(`When the proposal was first ${what}; \`null\` if it has not been.`, example).nullable();
 /** The example proposal was accepted, so the times of the other outcomes are null. */
 const notYet = <T extends z.ZodType>(field: z.ZodNullable<T>) => field.meta({ examples: [null] });
 
-const head = {
-  id: fields.id('proposal'),
-  number: proposalTexts.number,
-  title: proposalTexts.title,
-  status,
-  statusChangedAt: fields.timestamp('When the status last changed.', '2026-03-03T14:05:12.000Z'),
-  customerId: fields.id('customer', 'The id of the customer; `null` on a draft that has none yet.').nullable(),
-  customer: customerSummary.nullable(),
-  currency: fields.currency,
-  subtotal: money('Sum of the subtotals of all lines that count', '168.00'),
-  discountTotal: money('Sum of the discounts of all lines that count', '0.00'),
-  taxTotal: money('Sum of the taxes of all lines that count', '13.86'),
-  total: money('subtotal − discountTotal + taxTotal', '181.86'),
-};
 const lineItems = z.array(lineItem).max(maximumLines).meta({ description: 'The lines, in order of position.' });
-const tail = {
-  lineItemCount: z
-    .int()
-    .min(0)
-    .max(maximumLines)
-    .meta({ description: 'The number of lines.', examples: [1] }),
-  notes: proposalTexts.notes.nullable(),
-  terms: proposalTexts.terms.nullable(),
-  sentAt: happened('sent', '2026-03-01T10:00:00.000Z'),
-  viewedAt: happened('viewed by the customer', '2026-03-02T08:15:30.000Z'),
-  acceptedAt: happened('accepted', '2026-03-03T14:05:12.000Z'),
-  declinedAt: notYet(happened('declined')),
-  expiredAt: notYet(happened('expired')),
-  canceledAt: notYet(happened('canceled')),
-  acceptedBy: person('The person who accepted the proposal.').nullable(),
-  declineReason: notYet(proposalTexts.declineReason.nullable()),
-  expiresAt: fields.timestamp('When the offer expires.', '2026-03-31T22:00:00.000Z').nullable(),
-  publicUrl: proposalTexts.publicUrl.nullable(),
-  owner: person('The person in the organization who is responsible for the proposal.').nullable(),
-  externalId: fields.externalId.nullable(),
-  metadata,
-  createdAt: fields.timestamp('When the record was created.'),
-  updatedAt: fields.timestamp('When the record last changed.', '2026-03-03T14:05:12.345Z'),
-};
 
 export const proposal = z
-  .object({ ...head, lineItems, ...tail })
+  .object({
+    id: fields.id('proposal'),
+    number: proposalTexts.number,
+    title: proposalTexts.title,
+    status,
+    statusChangedAt: fields.timestamp('When the status last changed.', '2026-03-03T14:05:12.000Z'),
+    customerId: fields.id('customer', 'The id of the customer; `null` on a draft that has none yet.').nullable(),
+    customer: customerSummary.nullable(),
+    currency: fields.currency,
+    subtotal: money('Sum of the subtotals of all selected lines', '168.00'),
+    discountTotal: money('Sum of the discounts of all selected lines', '0.00'),
+    taxTotal: money('Sum of the taxes of all selected lines', '13.86'),
+    total: money('subtotal − discountTotal + taxTotal', '181.86'),
+    lineItems,
+    lineItemCount: z
+      .int()
+      .min(0)
+      .max(maximumLines)
+      .meta({ description: 'The number of lines.', examples: [1] }),
+    notes: proposalTexts.notes.nullable(),
+    terms: proposalTexts.terms.nullable(),
+    sentAt: happened('sent', '2026-03-01T10:00:00.000Z'),
+    viewedAt: happened('viewed by the customer', '2026-03-02T08:15:30.000Z'),
+    acceptedAt: happened('accepted', '2026-03-03T14:05:12.000Z'),
+    declinedAt: notYet(happened('declined')),
+    expiredAt: notYet(happened('expired')),
+    canceledAt: notYet(happened('canceled')),
+    acceptedBy: person('The person who accepted the proposal.').nullable(),
+    declineReason: notYet(proposalTexts.declineReason.nullable()),
+    expiresAt: fields.timestamp('When the offer expires.', '2026-03-31T22:00:00.000Z').nullable(),
+    publicUrl: proposalTexts.publicUrl.nullable(),
+    owner: person('The person in the organization who is responsible for the proposal.').nullable(),
+    externalId: fields.externalId.nullable(),
+    metadata,
+    createdAt: fields.timestamp('When the record was created.'),
+    updatedAt: fields.timestamp('When the record last changed.', '2026-03-03T14:05:12.345Z'),
+    etag: fields.etag.meta({
+      ...fields.etag.meta(),
+      description:
+        'Names this version of the proposal and of its customer, as they are here: it also changes when the customer does, which does not move `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.',
+      examples: ['"5-mm7ydq6j-3"'],
+    }),
+  })
   .meta({ id: 'Proposal', description: 'An offer to a customer, with its lines.' });
 export type Proposal = z.infer<typeof proposal>;
 
-export const listedProposal = z.object({ ...head, lineItems: lineItems.optional(), ...tail }).meta({
-  id: 'ListedProposal',
-  description: 'An offer to a customer. Its lines are present only with `include=lineItems`.',
+const listedCustomer = customer.partial().extend(customerSummary.shape).meta({
+  id: 'ListedCustomer',
+  description:
+    'The customer, with its current details. Fields besides id, name, companyName, email and phone are present only with `include=customer`.',
 });
+
+export const listedProposal = proposal
+  .extend({ customer: listedCustomer.nullable(), lineItems: lineItems.optional() })
+  .meta({
+    id: 'ListedProposal',
+    description: 'An offer to a customer. Its lines are present only with `include=lineItems`.',
+  });
 export type ListedProposal = z.infer<typeof listedProposal>;
 
 const searched = 'number, title and the name of the customer';
 
 export const proposalListQuery = z.strictObject({
-  ...listQuery(sortsBy('statusChangedAt'), { searched, searchExample: 'spring chevalier' }),
+  ...listQuery('proposal', sortsBy('statusChangedAt'), { searched, searchExample: 'spring chevalier' }),
   status: choicesParameter(proposalStatuses, {
-    description: 'Only proposals with one of these statuses, separated by commas.',
+    description: 'Only proposals with one of these statuses.',
     examples: [['viewed', 'accepted']],
   }),
-  customerId: idParameter('customer', { description: 'Only proposals to the customer with this id.' }),
+  customerId: idParameter('customer', { description: 'Only proposals for this customer.' }),
   number: textParameter(50, { description: 'Only the proposal with exactly this number.', examples: ['P-1042'] }),
-  expiresBefore: instantParameter({
-    description: 'Only proposals whose `expiresAt` is before this time.',
-    examples: [filterTimes.before],
+  currency: currencyParameter({
+    description: 'Only proposals in this currency: an ISO 4217 code, in either case.',
+    examples: ['USD'],
   }),
+  expiresSince: sinceParameter('expiresAt'),
+  expiresBefore: beforeParameter('expiresAt'),
+  acceptedSince: sinceParameter('acceptedAt'),
+  acceptedBefore: beforeParameter('acceptedAt'),
   statusChangedSince: sinceParameter('statusChangedAt'),
   statusChangedBefore: beforeParameter('statusChangedAt'),
-  include: choicesParameter(['lineItems'], {
-    description: 'What else to return with each proposal: `lineItems` adds its lines.',
-    examples: [['lineItems']],
+  include: choicesParameter(['lineItems', 'customer'], {
+    description:
+      'What else to return with each proposal: `lineItems` adds its lines, `customer` every field of its customer.',
+    examples: [['lineItems', 'customer']],
   }),
 });
 
 const tag = {
   name: 'Proposals',
-  description: 'What the organization offers to its customers, line by line. Read-only.',
+  description: 'Offers to customers, with line items. Read-only.',
 };
 
 export const proposals = initContract().router({

@@ -12,7 +12,7 @@ export function problems<const S extends Status>(...statuses: S[]): Record<S, ty
 }
 
 /** Every operation can respond with these, because they happen before the operation is reached. */
-export const commonProblems = problems(400, 401, 403, 408, 429, 431, 500, 503);
+export const commonProblems = problems(400, 401, 403, 408, 429, 431, 500, 501, 503);
 
 /** 304: the caller already has the current record. */
 export const notModified: ContractNoBodyType = ContractNoBody;

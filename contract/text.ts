@@ -1,5 +1,6 @@
-/** Strings as people and tools send them: normalised, limited in length, and rejected with a code if they cannot be stored. */
+/** Strings as people and tools send them: normalized, limited in length, and rejected with a code if they cannot be stored. */
 import { z } from 'zod';
+import { typeNames } from './annotations.ts';
 import type { FieldCode } from './problems/field-codes.ts';
 
 const controlCharacters = /\p{Cc}/u;
@@ -25,8 +26,8 @@ const marksInARow = /\p{M}{31}/u;
 
 const tooLong = (max: number, value: string) => failure('too_long', `must have at most ${max} characters`, value);
 
-/** Rejects text that would take too long to normalise: the cost grows with the square of a run of combining marks. */
-function beyondNormalising(value: string, max: number): Failure | undefined {
+/** Rejects text that would take too long to normalize: the cost grows with the square of a run of combining marks. */
+function checkNormalisable(value: string, max: number): Failure | undefined {
   if (value.length > max * unitsBeforeNormalisation && value.trim().length > max * unitsBeforeNormalisation) {
     return tooLong(max, value);
   }
@@ -35,9 +36,9 @@ function beyondNormalising(value: string, max: number): Failure | undefined {
     : undefined;
 }
 
-const normalise = (value: string): string => value.normalize('NFC').trim();
+const normalize = (value: string): string => value.normalize('NFC').trim();
 
-/** A normalised value that cannot be stored. */
+/** A normalized value that cannot be stored. */
 function beyondStoring(value: string, max: number, multiline: boolean): Failure | undefined {
   const forbidden = multiline ? controlCharactersButTabAndNewline : controlCharacters;
   if (!value.isWellFormed() || forbidden.test(value)) {
@@ -49,25 +50,25 @@ function beyondStoring(value: string, max: number, multiline: boolean): Failure 
 
 const withNewlines = (value: string) => value.replaceAll('\r\n', '\n');
 
-/** The value as it is stored (at most `max` code points, NFC-normalised and trimmed), or the error if it cannot be. */
+/** The value as it is stored (at most `max` code points, NFC-normalized and trimmed), or the error if it cannot be. */
 export function cleanText(value: string, max: number, multiline = false): string | Failure {
-  const hopeless = beyondNormalising(value, max);
-  if (hopeless) return hopeless;
-  const clean = normalise(multiline ? withNewlines(value) : value);
+  const rejected = checkNormalisable(value, max);
+  if (rejected) return rejected;
+  const clean = normalize(multiline ? withNewlines(value) : value);
   return beyondStoring(clean, max, multiline) ?? clean;
 }
 
 export type TextOptions = { description: string; example?: string; min?: number; multiline?: boolean };
 
 /**
- * A string of 1..max code points, NFC-normalised and trimmed. NUL, control characters and lone surrogates are rejected;
+ * A string of 1..max code points, NFC-normalized and trimmed. NUL, control characters and lone surrogates are rejected;
  * multi-line text may have tabs and newlines (CRLF becomes a newline).
  */
 export function text(max: number, { description, example, min = 1, multiline = false }: TextOptions) {
   return z
     .string()
-    .check(reporting((value) => beyondNormalising(value, max)))
-    .overwrite((value) => normalise(multiline ? withNewlines(value) : value))
+    .check(reporting((value) => checkNormalisable(value, max)))
+    .overwrite((value) => normalize(multiline ? withNewlines(value) : value))
     .check(reporting((value) => beyondStoring(value, max, multiline) ?? tooShort(value, min)))
     .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
@@ -107,8 +108,9 @@ export function textThat(
  */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   values: T,
-  meta: { description: string; example?: T[number] },
+  meta: { description: string; example?: T[number]; typeName?: string },
 ) {
-  const { description, example = values[0] } = meta;
-  return z.enum(values).meta({ description, examples: [example] });
+  const { description, example = values[0], typeName } = meta;
+  const type = z.enum(values).meta({ description, examples: [example] });
+  return typeName === undefined ? type : type.register(typeNames, { typeName });
 }

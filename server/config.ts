@@ -1,7 +1,16 @@
-/** The environment, read once: the only place that knows process.env. */
+/** The environment, read once: the only place that knows process.env. Each variable is described here, and nowhere else. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { nearest } from '../contract/nearest.ts';
 
-const hasCredentials = (url: string) => URL.canParse(url) && /@/.test(url.split('/')[2] ?? '');
+type Description = {
+  /** What the variable is for, in Markdown: for the README, the operating guide and `serve --help`. */
+  meaning: string;
+  /** What holds where it is not set, if that is not a value of the schema. */
+  otherwise?: string;
+};
+
+const descriptions = z.registry<Description>();
 
 const samplers = [
   'always_on',
@@ -12,58 +21,138 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-const schema = z.object({
-  PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).default(3000),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  /** The service's URL as callers see it. Default: the listening address. */
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
-    .refine((url) => !hasCredentials(url), 'must have no user:password@, because it is shown to every caller')
-    .optional(),
-  /** `production`: serve warns if PUBLIC_URL is missing. */
-  NODE_ENV: z.string().optional(),
-  /** PostgreSQL 15 to 18; without it, an embedded one runs in DATA_DIR. */
-  DATABASE_URL: z
+const number = (from: number, to: number, what: string) => {
+  const error = `must be ${what} from ${from} to ${to}`;
+  const schema = z.coerce.number<string>(error).min(from, error).max(to, error);
+  return what === 'a number' ? schema : schema.int(error);
+};
+const port = () => number(0, 65_535, 'a port number');
+const text = (minimum: number) => z.string().min(minimum, `must have at least ${minimum} characters`);
+const webUrl = () => z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' });
+const url = (pattern: RegExp, error: string) => z.string().regex(pattern, error);
+const databaseUrl = () => url(/^postgres(ql)?:\/\//, 'must start with postgresql://');
+const yesOrNo = () => z.stringbool('must be true or false').default(false);
+const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
+
+/** `10.1.0.0/16`; an address alone is a network of one. Undefined if it is neither. */
+function networkOf(given: string): string | undefined {
+  const [address = '', bits] = given.trim().split('/');
+  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const count = Number(bits ?? most);
+  return Number.isInteger(count) && count >= 0 && count <= most && bits !== '' ? `${address}/${count}` : undefined;
+}
+
+const networks = () =>
+  z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
-    .optional(),
-  /** PgBouncer or the like in transaction mode, for the statements of requests; commands and migrations use DATABASE_URL. */
-  DATABASE_POOLER_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
-    .optional(),
-  /** Whether the pooler keeps prepared statements: PgBouncer 1.21 or later with max_prepared_statements. */
-  DATABASE_POOLER_PREPARES: z.stringbool('must be true or false').default(false),
-  DATA_DIR: z.string().min(1).optional(),
-  /** Redis 7 or Valkey, for a rate limit shared by all processes. */
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
-    .optional(),
-  /** The port for Prometheus metrics, at /metrics; without it, they are not served. */
-  METRICS_PORT: z.coerce.number<string>('must be a port number from 0 to 65535').int().min(0).max(65_535).optional(),
-  /** Signs the sessions of the settings pages. Default: a random secret stored in the database. */
-  AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
-  /** Sends invitations and password links; without it, the settings only display them. */
-  SMTP_URL: z
-    .string()
-    .regex(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
-    .optional(),
-  /** The sender of that mail, such as `Acme <api@acme.example>`. */
-  MAIL_FROM: z.string().min(3).optional(),
-  /** An OpenID provider that members can sign in with; set all three or none. */
-  OIDC_ISSUER: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
-  OIDC_CLIENT_ID: z.string().min(1).optional(),
-  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
-  /** OpenTelemetry: traces are exported if an endpoint or the exporter is set. Its exporter reads the other OTEL_* itself. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').optional(),
-  OTEL_TRACES_SAMPLER: z.enum(samplers, `must be one of ${samplers.join(', ')}`).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number<string>('must be a number from 0 to 1').min(0).max(1).default(1),
-  OTEL_SDK_DISABLED: z.stringbool().default(false),
-  TRUSTED_PROXIES: z.coerce.number<string>('must be a number from 0 to 10').int().min(0).max(10).default(0),
-});
+    .default('')
+    .transform((given, context) => {
+      const parsed = given === '' ? [] : given.split(',').map(networkOf);
+      const valid = parsed.filter((one) => one !== undefined);
+      if (valid.length < parsed.length) context.addIssue('must be networks such as 10.1.0.0/16, separated by commas');
+      return valid;
+    });
+
+/** In the order in which they are shown. */
+const variables = {
+  PORT: port().default(3000).register(descriptions, { meaning: 'port to listen on; `0` picks a free port' }),
+  HOST: text(1)
+    .default('127.0.0.1')
+    .register(descriptions, { meaning: 'address to listen on; `0.0.0.0` for every interface' }),
+  PUBLIC_URL: webUrl()
+    .refine((given) => !hasCredentials(given), 'must have no user:password@, because it is shown to every caller')
+    .optional()
+    .register(descriptions, {
+      meaning: 'URL of the service as its callers see it; every absolute URL in a response starts with it',
+      otherwise: 'where it listens',
+    }),
+  NODE_ENV: z.string().optional().register(descriptions, {
+    meaning: '`production` makes no demo without `--demo`, and warns if `PUBLIC_URL` is missing',
+  }),
+  DATABASE_URL: databaseUrl().optional().register(descriptions, {
+    meaning: 'PostgreSQL 15 to 18: `postgresql://user:password@host:5432/name`',
+    otherwise: 'an embedded one',
+  }),
+  DATABASE_POOLER_URL: databaseUrl().optional().register(descriptions, {
+    meaning: 'PgBouncer in transaction mode in front of the same database, for the statements of requests',
+  }),
+  DATABASE_POOLER_PREPARES: yesOrNo().register(descriptions, {
+    meaning: 'whether the pooler supports prepared statements (PgBouncer 1.21+)',
+  }),
+  DATA_DIR: text(1).optional().register(descriptions, {
+    meaning: 'folder of the embedded database and of uploaded files',
+    otherwise: '`.data` in the folder of the program; with `DATABASE_URL`, uploads are temporary files',
+  }),
+  REDIS_URL: url(/^rediss?:\/\//, 'must start with redis:// or rediss://')
+    .optional()
+    .register(descriptions, {
+      meaning: 'Redis 7 or Valkey, as `redis://host:6379`, to share the rate limit between processes',
+      otherwise: 'each process counts separately',
+    }),
+  METRICS_PORT: port().optional().register(descriptions, {
+    meaning: 'port for Prometheus metrics, at `/metrics` on `HOST`',
+  }),
+  AUTH_SECRET: text(32).optional().register(descriptions, {
+    meaning:
+      'signs cursors and the sessions of the settings pages; at least 32 characters, the same in every process; to change it, `new,old` for a while',
+    otherwise: 'a random one, kept in the database',
+  }),
+  SMTP_URL: url(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
+    .optional()
+    .register(descriptions, {
+      meaning: 'mail server for invitations and password links: `smtp://user:password@host:587`',
+      otherwise: 'none; links are shown only',
+    }),
+  MAIL_FROM: text(3).optional().register(descriptions, {
+    meaning: 'sender of that mail, such as `Acme <api@acme.example>`',
+    otherwise: 'no-reply at the host of `PUBLIC_URL`',
+  }),
+  OIDC_ISSUER: webUrl().optional().register(descriptions, {
+    meaning:
+      'OpenID provider for single sign-on; its redirect URL is `PUBLIC_URL` followed by `/settings/oidc/callback`',
+  }),
+  OIDC_CLIENT_ID: text(1).optional().register(descriptions, { meaning: 'client ID registered with the provider' }),
+  OIDC_CLIENT_SECRET: text(1).optional().register(descriptions, { meaning: 'client secret' }),
+  TRUSTED_PROXIES: number(0, 10, 'a whole number').default(0).register(descriptions, {
+    meaning:
+      'number of trusted proxies that append to `X-Forwarded-For`; used to find the IP address of the client for sign-in limits',
+  }),
+  SECURITY_CONTACT: url(/^(https:\/\/|mailto:)/, 'must start with https:// or mailto:')
+    .optional()
+    .register(descriptions, {
+      meaning:
+        'where to report vulnerabilities of your service, for `/.well-known/security.txt`: `mailto:security@acme.example`',
+      otherwise: 'none; there is no such file',
+    }),
+  CONNECTIONS_PER_NETWORK: number(1, 1_000_000, 'a whole number').default(2_000).register(descriptions, {
+    meaning: 'connections that one network may have at a time; with `TRUSTED_PROXIES`, the proxy limits them',
+  }),
+  WEBHOOK_ALLOW: networks().register(descriptions, {
+    meaning: 'private networks that webhooks may be sent to, over plain HTTP too: `10.1.0.0/16,127.0.0.1`',
+    otherwise: 'public addresses over HTTPS only',
+  }),
+  // OpenTelemetry's exporter reads the other OTEL_ variables itself.
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl().optional().register(descriptions, {
+    meaning: 'OpenTelemetry collector for traces, over OTLP/HTTP; they go to `/v1/traces` there',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl().optional().register(descriptions, {
+    meaning: 'full URL of the traces endpoint; overrides the above',
+  }),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').optional().register(descriptions, {
+    meaning: '`otlp`, also without an endpoint (`http://localhost:4318`), or `none`',
+    otherwise: '`otlp` if an endpoint is set',
+  }),
+  OTEL_TRACES_SAMPLER: z
+    .enum(samplers, `must be one of ${samplers.join(', ')}`)
+    .default('parentbased_always_on')
+    .register(descriptions, { meaning: 'sampler, by its standard name' }),
+  OTEL_TRACES_SAMPLER_ARG: number(0, 1, 'a number').default(1).register(descriptions, {
+    meaning: 'the share of traces that a `traceidratio` sampler keeps, from 0 to 1',
+  }),
+  OTEL_SDK_DISABLED: yesOrNo().register(descriptions, { meaning: '`true` turns traces off' }),
+};
+
+const schema = z.object(variables);
 
 export type Config = Readonly<z.output<typeof schema>>;
 
@@ -72,9 +161,37 @@ export class UsageError extends Error {}
 
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable counts as not set: `PORT= npm start`.
-  const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const result = schema.safeParse(variables);
-  if (result.success) return Object.freeze(result.data);
-  const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-  throw new UsageError(lines.join('; '));
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(given);
+  if (!result.success) {
+    const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    throw new UsageError(lines.join('; '));
+  }
+  const config = result.data;
+  if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)
+    throw new UsageError('DATABASE_POOLER_URL needs DATABASE_URL, which leads to the same database without a pooler.');
+  const provider = [config.OIDC_ISSUER, config.OIDC_CLIENT_ID, config.OIDC_CLIENT_SECRET].filter(Boolean);
+  if (provider.length % 3 !== 0)
+    throw new UsageError('Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them');
+  return Object.freeze(config);
+}
+
+/** The variables as people read about them, in Markdown. */
+export const describedVariables: readonly { name: string; meaning: string; fallback: string }[] = Object.entries(
+  variables,
+).map(([name, variable]) => {
+  const { meaning = '', otherwise } = descriptions.get(variable) ?? {};
+  const fallback = 'defaultValue' in variable.def ? `\`${String(variable.def.defaultValue)}\`` : 'none';
+  return { name, meaning, fallback: otherwise ?? fallback };
+});
+
+/** A sentence about each variable that is set, not known, and probably meant to be one that is. */
+export function misspelledVariables(environment: NodeJS.ProcessEnv = process.env): string[] {
+  const names = Object.keys(variables);
+  return Object.keys(environment).flatMap((name) => {
+    // OpenTelemetry and PostgreSQL's programs have many of their own.
+    if (names.includes(name) || !/^(?!OTEL_|PG)[A-Z][A-Z_]+$/.test(name)) return [];
+    const known = nearest(name, names, name.length < 8 ? 1 : 2);
+    return known === undefined ? [] : [`Warning: ${name} is not a variable of this service; did you mean ${known}?`];
+  });
 }

@@ -1,5 +1,6 @@
 /** Where the service finds its own files. Only here, because a build has its code in other folders than a checkout. */
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The folder above server/, and in a build above dist/server/. */
@@ -7,6 +8,10 @@ const packageFolder = new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', 
 
 /** A file beside the code, such as `demo/items.csv`: below server/ in a checkout, below dist/server/ in a build. */
 export const ownFile = (path: string): URL => new URL(path, import.meta.url);
+
+/** A module that runs in a thread of its own, such as `uploads/worker.ts`: in a build, a file beside main.js. */
+export const ownModule = (path: string): URL =>
+  import.meta.url.endsWith('.ts') ? ownFile(path) : ownFile(`${basename(path, '.ts')}.js`);
 
 /** A file beside package.json. */
 export const packageFile = (path: string): string => fileURLToPath(new URL(path, packageFolder));

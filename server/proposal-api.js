@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 if (Number.parseInt(process.versions.node) < 24) {
   process.stderr.write(
-    `error: Node 24 is needed, and this is ${process.version}; npx proposal-api brings its own on Linux\n`,
+    `error: Node 24 is required; this is ${process.version}. On Linux, \`npx proposal-api\` uses a bundled Node 24.\n`,
   );
   process.exit(1);
 }

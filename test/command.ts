@@ -21,6 +21,11 @@ export async function runCommand(words: string[], variables: NodeJS.ProcessEnv, 
   }
 }
 
+/** The help of a command, without line breaks. */
+export async function helpOf(...words: string[]): Promise<string> {
+  return (await runCommand([...words, '--help'], {})).out.replaceAll(/\s+/g, ' ');
+}
+
 function collecting(stream: NodeJS.WriteStream, lines: string[]): () => void {
   const { write } = stream;
   stream.write = (chunk: Uint8Array | string) => {

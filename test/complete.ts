@@ -28,7 +28,7 @@ export function expectComplete(record: object, schema: Schema | undefined): void
   if (!schema) throw new Error('There is no schema to compare with.');
   const leaves = leavesOf(record);
   // Metadata has names of the caller's own.
-  const names = new Set(leaves.map(({ at }) => at.replace(/^\.metadata\..*/, '.metadata')));
+  const names = new Set(leaves.map(({ at }) => at.replace(/\.metadata\..*/, '.metadata')));
   const expected = namesIn(schema).filter((name, _, all) => !all.some((other) => other.startsWith(`${name}.`)));
   expect([...names].toSorted()).toEqual(expected.toSorted());
   const comparable = leaves.filter(({ at, value }) => !repeated.test(at) && typeof value !== 'boolean');

@@ -62,13 +62,19 @@ export const queryOf = ({ operation }: Promised): Parameter[] =>
 const paging = new Set(['limit', 'cursor', 'sort', 'include']);
 export const filtersOf = (list: Promised): Parameter[] => queryOf(list).filter(({ name }) => !paging.has(name));
 
-/** A query with the published example of a parameter. */
-export const exampleQuery = ({ name, example }: Parameter): string =>
-  typeof example === 'object' && example !== null && !Array.isArray(example)
+/** An id that no record has, in the published form of a parameter of ids. */
+const unknownId = ({ schema }: Parameter) =>
+  `${/[a-z]{3}_/.exec(String(schema?.items?.pattern))?.[0]}${'0'.repeat(26)}`;
+
+/** A query with the published example of a parameter; `ids` has none, because an example would find nothing. */
+export const exampleQuery = (parameter: Parameter): string => {
+  const { name, example = unknownId(parameter) } = parameter;
+  return typeof example === 'object' && example !== null && !Array.isArray(example)
     ? Object.entries(example)
         .map(([key, value]) => `${name}[${key}]=${encodeURIComponent(String(value))}`)
         .join('&')
     : `${name}=${encodeURIComponent(String(example))}`;
+};
 
 /** The values of `sort`. */
 export function sortsOf(list: Promised): string[] {
@@ -77,10 +83,19 @@ export function sortsOf(list: Promised): string[] {
 }
 
 /** The published example of a request body: every field that a caller may set, each with a valid value. */
-export function bodyExample({ title, operation }: Promised): Record<string, unknown> {
+export function publishedExample({ title, operation }: Promised): Record<string, unknown> {
   const example = operation.requestBody?.content['application/json']?.example;
   if (typeof example !== 'object' || example === null) throw new Error(`${title} has no example of its body.`);
   return { ...example };
+}
+
+/** The published example, with what it leaves out so that it can be sent twice. */
+export function bodyExample(promised: Promised): Record<string, unknown> {
+  const { properties = {} } = schemaOf(bodySchema(promised));
+  const unique = ['externalId', 'sku'].flatMap((name) =>
+    (properties[name]?.examples ?? []).map((value) => [name, value]),
+  );
+  return { ...Object.fromEntries(unique), ...publishedExample(promised) };
 }
 
 export function bodySchema({ title, operation }: Promised): Schema {

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { citusIsMissing, createOnNodes, dropOnNodes, prepare, workersOf } from './citus/cluster.ts';
 import { openDatabase } from '../server/database/orm.ts';
-import { openEmbeddedPostgres } from '../server/database/postgres.ts';
+import { openEmbeddedPostgres } from '../server/embedded/postgres.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -3,12 +3,14 @@ import { describe, expect, inject, test } from 'vitest';
 import type { Database } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
 import { eraseCustomer } from '../server/records/erase-customer.ts';
+import { releaseExternalId } from '../server/records/erased-external-ids.ts';
 import { readEvents, writeEvent } from '../server/records/audit-log.ts';
 import { storedId } from '../server/records/public-id.ts';
 import { fetchRecord, importInto } from './import/importing.ts';
 import { program } from './program.ts';
 import { useWorld } from './world.ts';
 import type { Tenant } from './world.ts';
+import { patientConnection } from './patient.ts';
 
 /** Values that occur nowhere else in the database. */
 const person = {
@@ -175,7 +177,132 @@ describe('erasing a customer', () => {
   });
 });
 
-describe('the customers erase command', () => {
+describe('an erased customer', () => {
+  const world = useWorld();
+
+  test('says when, cannot be changed, and is not brought back by its externalId until that is released', async () => {
+    const [tenant, neighbour] = [await world.organization(), await world.organization()];
+    const { id } = await createPerson(tenant);
+    await erase(world.database, tenant, id);
+    const { body: erased } = await tenant.call('GET', `/v1/customers/${id}`);
+    expect(erased.erasedAt).toBe(erased.updatedAt);
+    for (const patch of [{}, { name: 'Zeph' }])
+      expect((await tenant.call('PATCH', `/v1/customers/${id}`, patch)).body).toMatchObject({
+        status: 409,
+        code: 'customer_erased',
+      });
+    const refused = { status: 409, code: 'external_id_erased', existingId: id };
+    for (const onConflict of ['error', 'return', 'update']) {
+      const path = `/v1/customers?onConflict=${onConflict}`;
+      expect((await tenant.call('POST', path, person)).body).toMatchObject(refused);
+      const headers = { 'idempotency-key': `again ${onConflict}` };
+      expect((await tenant.call('POST', path, person, headers)).body).toMatchObject(refused);
+    }
+    const upsert = { externalId: person.externalId, notes: 'x' };
+    expect((await tenant.call('POST', '/v1/customers?onConflict=update', upsert)).body).toMatchObject(refused);
+    const { body: other } = await tenant.call('POST', '/v1/customers', { name: 'Other' });
+    const { externalId } = person;
+    expect((await tenant.call('PATCH', `/v1/customers/${other.id}`, { externalId })).body).toMatchObject(refused);
+    expect((await neighbour.call('POST', '/v1/customers', person)).status).toBe(201);
+
+    const importing = importInto(world, tenant);
+    const report = await importing.rows('customers', { externalId, name: 'Z' }, { id, name: 'Z' });
+    expect(report).toMatchObject({ rejected: 2, created: 0 });
+    expect(report.errors.map(({ code }) => code)).toEqual(['external_id_erased', 'customer_erased']);
+    expect(await importing.rows('customers', { id, name: 'Erased customer' })).toMatchObject({ unchanged: 1 });
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toHaveLength(2);
+
+    const scope = forOrganization(world.database, tenant.organization.id);
+    expect(await releaseExternalId(scope, storedId('customer', id) ?? '', tenant.admin.id)).toBe(true);
+    expect(await releaseExternalId(scope, storedId('customer', id) ?? '', tenant.admin.id)).toBe(false);
+    const back = await tenant.call('POST', '/v1/customers', person);
+    expect(back.status).toBe(201);
+    expect(back.body.id).not.toBe(id);
+    const [event] = await readEvents(tenant.em(), 'change', 1);
+    expect(event).toMatchObject({ action: 'external_id_released', memberId: tenant.admin.id, detail: id });
+  });
+
+  test('is marked in the proposals that it received, whose ETags move', async () => {
+    const tenant = await world.organization();
+    const { id } = await createPerson(tenant);
+    await importInto(world, tenant).rows('proposals', proposal);
+    const before = await fetchRecord(tenant, 'proposals', 'P-1');
+    await erase(world.database, tenant, id);
+    const after = await fetchRecord(tenant, 'proposals', 'P-1');
+    expect(before.customer.erasedAt).toBeNull();
+    expect(after.customer.erasedAt).toMatch(/Z$/);
+    expect(after.etag).not.toBe(before.etag);
+  });
+});
+
+describe('a write that waits for the erasure of its externalId', () => {
+  const world = useWorld({ ownDatabase: true });
+  const { externalId } = person;
+
+  /** Starts the write while the erasure has changed the customer and not ended, and ends it once the write waits for it. */
+  async function during<T>(tenant: Tenant, id: string, write: () => Promise<T>): Promise<T> {
+    const { pool } = world.database;
+    const waiting = async (count: number) => {
+      const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await pool.query(text)).rowCount, { interval: 5, timeout: 120_000 }).toBe(count);
+    };
+    const client = await patientConnection(pool);
+    try {
+      await client.query('begin');
+      // The stored response to the create is erased after the customer.
+      await client.query('select from idempotency_keys where organization_id = $1 for update', [
+        tenant.organization.id,
+      ]);
+      const erasing = erase(world.database, tenant, id);
+      await waiting(1);
+      const writing = write();
+      await waiting(2);
+      await client.query('commit');
+      expect(await erasing).toBe(true);
+      return await writing;
+    } finally {
+      client.release();
+    }
+  }
+
+  const calls: [string, string, string, object, Record<string, string>?][] = [
+    ['a create', 'POST', '', person],
+    ['a create with an Idempotency-Key', 'POST', '', person, { 'idempotency-key': 'another' }],
+    ['onConflict=return', 'POST', '?onConflict=return', person],
+    ['onConflict=update', 'POST', '?onConflict=update', person],
+    ['onConflict=update with an Idempotency-Key', 'POST', '?onConflict=update', person, { 'idempotency-key': 'more' }],
+    ['an update of another customer', 'PATCH', '/OTHER', { externalId }],
+  ];
+  test.each(calls)('%s is rejected', async (_, method, path, body, headers) => {
+    const tenant = await world.organization();
+    const { id } = await createPerson(tenant);
+    const { body: other } = await tenant.call('POST', '/v1/customers', { name: 'Other' });
+    const { status, body: answer } = await during(tenant, id, () =>
+      tenant.call(method, `/v1/customers${path.replace('OTHER', other.id)}`, body, headers),
+    );
+    expect([status, answer.code, answer.existingId]).toEqual([409, 'external_id_erased', id]);
+    const { data } = (await tenant.call('GET', '/v1/customers')).body;
+    expect(data.map((one: { name: string }) => one.name).toSorted()).toEqual(['Erased customer', 'Other']);
+  });
+
+  test.each(['externalId', 'email'] as const)(
+    'the row of an import by %s is rejected, the others are stored',
+    async (match) => {
+      const tenant = await world.organization();
+      const { id } = await createPerson(tenant);
+      const rows = [
+        { externalId, name: 'Z', email: 'new@example.com' },
+        { externalId: 'other', name: 'Other', email: 'other@example.com' },
+      ];
+      const report = await during(tenant, id, () => importInto(world, tenant, { match }).rows('customers', ...rows));
+      expect(report).toMatchObject({ created: 1, rejected: 1 });
+      expect(report.errors.map(({ code }) => code)).toEqual(['external_id_erased']);
+      expect((await tenant.call('GET', '/v1/customers')).body.data).toHaveLength(2);
+    },
+  );
+});
+
+describe('the customers command', () => {
   const world = useWorld();
   const run = (...words: string[]) => {
     const env = { ...process.env, DATABASE_URL: inject('databaseUrl') };
@@ -193,11 +320,11 @@ describe('the customers erase command', () => {
     const { id } = await createPerson(tenant);
     const asked = await run('erase', id, '--organization', slug);
     expect(asked).toMatchObject({ status: 1, stdout: '' });
-    expect(asked.stderr).toContain('add --yes');
+    expect(asked.stderr).toContain('pass --yes');
     expect((await tenant.call('GET', `/v1/customers/${id}`)).body.name).toBe(person.name);
     expect(await run('erase', id, '--organization', slug, '--yes')).toEqual({
       status: 0,
-      stdout: `${id} is erased.\n`,
+      stdout: `Erased ${id}.\n`,
       stderr: '',
     });
     const again = await run('erase', id, '--organization', slug, '--yes', '--json');
@@ -211,5 +338,25 @@ describe('the customers erase command', () => {
     expect(await run('erase', 'cus_1', '--organization', slug, '--yes')).toMatchObject({ status: 1 });
     const foreign = await run('erase', id, '--organization', slug, '--yes');
     expect(foreign).toMatchObject({ status: 1, stderr: `error: ${slug} has no customer ${id}\n` });
+  });
+
+  test('releases the externalId of an erased customer, once', async () => {
+    const [tenant, neighbour] = [await world.organization(), await world.organization()];
+    const { id } = await createPerson(tenant);
+    const release = (slug: string, ...more: string[]) => run('release', id, '--organization', slug, ...more);
+    const { slug } = tenant.organization;
+    const nothing = { status: 0, stdout: `${id} has no externalId to release.\n`, stderr: '' };
+    expect(await release(slug)).toEqual(nothing);
+    await erase(world.database, tenant, id);
+    expect(await release(neighbour.organization.slug)).toMatchObject({
+      status: 1,
+      stderr: `error: ${neighbour.organization.slug} has no customer ${id}\n`,
+    });
+    expect((await tenant.call('POST', '/v1/customers', person)).status).toBe(409);
+    expect(await release(slug)).toEqual({ status: 0, stdout: `Released the externalId of ${id}.\n`, stderr: '' });
+    expect(JSON.parse((await release(slug, '--json')).stdout)).toEqual({ id, released: false });
+    expect((await tenant.call('POST', '/v1/customers', person)).status).toBe(201);
+    const [event] = await readEvents(tenant.em(), 'change', 1);
+    expect(event).toMatchObject({ action: 'external_id_released', memberId: null, detail: id });
   });
 });

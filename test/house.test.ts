@@ -6,6 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { distributedTables } from '../server/database/distribute.ts';
+import { entities as everyEntity } from '../server/database/entities.ts';
 import { organizationFilter } from '../server/entities/owned.ts';
 import { useWorld } from './world.ts';
 
@@ -71,16 +73,33 @@ function word(pattern: RegExp, inFolders: string[], only: string[] = []): Law {
   };
 }
 
+/** What the work of a transaction names that has connections of its own, beside what it is given. */
+function secondConnections(text: string): string[] {
+  return [...text.matchAll(/\b(?:transactional|transaction|transact|inTransaction)\(/g)].flatMap(
+    ({ 0: call, index }) => {
+      const from = index + call.length;
+      let end = from;
+      for (let depth = 1; depth > 0 && end < text.length; end += 1)
+        depth += Number(text[end] === '(') - Number(text[end] === ')');
+      const [, given = '', work = ''] = /(\w*)\)?\s*=>(.*)$/s.exec(text.slice(from, end)) ?? [];
+      const named = work.match(/\b(?:database|tenant|pool|control|signIns\.|reads|writes|em)\b/g) ?? [];
+      return named.filter((name) => name !== given);
+    },
+  );
+}
+
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
 const layers = [
   ['entities/', 'config.ts', 'files.ts'],
-  ['problems/'],
-  ['database/'],
+  ['problems/', 'embedded/'],
+  ['database/', 'text/'],
   ['records/'],
   ['limits/', 'import/', 'export/'],
-  ['keys/', 'accounts/'],
-  ['api/', 'mcp/', 'web/'],
-  ['demo/'],
+  ['keys/', 'accounts/', 'uploads/'],
+  ['webhooks/'],
+  ['api/', 'mcp/', 'connect/'],
+  ['demo/', 'operations/'],
+  ['web/'],
   ['http/'],
   ['commands/'],
   ['main.ts', 'build/'],
@@ -107,22 +126,69 @@ const downwards: Law = (file) => {
 
 /** Where statements bypass the entity manager, and why. */
 const rawSql = [
+  'server/embedded/', // locks of the processes that use it
   'server/database/', // connections, locks, prepared statements, housekeeping
   'server/records/', // every read and write of the API, with the organization as its $1
   'server/keys/directory.ts', // a key is looked up before its organization is known
   'server/keys/last-uses.ts', // of many organizations in one statement
-  'server/accounts/sign-in-tables.ts', // an e-mail address is looked up before its organization is known
+  // Who signs in is not known to any organization yet: these have no entities, and every statement names a person or a member.
+  'server/accounts/attempts.ts',
+  'server/accounts/credentials.ts',
+  'server/accounts/member-lookup.ts',
+  'server/accounts/password-links.ts',
+  'server/accounts/sessions.ts',
+  'server/accounts/sign-in-tables.ts',
+  'server/connect/codes.ts', // the same: a code is looked up before its organization is known
   'server/export/', // pages of one snapshot, on one session whose $1 is the organization
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
   'server/keys/usage.ts', // counts of many organizations in one statement
-  'server/keys/usage-report.ts', // sums, which an entity manager cannot form
   'server/http/app.ts', // /readyz
+  'server/http/retention.ts', // what has expired, of every organization
+  'server/webhooks/', // endpoints of many organizations in one statement; deliveries, with the organization as $1
+];
+/** Where statements run that belong to one organization. */
+const statementFiles = ['server/database/', 'server/records/'];
+/** Where the id of an organization is made: a new one, and the one that an entity manager is bound to. */
+const minters = ['server/entities/organization.ts', 'server/entities/owned.ts'];
+/** Where a cast says what the compiler cannot know; any of them could make an id of another organization. */
+const unchecked = [
+  'server/api/list.ts', // a filter takes the type of its own parameter
+  'server/api/reply.ts', // a list is printed in pieces
+  'server/database/tenant.ts', // the entity manager with the members that others do not see
+  'server/http/endpoints.ts', // ts-rest types its routes by the contract
+  'server/operations/operations.ts', // the same
+  'server/problems/problem.ts', // the row of a code takes the facts of that code
+  'server/records/record-table.ts', // hooks that need no entity manager
+  'server/uploads/files.ts', // flags are numbers, which Node's types do not know
+  'server/web/settings/overview/overview-page.ts', // the response of the kind's own operation
+  'server/web/settings/records/record-page.ts', // the same
+  'server/web/settings/records/records-page.ts', // the same
 ];
 /** The one place that binds an entity manager to an organization. */
 const binders = ['server/database/tenant.ts'];
+/** Where connections are passed on, but not used. */
+const connectionCarriers = [
+  'server/http/server.ts', // makes what uses them
+  'server/http/metrics.ts', // counts them
+];
+/** A member or an alias of a connection pool. */
+const usedConnection =
+  /\b(?:pool|reads|writes|control)\s*(?:\?\.|\.|\[)|\b(?:pool|reads|writes|control)\s*:\s*(?!database\b|pg\.)\w+|[\w)]\.(?:pool|reads|writes|control)\s*(?:;|as\b|,\s*['"`])|\{[^{}]*\}\s*=\s*[\w.]*\.(?:pool|reads|writes|control)\b|\bdatabase\s*\[/;
+/** Where MikroORM's own entity manager and SQL fragments are named. */
+const managerFiles = [
+  'server/database/', // binds it
+  'server/records/selection.ts', // takes the statements with the organization filter from it
+  'server/records/writer.ts', // the entities' own hooks
+  'server/entities/owned.ts', // the organization that it is bound to
+  'server/uploads/runner.ts', // the database's clock
+];
 /** Statements that must run in the transaction of an entity manager. */
 const executes = [
-  'server/accounts/sign-in-tables.ts', // what the sign-in library keeps ends in the transaction that removes the member
+  'server/database/tenant.ts', // where it is defined
+  'server/database/statement.ts', // a message of PostgreSQL's protocol, on a connection
+  'server/keys/usage-report.ts', // sums, which an entity manager cannot form
+  'server/accounts/credentials.ts', // passwords and links end in the transaction that removes the member
+  'server/webhooks/activate.ts', // the turns of all proposals, in the transaction that switches the endpoint on
 ];
 /** The one place that builds statements: with the filter applied, and checked to be there. */
 const queryBuilders = ['server/records/selection.ts'];
@@ -134,7 +200,7 @@ const placed = [
   'server/files.ts', // the service's own files
   'server/main.ts', // the cache of compiled code
   'server/build/', // never built itself
-  'server/database/postgres-binaries.ts', // an npm package, found from anywhere
+  'server/embedded/binaries.ts', // an npm package, found from anywhere
   'server/web/docs/highlight.ts', // the same
   'server/web/settings/assets.ts', // the same
   'server/web/client-package.ts', // whether it is built
@@ -225,7 +291,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     },
   },
   'only database/ opens connections': {
-    law: word(openConnection, ['server/'], ['server/database/']),
+    law: word(openConnection, ['server/'], ['server/database/', 'server/embedded/']),
     broken: {
       'server/api/a.ts': 'const pool = new pg.Pool({ max: 1 });',
       'server/demo/a.ts': 'const client = new Client(url);',
@@ -233,15 +299,70 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     },
   },
   'raw SQL appears only where it is listed': {
-    law: word(/\.query\s*(?:<[^()]*>)?\(/, ['server/'], rawSql),
+    law: word(/\.query\s*(?:<[^()]*>)?\(|\bquery\.(?:bind|call|apply)\b|\[['"`]query['"`]\]/, ['server/'], rawSql),
     broken: {
       'server/api/customers.ts': `await caller.query('select 1', []);`,
       'server/keys/keys.ts': `await pool.query<{ id: string }>('select id from api_keys');`,
+      'server/accounts/a.ts': 'const query = pool.query.bind(pool);',
+      'server/accounts/b.ts': `await database.pool['query']('select 1');`,
     },
+  },
+  'connections are used only where raw SQL is listed, and elsewhere passed on by name': {
+    law: word(usedConnection, ['server/'], [...rawSql, ...connectionCarriers]),
+    broken: {
+      'server/accounts/a.ts': 'const query = pool.query.bind(pool);',
+      'server/accounts/b.ts': 'const { query } = database.pool;',
+      'server/accounts/c.ts': 'const { pool: connections } = database;',
+      'server/web/settings/a.ts': 'const connection = context.database.reads;',
+      'server/web/settings/b.ts': `const run = Reflect.get(database.control, 'connect');`,
+      'server/web/settings/c.ts': `const p = database['pool'];`,
+      'server/keys/a.ts': 'const client = await writes.connect();',
+      'server/demo/a.ts': 'await (await database.pool.connect()).query(text);',
+    },
+  },
+  'a transaction asks for no second connection: with one each, a pool of ten would wait for itself': {
+    law: ({ path, text }) =>
+      path.startsWith('server/') ? secondConnections(code(text)).map((name) => `${path}: ${name}`) : [],
+    broken: {
+      'server/accounts/a.ts': 'await em.transactional(async (inner) => admitChange(database.signIns, inner));',
+      'server/accounts/b.ts': 'await em.transactional(async (inner) => { inner.flush(); await em.flush(); });',
+      'server/webhooks/a.ts': 'await inTransaction(pool, async (client) => { await readLink(pool, client); });',
+      'server/uploads/a.ts': 'await transaction(async (em) => find(database, em));',
+      'server/keys/a.ts': 'await tenant.transact((scope) => readOne(tenant, scope));',
+    },
+  },
+  'the types of connections are imported only where connections are used or passed on': {
+    law: imports(
+      ['server/'],
+      'pass `database` on, or the scoped entity manager',
+      ({ from }, path) =>
+        !['pg', 'kysely', 'pg-copy-streams'].includes(from) ||
+        [...rawSql, ...connectionCarriers].some((place) => isIn(path, place)),
+    ),
+    broken: {
+      'server/web/settings/a.ts': `import type pg from 'pg';`,
+      'server/mcp/a.ts': `import { Kysely } from 'kysely';`,
+    },
+  },
+  'only database/ and records/ name the entity manager that takes SQL': {
+    law: word(
+      /\bimport (?:type )?\{[^}]*\b(?:\w*EntityManager|MikroORM|\w*Driver|\w*Connection|QueryBuilder|raw|sql|\w*QueryFragment)\b[^}]*\} from '(?:@mikro-orm|kysely)/,
+      ['server/'],
+      managerFiles,
+    ),
+    broken: {
+      'server/accounts/a.ts': `import type { EntityManager } from '@mikro-orm/postgresql';`,
+      'server/keys/a.ts': `import { LockMode, raw } from '@mikro-orm/core';`,
+      'server/export/a.ts': `import type {\n  MikroORM,\n} from '@mikro-orm/postgresql';`,
+    },
+  },
+  'nobody looks for members that the types hide': {
+    law: word(/\bgetOwnPropertySymbols\b|\bReflect\.ownKeys\b|\bgetOwnPropertyDescriptors\b/, ['server/']),
+    broken: { 'server/api/a.ts': 'const [hidden] = Object.getOwnPropertySymbols(caller);' },
   },
   'nothing bypasses the organization filter': {
     law: word(
-      /\bgetReference\b|\bupsert(?:Many)?\b|\bcreateQueryBuilder\b|\.qb\(|\bgetKysely\b|\bgetConnection\(|\bfilters: (?:false|\{ *\w+: false)/,
+      /\bgetReference\b|\bupsert(?:Many)?\b|\bcreateQueryBuilder\b|\.qb\b|\bgetKysely\b|\bgetConnection\b|\bgetDriver\b|\bfilters: (?:false|\{ *\w+: false)/,
       ['server/'],
       queryBuilders,
     ),
@@ -252,13 +373,46 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/api/b.ts': 'const db = em.getKysely();',
       'server/commands/a.ts': 'await em.find(Customer, {}, { filters: false });',
       'server/commands/b.ts': 'await em.find(Customer, {}, { filters: { organization: false } });',
+      'server/keys/b.ts': 'const connect = em.getConnection;',
     },
   },
   'nothing executes a statement past the entity manager': {
-    law: word(/\.execute\s*(?:<[^()]*>)?\(/, ['server/'], executes),
+    law: word(
+      /\.execute\b|['"`]execute['"`]|\{ *execute\b[^:]*[,}]|\{ *execute: *[a-z]\w* *[,}]|\bexecuteIn\b/,
+      ['server/'],
+      executes,
+    ),
     broken: {
+      'server/api/c.ts': `import { executeIn } from '../database/tenant.ts';`,
+      'server/api/d.ts': 'const { execute: run } = em;',
+      'server/api/e.ts': `const run = Reflect.get(em, 'execute');`,
       'server/api/a.ts': `await em.execute('delete from customers');`,
       'server/api/b.ts': `await em.execute<Row[]>('select * from customers');`,
+    },
+  },
+  'only records/ reaches what runs SQL for an organization': {
+    law: imports(
+      ['server/', 'test/api/'],
+      'what handlers and pages hold takes no SQL',
+      ({ from }, path) => from !== 'server/database/scope.ts' || statementFiles.some((place) => isIn(path, place)),
+    ),
+    broken: {
+      'server/api/me.ts': `import { statements } from '../database/scope.ts';`,
+      'server/web/settings/a.ts': `import { statements as run } from '../../database/scope.ts';`,
+    },
+  },
+  'an id of an organization comes from a row, never from a cast': {
+    law: word(/\bas OrganizationId\b|<OrganizationId>\s*[\w(]/, ['server/'], minters),
+    broken: {
+      'server/web/settings/a.ts': 'const other = String(request.query.of) as OrganizationId;',
+      'server/api/a.ts': 'const id = <OrganizationId>body.id;',
+    },
+  },
+  'a cast past the compiler is listed, with its reason': {
+    law: word(/\bas never\b|\bas unknown as\b/, ['server/'], unchecked),
+    broken: {
+      'server/web/settings/a.ts': 'const em = forOrganization(database, String(request.query.of) as never).em();',
+      'server/api/a.ts': 'const id = body.id as unknown as Caller["organization"]["id"];',
     },
   },
   'one file binds entity managers to organizations': {
@@ -372,7 +526,10 @@ describe('the source', () => {
     const exceptions: [RegExp, string[]][] = [
       [/\.query\s*(?:<[^()]*>)?\(/, rawSql],
       [/\bsetFilterParams\(/, binders],
-      [/\.execute\(/, executes],
+      [/database\/scope\.ts|'\.\/scope\.ts/, statementFiles],
+      [/\bas OrganizationId\b/, minters],
+      [/\bas never\b|\bas unknown as\b/, unchecked],
+      [/\.execute\(|\bexecuteIn\b/, executes],
       [/\bcreateQueryBuilder\b/, queryBuilders],
       [/from 'express'/, expressFolders],
       [/\bprocess\.env\b/, environmentReaders],
@@ -394,9 +551,9 @@ describe('the source', () => {
 describe('entities and the migrated database', () => {
   const world = useWorld();
   /** The epoch of keys and plans is a trigger's, and the migrator keeps its own list. */
-  const withoutEntity = ['access_epoch', 'migrations'];
+  const withoutEntity = ['access_epoch', 'erasure_key', 'migrations'];
   const query = async <Row extends object>(text: string) => (await world.database.pool.query<Row>(text)).rows;
-  const entities = () => [...world.database.orm.getMetadata().getAll().values()];
+  const entities = () => everyEntity.map((entity) => world.database.orm.getMetadata().get(entity));
 
   test('have the same columns, types and nullability', async () => {
     const named = (name: string, type = '', nullable = false) => `${name} ${type}${nullable ? ' null' : ''}`;
@@ -425,6 +582,34 @@ describe('entities and the migrated database', () => {
       `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'organization_id'`,
     );
     expect(ours.map(({ tableName }) => tableName).toSorted()).toEqual(owned.map(({ name }) => name).toSorted());
+  });
+
+  test('come in the order in which tables refer to each other, so that an organization can be removed from the last on', async () => {
+    const tables = entities().map(({ tableName }) => tableName);
+    const references = await query<{ from: string; to: string }>(
+      `select conrelid::regclass::text as from, confrelid::regclass::text as to from pg_constraint
+       where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`,
+    );
+    expect(references.filter(({ from, to }) => tables.indexOf(from) < tables.indexOf(to))).toEqual([]);
+    expect(references.length).toBeGreaterThan(5);
+  });
+
+  test('are spread over a cluster, or stay on its coordinator for a reason', async () => {
+    const coordinator = [
+      'members', // signing in looks an address up before its organization is known
+      'api_keys', // a key is looked up before its organization is known
+      'audit_events', // refers to members
+      'uploads', // the same
+      'erased_external_ids', // read together with their key, which the coordinator has
+      'webhook_endpoints', // refers to members; those that are due are taken, whatever their organization
+      'webhook_imports', // few; an organization's are read by a look
+      'webhook_positions', // locked by a look, whatever its organization
+      'import_mappings', // a few rows, by the pages for people
+    ];
+    const owned = await query<{ name: string }>(
+      `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'organization_id'`,
+    );
+    expect([...distributedTables, ...coordinator].toSorted()).toEqual(owned.map(({ name }) => name).toSorted());
   });
 
   test('a foreign key between records of an organization includes the organization', async () => {

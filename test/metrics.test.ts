@@ -1,11 +1,15 @@
 /** Prometheus metrics, as a scrape reads them. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { createMetrics, serveMetrics } from '../server/http/metrics.ts';
+import { useReceiver } from './webhooks/receiver.ts';
+import { endpointTo, until, webhookWorld } from './webhooks/scene.ts';
 import { useWorld } from './world.ts';
 
 const metrics = createMetrics(() => ({ shared: true, fallbacks: 7 }));
 // One of its own, because a test changes a table.
-const world = useWorld({ metrics, ownDatabase: true });
+const { webhooks } = webhookWorld;
+const limits = { ...webhooks.limits, measureMs: 100 };
+const world = useWorld({ metrics, ...webhookWorld, webhooks: { ...webhooks, limits } });
 const cleanups: (() => void)[] = [];
 afterAll(() => {
   for (const cleanup of cleanups) cleanup();
@@ -13,7 +17,7 @@ afterAll(() => {
 
 /** Name, with its labels → value. */
 async function scrape(): Promise<Record<string, number>> {
-  const { url, close } = await serveMetrics({ host: '127.0.0.1', port: 0, register: metrics.register });
+  const { url, close } = await serveMetrics({ host: '127.0.0.1', port: 0, read: () => metrics.register.metrics() });
   cleanups.push(close);
   const response = await fetch(url);
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -22,6 +26,29 @@ async function scrape(): Promise<Record<string, number>> {
 }
 
 describe('GET /metrics', () => {
+  test('counts webhook attempts by outcome, and shows what waits', async () => {
+    const tenant = await world.organization();
+    const [works, fails] = [await useReceiver(), await useReceiver()];
+    fails.respond((response) => void response.writeHead(500).end());
+    await endpointTo(tenant, works);
+    await endpointTo(tenant, fails);
+    await tenant.client.customers.create({ name: 'Ann' });
+    await until(
+      async () => {
+        const samples = await scrape();
+        return {
+          delivered: samples['webhook_attempts_total{outcome="delivered"}'],
+          hasFailed: (samples['webhook_attempts_total{outcome="rejected"}'] ?? 0) > 0,
+          durations: (samples.webhook_attempt_duration_seconds_count ?? 0) > 1,
+          pending: samples.webhook_events_pending,
+          failing: samples.webhook_endpoints_failing,
+        };
+      },
+      { delivered: 1, hasFailed: true, durations: true, pending: 1, failing: 1 },
+    );
+    expect(await scrape()).toMatchObject({ webhook_lag_seconds: expect.any(Number) });
+  });
+
   test('counts requests by operation and status, with their durations', async () => {
     const { call } = await world.organization();
     const before = await scrape();

@@ -81,6 +81,7 @@ const stored: Record<string, (tenant: Tenant, index: number) => Promise<string>>
       customer: id,
       title: `Record ${index}`,
       number: `P-${index}`,
+      currency: index % 2 === 0 ? 'USD' : 'EUR',
       status: proposalStatuses[index % proposalStatuses.length] ?? 'draft',
       statusChangedAt: at,
       sentAt: at,

@@ -1,17 +1,23 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+// `SHUFFLE=<seed> npm test` runs files and tests in another order, the same one for each seed.
+const { SHUFFLE } = process.env;
+if (SHUFFLE !== undefined) process.stdout.write(`Shuffled by SHUFFLE=${SHUFFLE}\n`);
 
 // Vitest reads the default export.
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/**/*.test.ts'],
     // These have slow tools, or need more of them: `npm run check` runs them too.
-    exclude: ['test/browser/**', 'test/compiler/**', 'test/consumers/**'],
+    exclude: ['test/browser/**', 'test/compiler/**', 'test/consumers/**', 'test/deployment/**'],
     globalSetup: ['test/database.ts'],
     // These end a hang; they measure nothing.
     testTimeout: 180_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
+    ...(SHUFFLE !== undefined && { sequence: { shuffle: true, seed: Number(SHUFFLE) } }),
     pool: 'forks',
     // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.
     isolate: false,

@@ -5,9 +5,11 @@ import shared from './vitest.config.ts';
 export default defineConfig({
   test: {
     ...shared.test,
-    include: ['test/browser/**/*.test.ts', 'test/compiler/**/*.test.ts'],
+    include: ['test/browser/**/*.test.ts', 'test/compiler/**/*.test.ts', 'test/deployment/**/*.test.ts'],
     exclude: [],
     globalSetup: ['test/database.ts', 'test/browser/chromium.ts'],
     maxWorkers: 2,
+    // A click has waited for a page that never came, on a busy machine; not when it was repeated.
+    retry: 2,
   },
 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import { addMember } from '../server/accounts/members.ts';
 import { createOrganization } from '../server/accounts/organizations.ts';
 import { openDatabase } from '../server/database/orm.ts';
-import type { Database, Pooler } from '../server/database/orm.ts';
+import type { OpenedDatabase, Pooler } from '../server/database/orm.ts';
 import { forOrganization } from '../server/database/tenant.ts';
 import type { ScopedEntityManager } from '../server/database/tenant.ts';
 import { Organization } from '../server/entities/organization.ts';
@@ -20,7 +20,7 @@ import { prepare } from './citus/cluster.ts';
 import { ownDatabase } from './database.ts';
 
 export type World = {
-  database: Database;
+  database: OpenedDatabase;
   serving: Serving;
   url: string;
   /** What the server has logged. */
@@ -105,7 +105,7 @@ async function newOrganization(
     role: 'admin',
   });
   const { em } = forOrganization(world.database, organization.id);
-  const anotherKey = async (keyName = 'test') => (await issueKey(em(), admin, keyName)).raw;
+  const anotherKey = async (keyName = 'test') => (await issueKey(em(), admin, { name: keyName })).raw;
   const key = await anotherKey();
   if (plan !== 'team') {
     const free = await world.database.orm.em.fork().transactional(async (inner) => {

@@ -1,11 +1,13 @@
 /**
  * Builds the client's package: `node client/build/build.ts` compiles it to client/dist/, as `npm pack ./client` does first;
- * with `--tarball FILE` it leaves the checkout as it is and writes the file that `npm pack` would.
+ * with `--tarball FILE` it leaves the checkout as it is and writes what `npm pack` would, without its script; with `--release` it
+ * keeps that file in client/releases/, from where the service serves it for good.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 
@@ -24,9 +26,11 @@ async function compile(folder: string): Promise<void> {
   await rm(join(folder, 'dist'), { recursive: true, force: true });
   for (const [format, options] of Object.entries(formats)) {
     const output = join(folder, 'dist', format);
-    await run(process.execPath, [compiler, '--project', client, '--outDir', output, ...options]);
+    const maps = ['--sourceMap', '--inlineSources'];
+    await run(process.execPath, [compiler, '--project', client, '--outDir', output, ...maps, ...options]);
     for (const file of await readdir(output)) {
       if (file.endsWith('.d.ts')) await nameJavaScript(join(output, file));
+      if (file.endsWith('.js.map')) await nameSource(join(output, file));
     }
   }
   // The package is a module, this part of it is not.
@@ -39,10 +43,20 @@ async function nameJavaScript(file: string): Promise<void> {
   await writeFile(file, text.replaceAll(/ from '(\.\/[\w-]+)\.ts'/g, " from '$1.js'"));
 }
 
+/** Every build has the same bytes: the compiler writes the path from the output to this folder, wherever both are. */
+async function nameSource(file: string): Promise<void> {
+  const map = JSON.parse(await readFile(file, 'utf8'));
+  map.sources = map.sources.map((source: string) => `../../${basename(source)}`);
+  await writeFile(file, JSON.stringify(map));
+}
+
 async function pack(file: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-client-'));
   try {
-    for (const part of ['package.json', 'README.md', 'LICENSE']) await cp(join(client, part), join(folder, part));
+    for (const part of ['README.md', 'LICENSE']) await cp(join(client, part), join(folder, part));
+    // Its script is for this folder only.
+    const { scripts: _, ...manifest } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
+    await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await compile(folder);
     const options = ['--ignore-scripts', '--offline', '--cache', join(folder, '.npm'), '--pack-destination', folder];
     await run('npm', ['pack', folder, ...options], { cwd: folder });
@@ -55,5 +69,24 @@ async function pack(file: string): Promise<void> {
   }
 }
 
-const { values } = parseArgs({ options: { tarball: { type: 'string' } } });
-await (values.tarball === undefined ? compile(client) : pack(values.tarball));
+/** Keeps the package of this version in the repository. A version that was released cannot be released with other bytes. */
+async function release(): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
+  const kept = join(client, 'releases', `${version}.tgz`);
+  const fresh = `${kept}.fresh`;
+  await mkdir(join(client, 'releases'), { recursive: true });
+  await pack(fresh);
+  const [now, before] = await Promise.all([readFile(fresh), readFile(kept).catch(() => undefined)]);
+  if (before?.equals(now) === false) {
+    await rm(fresh);
+    throw new Error(`Version ${version} is already released with other contents: raise the version.`);
+  }
+  await rename(fresh, kept);
+  if (before) return;
+  const hash = createHash('sha512').update(now).digest('hex');
+  await appendFile(join(client, 'releases/SHA512SUMS'), `${hash}  ${version}.tgz\n`);
+}
+
+const { values } = parseArgs({ options: { tarball: { type: 'string' }, release: { type: 'boolean' } } });
+if (values.release) await release();
+else await (values.tarball === undefined ? compile(client) : pack(values.tarball));

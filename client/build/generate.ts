@@ -2,10 +2,12 @@
  * `npm run generate`: writes client/generated.ts, everything in the client that the contract determines: the methods,
  * their paths and parameters, and the types of what is sent and received, with the contract's descriptions.
  */
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
+import { events } from '../../contract/events.ts';
 import { pageSize } from '../../contract/list.ts';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
 import { metadataOf } from '../../contract/operations.ts';
@@ -14,9 +16,10 @@ import { problem } from '../../contract/problem.ts';
 import { problemCodes } from '../../contract/problems/catalogue.ts';
 import { fieldCodes } from '../../contract/problems/field-codes.ts';
 import { v1 } from '../../contract/v1.ts';
+import { generateExamples } from './examples.ts';
 import { docComment, jsonSchemas, quoted, Types } from './type-text.ts';
 
-const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The text of client/generated.ts. */
 export function generate(): string {
@@ -26,23 +29,26 @@ export function generate(): string {
   types.of(problem, 'response');
   types.declare('ProblemCode', oneOf(problemCodes), 'The kinds of problem.');
   types.declare('FieldCode', oneOf(fieldCodes), 'What can be wrong with one field or parameter.');
+  const received = Object.values(events).map(({ schema }) => types.of(schema, 'response'));
+  types.declare('WebhookEvent', received.map((name) => `\n  | ${name}`).join(''), 'The body of a webhook request.');
   const members = resources.map(({ name, api, description }) => `${docComment(description, '  ')}  ${name}: ${api};\n`);
   const operations = resources.map(({ name, operations: lines }) => `  ${name}: {\n${lines.join('')}  },\n`);
   return [
     '/** Generated from the contract by `npm run generate`. Do not edit: change the contract instead. */\n',
-    `import type { CallOptions, CreateOptions, ListMethod, Method, SyncMethod, UpdateOptions } from './types.ts';\n`,
+    `import type { CallOptions, ConditionalMethod, ListMethod, Method, SyncMethod, TagsChange } from './types.ts';\n`,
     ...types.declarations.values(),
     ...resources.map(({ declaration }) => declaration),
     `/** The API of one organization, called with one of its keys. */\nexport type Client = {\n${members.join('')}};\n`,
-    `/** @internal The method and path of each operation. */\nexport const operations = {\n${operations.join('')}} as const;\n`,
+    `/** @internal The method, path and request headers of each operation. */\nexport const operations = {\n${operations.join('')}} as const;\n`,
     `/** @internal The most records that a page can hold. */\nexport const largestPage = ${pageSize.max};\n`,
+    `/** @internal The version of this package. */\nexport const version = ${quoted(packageVersion)};\n`,
   ].join('\n');
 }
 
 type Resource = { name: string; api: string; description: string; declaration: string; operations: string[] };
 
 function resourceOf(name: string, routes: object, types: Types): Resource {
-  const api = `${capitalised(name)}Api`;
+  const api = `${capitalized(name)}Api`;
   const methods: string[] = [];
   const operations: string[] = [];
   let description = '';
@@ -56,7 +62,11 @@ function resourceOf(name: string, routes: object, types: Types): Resource {
       methods.push(`${docComment(comment, '  ')}  sync: SyncMethod<${page}Query, ${page}>;\n`);
     }
     const list = page === undefined ? '' : ', list: true';
-    operations.push(`    ${method}: { method: ${quoted(route.method)}, path: ${quoted(route.path)}${list} },\n`);
+    const names = Object.keys(headersOf(route)).map(quoted).join(', ');
+    const headers = names === '' ? '' : `, headers: [${names}]`;
+    operations.push(
+      `    ${method}: { method: ${quoted(route.method)}, path: ${quoted(route.path)}${list}${headers} },\n`,
+    );
   }
   const declaration = `${docComment(description)}export type ${api} = {\n${methods.join('')}};\n`;
   return { name, api, description, declaration, operations };
@@ -85,24 +95,68 @@ function methodType(route: AppRoute, page: string | undefined, types: Types): st
   const query = 'query' in route ? schemaOf(route.query) : undefined;
   if (page !== undefined) {
     if (query) types.declare(`${page}Query`, types.of(query, 'query'), `Parameters of \`${route.path}\`.`);
-    return `ListMethod<${page}Query, ${page}>`;
+    return `ListMethod<${page}Query, ${page}${listOptions(route, types)}>`;
   }
   const ids = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => `${name}: string`);
+  const options = optionsType(route, query, types);
+  if ('if-none-match' in headersOf(route)) return `ConditionalMethod<[${ids.join(', ')}], ${options}, ${body}>`;
   const input = route.method === 'GET' ? undefined : schemaOf('body' in route ? route.body : undefined);
   const given = input ? [`body: ${types.of(input, 'body')}`] : [];
-  return `Method<[${[...ids, ...given, `options?: ${optionsType(route, query, types)}`].join(', ')}], ${body}>`;
+  return `Method<[${[...ids, ...given, `options?: ${options}`].join(', ')}], ${body}>`;
 }
 
-/** The client's own options for this kind of call, together with the operation's query parameters. */
+/** The query of a list is an argument of its own; only its headers, if it has any, are options. */
+function listOptions(route: AppRoute, types: Types): string {
+  return Object.keys(headersOf(route)).length === 0 ? '' : `, ${optionsType(route, undefined, types)}`;
+}
+
+/** The names that a parameter of the contract cannot have, because they are options of every call. */
+const ownOptions = ['signal', 'timeoutMs', 'maxRetries', 'headers'];
+
+/** The client's own options, together with the operation's query parameters and headers. */
 function optionsType(route: AppRoute, query: z.ZodType | undefined, types: Types): string {
-  const { headers } = route;
-  const names = headers instanceof z.ZodObject ? Object.keys(headers.shape) : [];
-  const updates = names.includes('if-match') ? 'UpdateOptions' : 'CallOptions';
-  const options = names.includes('idempotency-key') ? 'CreateOptions' : updates;
-  if (!(query instanceof z.ZodObject) || Object.keys(query.shape).length === 0) return options;
-  const name = `${capitalised(metadataOf(route).operationId)}Options`;
-  types.declare(name, `${options} & ${types.of(query, 'query')}`, `Options of \`${route.method} ${route.path}\`.`);
+  const parameters = query instanceof z.ZodObject ? query.shape : {};
+  const headers = Object.entries(headersOf(route)).map(([name, schema]) => [
+    optionName(name),
+    describeHeader(name, schema),
+  ]);
+  const given = { ...parameters, ...Object.fromEntries(headers) };
+  const taken = Object.keys(given).filter((name) => ownOptions.includes(name));
+  if (taken.length > 0)
+    throw new Error(`${route.path} has a parameter with the name of an option: ${taken.join(', ')}`);
+  if (Object.keys(given).length === 0) return 'CallOptions';
+  const name = `${capitalized(metadataOf(route).operationId)}Options`;
+  const text = `CallOptions & ${types.of(z.object(given), 'query')}`;
+  types.declare(name, text, `Options of \`${route.method} ${route.path}\`.`);
   return name;
+}
+
+function headersOf({ headers }: AppRoute): Record<string, z.ZodType> {
+  return headers instanceof z.ZodObject ? headers.shape : {};
+}
+
+/** `if-none-match` → `ifNoneMatch` */
+const optionName = (header: string) => header.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What the client does with a header automatically. */
+const clientNotes: Readonly<Record<string, string>> = {
+  'idempotency-key':
+    'Default: a new UUID for each call, kept across its retries. Pass your own to be safe across restarts.',
+  'if-match':
+    'If a response is lost, the retry can fail because of its own change: compare the record before you conclude that somebody else changed it.',
+  'if-none-match': 'If it still is, the method returns `null`.',
+};
+
+function describeHeader(name: string, schema: z.ZodType): z.ZodType {
+  const { inner, description = '' } = described(schema);
+  return inner.meta({ description: `${description} ${clientNotes[name] ?? ''}`.trim() }).optional();
+}
+
+/** The schema under `optional()`, which has the description. */
+function described(schema: z.ZodType): { inner: z.ZodType; description?: string | undefined } {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  // Zod's types do not say that the inside of an optional is a full Zod type.
+  return { inner: inner as z.ZodType, description: (inner as z.ZodType).description };
 }
 
 const document = expandedDocument('/');
@@ -122,4 +176,9 @@ function methodComment(route: AppRoute): string {
     : `${description}\n\nThrows ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 }
 
-if (import.meta.main) await writeFile(new URL('../generated.ts', import.meta.url), generate());
+const packageVersion: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+
+if (import.meta.main) {
+  await writeFile(new URL('../generated.ts', import.meta.url), generate());
+  await writeFile(new URL('../examples.ts', import.meta.url), generateExamples());
+}

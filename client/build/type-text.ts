@@ -1,5 +1,6 @@
 /** The contract's schemas as TypeScript: standalone types with doc comments, which need neither Zod nor ts-rest. */
 import { z } from 'zod';
+import { typeNames } from '../../contract/annotations.ts';
 import { alsoAccepted } from '../../contract/parsed.ts';
 
 /** The part of JSON Schema that the contract's schemas turn into. */
@@ -7,6 +8,7 @@ type Schema = {
   $ref?: string;
   anyOf?: Schema[];
   enum?: unknown[];
+  const?: string;
   type?: string | string[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -15,13 +17,14 @@ type Schema = {
   format?: string;
   description?: string;
   default?: unknown;
+  typeName?: string;
   alsoAccepts?: readonly string[];
 };
 
 /** What the server returns, what a caller sends in a body, and what a caller sends in a query string. */
 export type Place = 'response' | 'body' | 'query';
 
-type Context = { place: Place; definitions: Record<string, Schema> };
+type Context = { place: Place; definitions: Record<string, Schema>; types: Types };
 
 export class Types {
   /** The named schemas met so far, as declarations. */
@@ -30,7 +33,7 @@ export class Types {
   /** The schema's type; its named parts become declarations. */
   of(schema: z.ZodType, place: Place): string {
     const { root, definitions } = jsonSchemas(schema, place);
-    const context = { place, definitions };
+    const context = { place, definitions, types: this };
     for (const [name, definition] of Object.entries(definitions)) {
       this.declare(name, typeText(definition, context), definition.description);
     }
@@ -51,6 +54,7 @@ export function jsonSchemas(schema: z.ZodType, place: Place): { root: Schema; de
     io: place === 'response' ? 'output' : 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
+      Object.assign(jsonSchema, typeNames.get(zodSchema));
       const also = alsoAccepted.get(zodSchema);
       const { additionalProperties } = jsonSchema;
       // In metadata it is the values that may be something else.
@@ -64,13 +68,24 @@ export function jsonSchemas(schema: z.ZodType, place: Place): { root: Schema; de
 }
 
 function typeText(schema: Schema, context: Context, indent = ''): string {
-  const { $ref, anyOf, enum: values, type, alsoAccepts = [] } = schema;
+  const { $ref, anyOf, enum: values, const: constant, type, alsoAccepts = [] } = schema;
   if ($ref !== undefined) return $ref.replace('#/$defs/', '');
   if (anyOf) return union(anyOf.map((part) => typeText(part, context, indent)));
-  if (values) return union(values.map((value) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value))));
+  if (values) return enumText(schema, context);
+  if (constant !== undefined) return quoted(constant);
   const types = [type ?? []].flat().map((one) => typeOf({ ...schema, type: one }, context, indent));
   if (types.length === 0) throw new Error(`This schema has no TypeScript type: ${JSON.stringify(schema)}`);
   return union([...types, ...alsoAccepts]);
+}
+
+/** A set of values that a caller sends is closed; one in a response may gain values. */
+function enumText({ enum: values = [], typeName }: Schema, { place, types }: Context): string {
+  const known = union(values.map((value) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value))));
+  if (place !== 'response') return known;
+  const open = `${known} | (string & {})`;
+  if (typeName === undefined) return open;
+  types.declare(typeName, open, 'New values may be added.');
+  return typeName;
 }
 
 function typeOf(schema: Schema, context: Context, indent: string): string {

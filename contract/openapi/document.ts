@@ -44,6 +44,8 @@ export type Operation = {
   tags: string[];
   summary: string;
   description: string;
+  /** Only where it differs from the document's. */
+  security?: Record<string, string[]>[];
   parameters: Parameter[];
   requestBody?: RequestBody;
   responses: Record<string, Response>;
@@ -58,6 +60,8 @@ export type Document = {
   security: Record<string, string[]>[];
   /** Path → method in lower case → operation. */
   paths: Record<string, Record<string, Operation>>;
+  /** 3.1: event → method in lower case → the request that this service sends. */
+  webhooks?: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, Schema>;
     headers: Record<string, Header>;

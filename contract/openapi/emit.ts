@@ -12,6 +12,7 @@ import { describeOperation } from './operations.ts';
 import type { Draft } from './operations.ts';
 import { problemExamples } from './problems.ts';
 import { createSchemaCollection } from './schemas.ts';
+import { emitWebhooks, webhookTag } from './webhooks.ts';
 
 type Options = NonNullable<Parameters<typeof generateOpenApi>[2]>;
 type Transform = NonNullable<Options['schemaTransformer']>;
@@ -30,16 +31,18 @@ export function emitOpenApi(contract: AppRouter): Document {
   const operationMapper = ((draft: Draft, route: AppRoute) =>
     describeOperation(draft, route, named)) as unknown as MapOperation;
   const { paths } = generateOpenApi(contract, { info }, { schemaTransformer, operationMapper });
+  const webhooks = emitWebhooks(publish, named);
   return {
     openapi: '3.1.1',
     info,
-    externalDocs: { url: `${exampleUrl}/docs`, description: 'Guides, and what every error means' },
-    servers: [{ url: exampleUrl, description: 'The production server', 'x-internal': false }],
-    tags: tagsOf(contract),
+    externalDocs: { url: `${exampleUrl}/docs`, description: 'Guides and error reference' },
+    servers: [{ url: exampleUrl, description: 'This service', 'x-internal': false }],
+    tags: [...tagsOf(contract), webhookTag],
     security: [{ apiKey: [] }],
     paths,
+    webhooks,
     components: {
-      schemas: referredSchemas(named, paths),
+      schemas: referredSchemas(named, { paths, webhooks }),
       headers: referred('headers', responseHeaders, paths),
       examples: referred('examples', problemExamples(), paths),
       securitySchemes,

@@ -10,7 +10,8 @@ const text = (maxLength: number) => ({ type: 'string', maxLength });
 
 export const responseHeaders = {
   'X-Request-Id': {
-    description: 'The id of this request, also in the body of a problem and in our log: quote it to support.',
+    description:
+      'The id of this request, also in the body of a problem and our logs. Include it when you contact support.',
     schema: text(30),
     example: exampleRequestId,
   },
@@ -33,9 +34,10 @@ export const responseHeaders = {
     example: windowSeconds,
   },
   ETag: {
-    description: 'Strong entity tag of the record, for `If-Match` and `If-None-Match`.',
+    description:
+      'The `etag` of the record, for `If-Match` and `If-None-Match`; absent from a 412 if there is no such record.',
     schema: text(60),
-    example: '"4Ul0-WXqGAb1uwXr8bkrEQ"',
+    example: '"3-mm7ydq6j"',
   },
   Location: {
     description: 'URL of the new record.',
@@ -71,7 +73,7 @@ const rateHeaders = [
   'X-RateLimit-Reset',
 ] as const;
 /** Sent before the key is known, so there is no rate limit window to report. */
-const anonymousStatuses = new Set([401, 408, 431]);
+const anonymousStatuses = new Set([401, 408, 431, 501]);
 
 /** References to the headers of a response: those that every response has, and the given ones. */
 export function headersOf(status: number, further: readonly HeaderName[]): Record<string, Reference> {

@@ -26,16 +26,16 @@ operation. To test a connection, call \`GET /v1/me\`: it says which organization
 - Ids are opaque: a prefix and 26 characters, such as \`cus_01jzy3v1k8e2tb6qk3x5w9r7md\`.
 - Times are RFC 3339 in UTC with three decimals: \`2026-03-01T09:30:00.123Z\`.
 - Money and other decimals are strings, such as \`"1250.00"\`, so that nothing is rounded on the way. A JSON number is
-  accepted too.
-- Every field is always present: without a value it is \`null\`, \`[]\` or \`{}\`.
+  also accepted.
+- Every field is always present; a field without a value is \`null\`, \`[]\` or \`{}\`.
 - \`externalId\` and \`metadata\` are yours: the id of the record in your system, and up to 50 strings of your own.
 - Unknown parameters and fields are rejected by name, never ignored.
 
 ## Pagination
 
 Lists return \`data\` and \`pagination\`. Set the page size with \`limit\`, up to ${pageSize.max}. While \`pagination.hasMore\` is
-true, send \`pagination.nextCursor\` as \`cursor\`, or follow \`pagination.nextUrl\`. Records that are created meanwhile cause
-no duplicates and no gaps, and every page costs the same at any depth.
+true, send \`pagination.nextCursor\` as \`cursor\`, or follow \`pagination.nextUrl\`. Records created while you page cause no
+duplicates or gaps, and every page costs the same.
 
 ## Keeping a copy in sync
 
@@ -45,13 +45,13 @@ next run, and no change is missed. For new records only, sort by \`createdAt\`. 
 
 ## Errors
 
-Every failure is \`application/problem+json\` (RFC 9457). Decide by \`code\`, show \`detail\`, and quote \`requestId\` to
+Every failure is \`application/problem+json\` (RFC 9457). Branch on \`code\`, show \`detail\`, and quote \`requestId\` to
 support; \`errors\` lists everything that is wrong with the request, and where. Besides what each operation lists, an unknown
-URL is 404 \`route_not_found\`, and a method that a URL does not have is 405 \`method_not_allowed\` with \`Allow\`.
+URL is 404 \`route_not_found\`, and an unsupported method is 405 \`method_not_allowed\` with \`Allow\`.
 
 ## Rate limit
 
-${limit} requests per key in any ${windowSeconds} seconds; more get 429 with \`Retry-After: ${windowSeconds}\`. A rejected request does
+${limit} requests per key in any ${windowSeconds} seconds; further requests get 429 with \`Retry-After: ${windowSeconds}\`. A rejected request does
 not count. The \`RateLimit\` header of every response says how many are left.
 
 ## Versions

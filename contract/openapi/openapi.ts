@@ -5,7 +5,6 @@ import type { Document } from './document.ts';
 import { emitOpenApi } from './emit.ts';
 import { shareComponents } from './shared.ts';
 import type { PublishedDocument } from './shared.ts';
-import { toSwagger20 } from './version-20.ts';
 import { toOpenApi30 } from './version-30.ts';
 
 // The contract does not change while the process runs; only the URL does, once the server listens.
@@ -20,13 +19,11 @@ export const openApiDocument = (baseUrl: string): PublishedDocument => at(baseUr
 /** The same in OpenAPI 3.0.3. */
 export const openApi30Document = (baseUrl: string): PublishedDocument => at(baseUrl, published30());
 
-/** Swagger 2.0 for custom connectors; see toSwagger20. */
-export const swagger20Document = (baseUrl: string) => toSwagger20(at(baseUrl, emitted30()));
-
 /** OpenAPI 3.1 with every parameter and response written out in its operation, for programs that read the document. */
 export const expandedDocument = (baseUrl: string): Document => at(baseUrl, emitted());
+export const expandedDocument30 = (baseUrl: string): Document => at(baseUrl, emitted30());
 
-/** The document with the real URL wherever an example has one. */
+/** Replaces the placeholder URL in every example. */
 function at<T>(baseUrl: string, document: T): T {
   // A copy of the same shape: only texts change.
   return JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, JSON.stringify(baseUrl).slice(1, -1))) as T;

@@ -18,7 +18,7 @@ export type Draft = {
 };
 
 export function describeOperation(draft: Draft, route: AppRoute, schemas: Schemas): Operation {
-  const { operationId, tag } = metadataOf(route);
+  const { operationId, tag, inHttp = '' } = metadataOf(route);
   const body = Object.values(draft.requestBody?.content ?? {})[0]?.schema;
   const namesIn = (place: string) =>
     new Set(draft.parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase()));
@@ -32,13 +32,13 @@ export function describeOperation(draft: Draft, route: AppRoute, schemas: Schema
     operationId,
     tags: [tag.name],
     summary: route.summary ?? '',
-    description: route.description ?? '',
+    description: `${route.description ?? ''} ${inHttp}`.trim(),
     parameters: draft.parameters.map(describeParameter),
     ...(body && { requestBody: describeBody(body, route, schemas) }),
     responses: Object.fromEntries(
       Object.entries(draft.responses).map(([status, { content }]) => {
         const schema = Object.values(content ?? {})[0]?.schema;
-        return [status, describeResponse(Number(status), schema, inputs, route, schemas)];
+        return [status, describeResponse({ status: Number(status), schema, inputs, route }, schemas)];
       }),
     ),
   };
@@ -59,8 +59,12 @@ function describeParameter({ name, in: place, description = '', required, schema
   };
 }
 
+/** Of two records of an organization, only one can have the value: the example can be sent twice without it. */
+const uniqueFields = new Set(['externalId', 'sku']);
+
 function describeBody(schema: Schema, route: AppRoute, schemas: Schemas): RequestBody {
-  const media: MediaType = { schema, example: exampleOf(schema, schemas) };
+  const fields = Object.entries(Object(exampleOf(schema, schemas))).filter(([name]) => !uniqueFields.has(name));
+  const media: MediaType = { schema, example: Object.fromEntries(fields) };
   return {
     description: resolve(schema, schemas).description ?? '',
     required: true,
@@ -68,20 +72,17 @@ function describeBody(schema: Schema, route: AppRoute, schemas: Schemas): Reques
   };
 }
 
-function describeResponse(
-  status: number,
-  schema: Schema | undefined,
-  inputs: Inputs,
-  route: AppRoute,
-  schemas: Schemas,
-): Response {
+type Described = { status: number; schema: Schema | undefined; inputs: Inputs; route: AppRoute };
+
+function describeResponse(described: Described, schemas: Schemas): Response {
+  const { status, schema, inputs } = described;
   if (status === 304) {
     return {
       description: 'The record has not changed: its ETag matches `If-None-Match`. There is no body.',
       headers: headersOf(status, ['ETag']),
     };
   }
-  if (status < 400) return describeSuccess(status, schema ?? {}, inputs, route, schemas);
+  if (status < 400) return describeSuccess(described, schemas);
   const codes = codesOf(status, inputs);
   const waits = status === 429 || status === 503 || codes.includes('idempotency_in_progress');
   return {
@@ -95,7 +96,7 @@ function describeResponse(
   };
 }
 
-function describeSuccess(status: number, schema: Schema, inputs: Inputs, route: AppRoute, schemas: Schemas): Response {
+function describeSuccess({ status, schema = {}, inputs, route }: Described, schemas: Schemas): Response {
   const { properties = {}, description = '' } = resolve(schema, schemas);
   const further: HeaderName[] = [];
   if (properties.id) further.push('ETag');
@@ -105,7 +106,7 @@ function describeSuccess(status: number, schema: Schema, inputs: Inputs, route: 
   const outcomes: Record<string, string> = {
     'POST 200': 'The record that already had this `externalId`, as `onConflict` requests.',
     'POST 201': 'The new record.',
-    'PATCH 200': 'The record as it is now.',
+    'PATCH 200': 'The updated record.',
   };
   return {
     description: outcomes[`${route.method} ${status}`] ?? description,

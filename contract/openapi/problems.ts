@@ -19,6 +19,8 @@ const inList = ({ parameters }: Inputs) => parameters.has('cursor');
 const inQuery = ({ parameters }: Inputs) => parameters.size > 0;
 const inBody = ({ fields }: Inputs) => fields.size > 0;
 const idempotent = ({ headers }: Inputs) => headers.has('idempotency-key');
+/** Whether an existing customer may be changed. */
+const conditional = ({ headers }: Inputs) => headers.has('if-match');
 const never = () => false;
 
 /** Which operations a code is possible in; those that are absent are possible in every one with their status. */
@@ -27,10 +29,11 @@ const possible: Partial<Record<ProblemCode, (inputs: Inputs) => boolean>> = {
   duplicate_parameter: inQuery,
   invalid_cursor: inList,
   cursor_mismatch: inList,
-  invalid_header: ({ headers }) => headers.size > 0,
   route_not_found: never,
   method_not_allowed: never,
   external_id_taken: ({ fields }) => fields.has('externalId'),
+  customer_erased: conditional,
+  external_id_erased: conditional,
   sku_taken: ({ fields }) => fields.has('sku'),
   idempotency_in_progress: idempotent,
   idempotency_key_reused: idempotent,

@@ -1,5 +1,6 @@
 /** Zod schemas → named schemas of an OpenAPI 3.1 document, without the parts that only a validator needs. */
 import { z } from 'zod';
+import { inHttp } from '../annotations.ts';
 import { largestInt32, mapSchema, mapValues, refer } from './document.ts';
 import type { Schema } from './document.ts';
 
@@ -62,6 +63,8 @@ function restoreMeta({
   const { examples, default: fallback } = z.globalRegistry.get(zodSchema) ?? {};
   if (Array.isArray(examples)) jsonSchema.examples ??= examples;
   if (fallback !== undefined) jsonSchema.default ??= fallback;
+  const written = inHttp.get(zodSchema)?.inHttp;
+  if (written !== undefined) jsonSchema.description = `${jsonSchema.description} ${written}`;
 }
 
 const definition = /^#\/\$defs\/(.+)$/;
@@ -76,14 +79,21 @@ function tidyOne(schema: Schema, direction: Direction, definitions: Definitions)
   const name = definition.exec(schema.$ref ?? '')?.[1];
   if (name !== undefined) return { ...schema, ...refer(name) };
   const { minimum, maximum, ...rest } = orNull(schema, direction, definitions);
-  const bounded = rest.format === 'date-time' ? withoutPattern(rest) : rest;
+  const bounded = rest.format === 'date-time' ? formatOnly(rest) : rest;
   return {
-    ...(direction === 'output' ? openEnded(bounded) : bounded),
+    ...(direction === 'output' ? openEnded(bounded) : withoutReadOnly(bounded)),
     ...(minimum !== undefined && { minimum }),
     // Zod bounds each integer by what a float can hold, which says nothing about the field.
     ...(maximum !== undefined && { maximum: maximum === Number.MAX_SAFE_INTEGER ? largestInt32 : maximum }),
     ...(rest.type === 'integer' && { format: 'int32' }),
   };
+}
+
+/** Generated code would send fields that only the server sets, with zeros for what it does not know. */
+function withoutReadOnly(schema: Schema): Schema {
+  if (!schema.properties) return schema;
+  const properties = Object.entries(schema.properties).filter(([, field]) => !field.readOnly);
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 /**
@@ -110,9 +120,9 @@ function orNull(schema: Schema, direction: Direction, { define, nullable }: Defi
   };
 }
 
-/** The format is enough: given a pattern too, generators try to match it against their own date type. */
-function withoutPattern(schema: Schema): Schema {
-  const { pattern: _, ...formatted } = schema;
+/** The format is enough: given a pattern or a length too, generators try to apply them to their own date type. */
+function formatOnly(schema: Schema): Schema {
+  const { pattern: _, maxLength: __, ...formatted } = schema;
   return formatted;
 }
 
@@ -120,12 +130,16 @@ const openEnum = 'New values may be added.';
 
 /** Responses may grow within v1: further fields and further values do not break anything. */
 function openEnded(schema: Schema): Schema {
-  const { additionalProperties, ...open } = schema;
-  const { description = '' } = schema;
+  const { additionalProperties, enum: values, ...open } = schema;
   return {
     ...open,
     ...(additionalProperties !== undefined && additionalProperties !== false && { additionalProperties }),
-    ...(schema.enum && { 'x-extensible-enum': schema.enum }),
-    ...(schema.enum && !description.includes(openEnum) && { description: `${description} ${openEnum}`.trim() }),
+    ...(values && { 'x-extensible-enum': values, description: describeOpen(schema) }),
   };
+}
+
+/** Generated code rejects values that an `enum` does not list, so that an open one is told in words. */
+function describeOpen({ description = '', enum: values = [] }: Schema): string {
+  const listed = values.map((value) => `\`${String(value)}\``).join(', ');
+  return [description.replace(openEnum, '').trim(), `One of ${listed}. ${openEnum}`].join(' ').trim();
 }

@@ -28,6 +28,7 @@ const statusNames: Record<string, string> = {
   429: 'TooManyRequests',
   431: 'HeadersTooLarge',
   500: 'InternalError',
+  501: 'NotImplemented',
   503: 'Unavailable',
 };
 

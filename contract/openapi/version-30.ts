@@ -1,17 +1,21 @@
 /** The same document in OpenAPI 3.0.3, for importers that do not read 3.1 yet. */
-import { mapSchema, mapValues } from './document.ts';
+import { mapSchema, mapValues, referredSchemas } from './document.ts';
 import type { Document, Schema } from './document.ts';
+import { webhookTag } from './webhooks.ts';
 
 export function toOpenApi30(document: Document): Document {
-  const { components } = document;
+  // 3.0 has no webhooks.
+  const { webhooks: _, ...withoutWebhooks } = document;
+  const components = { ...document.components, schemas: referredSchemas(document.components.schemas, document.paths) };
   const convert = (schema: Schema): Schema => mapSchema(schema, older);
   // Only schemas are changed; everything around them stays the same.
   const paths = withSchemas(document.paths, convert) as Document['paths'];
   const schemas = mapValues(components.schemas, convert);
   for (const name of nullableNames(components.schemas)) schemas[name] = { ...schemas[name], nullable: true };
   return {
-    ...document,
+    ...withoutWebhooks,
     openapi: '3.0.3',
+    tags: document.tags.filter(({ name }) => name !== webhookTag.name),
     info: olderInfo(document.info),
     paths,
     components: {

@@ -6,7 +6,7 @@ const { limit, windowSeconds } = rateLimit;
 const challenge = () => ({ 'WWW-Authenticate': 'Bearer realm="api"' });
 const send = 'Send `Authorization: Bearer ak_live_…`';
 const sendKey = `${send} with one of your organization’s API keys.`;
-const createKey = 'create another in Settings, API Keys';
+const createKey = 'create another under Settings > API Keys';
 
 const elsewhere = {
   x_api_key: `The X-API-Key header is not read. ${send} instead.`,
@@ -19,6 +19,7 @@ const mistakes = {
   other_scheme: `The scheme of the Authorization header must be Bearer. ${send}.`,
   upper_case: 'The key must be in lower case. Send it exactly as it was displayed.',
   quoted: 'The key must not be in quotes or brackets. Send it exactly as it was displayed.',
+  placeholder: 'The key is still a placeholder. Replace it with your API key; in Postman, set the variable.',
   no_key: `The key is not well-formed: a key is ak_live_ and 64 hexadecimal characters. ${send}.`,
 };
 
@@ -57,13 +58,21 @@ export const accessProblems = {
     detail: `This API key was revoked. To continue, ${createKey}.`,
     headers: challenge,
     meaning: 'An admin of the organization revoked the key.',
-    remedy: 'Ask for another key. Do not retry with this one: it stays revoked.',
+    remedy: 'Ask for another key. A revoked key cannot be reactivated.',
+  }),
+  api_key_expired: plainRow({
+    status: 401,
+    title: 'API key expired',
+    detail: `This API key has expired. To continue, ${createKey}.`,
+    headers: challenge,
+    meaning: 'The key was created with an expiry, which has passed.',
+    remedy: 'Ask for another key. An expired key cannot be extended.',
   }),
   plan_required: plainRow({
     status: 403,
     title: 'Team plan required',
-    detail: 'API access needs the Team plan. Ask an admin to upgrade; the same key then works again.',
-    meaning: 'The key is valid, but its organization is not on the Team plan.',
+    detail: 'API access requires the Team plan. After the organization upgrades, the same key works again.',
+    meaning: 'The key is valid, but the organization is not on the Team plan.',
     remedy: 'Ask an admin to upgrade. The same key then works again; you do not have to reconnect anything.',
   }),
   rate_limited: plainRow({
@@ -71,7 +80,7 @@ export const accessProblems = {
     title: 'Too many requests',
     detail: `Rate limit exceeded: ${limit} requests per ${windowSeconds} seconds. Retry after ${retryAfter.rateLimited} seconds.`,
     headers: () => ({ 'Retry-After': String(retryAfter.rateLimited) }),
-    meaning: `The key has made ${limit} requests in the last ${windowSeconds} seconds. This one was not carried out, and does not count.`,
+    meaning: `The key has made ${limit} requests in the last ${windowSeconds} seconds. This request was not processed and does not count.`,
     remedy: `Wait for \`Retry-After\` (${retryAfter.rateLimited} seconds), then continue; see [Rate limit](rate-limit.md).`,
   }),
 };

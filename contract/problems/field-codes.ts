@@ -4,7 +4,7 @@ const rows = {
   required: { meaning: 'The field is missing.', remedy: 'Give it a value.' },
   invalid_type: {
     meaning:
-      'The value has another type than the field: a number for text, `null` where a value is required, a time that is not RFC 3339.',
+      'The value has the wrong type: a number instead of text, `null` where a value is required, a time that is not RFC 3339.',
     remedy: 'Send the type that `message` names.',
   },
   too_short: {
@@ -16,7 +16,7 @@ const rows = {
     remedy: 'Shorten it; the limits are in the [reference](/docs/reference).',
   },
   invalid_email: {
-    meaning: 'The text is not a single e-mail address.',
+    meaning: 'The text is not a single email address.',
     remedy: 'Send the bare address: no display name, no second address.',
   },
   invalid_url: {
@@ -38,7 +38,7 @@ const rows = {
   },
   out_of_range: {
     meaning: 'The number is below or above what the field allows.',
-    remedy: '`message` has both bounds.',
+    remedy: '`message` states both limits.',
   },
   invalid_enum: {
     meaning: 'The value is not one of the allowed values.',
@@ -61,7 +61,7 @@ const rows = {
     meaning: 'The list or object has more entries than allowed.',
     remedy: '`message` has the limit.',
   },
-  duplicate_item: { meaning: 'The list has the same entry twice, ignoring case.', remedy: 'Send each once.' },
+  duplicate_item: { meaning: 'The list has the same entry twice, ignoring case.', remedy: 'Remove the duplicate.' },
 };
 
 /** What is wrong with one field or parameter. */

@@ -14,8 +14,10 @@ const malformed = {
   syntax: 'This is not a valid HTTP/1.1 request.',
   no_host: 'The Host header is missing.',
   two_hosts: 'The Host header appears twice.',
+  two_authorizations: 'The Authorization header appears twice.',
+  two_idempotency_keys: 'The Idempotency-Key header appears twice.',
   cut_off: 'The body ended before it was complete.',
-  wrong_length: 'The body is not as long as Content-Length says.',
+  wrong_length: 'The body length does not match Content-Length.',
   connect: 'CONNECT is not supported: this server is not a proxy.',
 };
 
@@ -23,7 +25,7 @@ const json = {
   missing: 'The body is missing. Send a JSON object.',
   empty: 'The body is empty. Send a JSON object.',
   not_utf8: 'The body is not valid UTF-8.',
-  too_deep: `The body nests deeper than ${maximumDepth} levels.`,
+  too_deep: `The body is nested more than ${maximumDepth} levels.`,
 };
 /** `line` and `column` count from 1; `key` is a name that an object has twice. */
 type JsonFault =
@@ -41,7 +43,7 @@ function describeJson(facts: JsonFault): string {
   return json[facts.fault];
 }
 
-const notACursor = 'is not a cursor of this list; start again without it';
+const notACursor = 'is not valid for this list; start again without it';
 const otherThanCursor =
   'differs from the value that the cursor was created with; repeat it unchanged, leave it out, or start again without the cursor';
 
@@ -51,9 +53,8 @@ export const requestProblems = {
     title: 'Malformed request',
     detail: ({ fault }: { fault: keyof typeof malformed }) => malformed[fault],
     meaning:
-      'The request is not valid HTTP/1.1: `Host` is missing, a line is broken, or the body is shorter or longer than announced.',
-    remedy:
-      'Check what sits between you and the server: a proxy or a hand-written client is building the request wrongly.',
+      'The request is not valid HTTP/1.1: `Host` is missing, a line is broken, or the body length does not match `Content-Length`.',
+    remedy: 'Check any proxy or custom HTTP client: it is sending a malformed request.',
     example: { fault: 'syntax' },
   }),
   malformed_json: row({
@@ -62,7 +63,7 @@ export const requestProblems = {
     detail: describeJson,
     meaning: `The body is missing, empty, not JSON, not UTF-8, nested deeper than ${maximumDepth} levels, or has the same key twice in one object.`,
     remedy:
-      'Let a JSON library write the body. `detail` says where the mistake is. Usual causes are single quotes, a comma after the last field, and a quote or line break in text pasted into a template.',
+      'Use a JSON library to build the body. `detail` says where the mistake is. Usual causes are single quotes, a comma after the last field, and a quote or line break in text pasted into a template.',
     example: { fault: 'syntax', line: 3, column: 1 },
   }),
   invalid_parameter: row({
@@ -99,7 +100,7 @@ export const requestProblems = {
     title: 'Invalid cursor',
     detail: () => `cursor ${notACursor}.`,
     errors: () => inQuery('cursor', 'invalid_cursor', notACursor),
-    meaning: 'The cursor was changed or cut off on the way, or it belongs to another list or another organization.',
+    meaning: 'The cursor was altered or truncated in transit, or it belongs to another list or another organization.',
     remedy: 'Start again without `cursor`. Pass cursors on exactly as you received them, percent-encoded in a URL.',
     example: undefined,
   }),
@@ -118,9 +119,10 @@ export const requestProblems = {
     title: 'Invalid header',
     detail: describeErrors,
     errors: listed,
-    meaning: '`Idempotency-Key`, `If-Match` or `If-None-Match` is not well-formed.',
+    meaning:
+      '`Idempotency-Key` or `If-Match` is not well-formed, or the operation does not support the conditional header that you sent.',
     remedy:
-      'An Idempotency-Key is 1 to 255 printable ASCII characters. Send ETags exactly as you received them, with their double quotes.',
+      'An Idempotency-Key is 1 to 255 printable ASCII characters. Send ETags exactly as you received them, with their double quotes. `If-Match` works with PATCH and `onConflict=update`, `If-None-Match` with a GET of one record.',
     example: {
       errors: [
         {
@@ -136,9 +138,9 @@ export const requestProblems = {
   route_not_found: row({
     status: 404,
     title: 'No such route',
-    detail: ({ hint = 'See /openapi.json for what there is.' }: { hint?: string | undefined }) =>
-      `There is nothing at this URL. ${hint}`,
-    meaning: 'There is nothing at this URL.',
+    detail: ({ hint = 'See /docs/reference for all routes.' }: { hint?: string | undefined }) =>
+      `No route matches this URL. ${hint}`,
+    meaning: 'No route matches this URL.',
     remedy: 'Compare it with the [reference](/docs/reference). Paths start with `/v1` and are lower case.',
     example: {},
   }),
@@ -166,7 +168,7 @@ export const requestProblems = {
     detail: `The body is larger than ${inKiB(maximumBodyBytes)}. Send one record per request.`,
     meaning: `The body is larger than ${inKiB(maximumBodyBytes)}.`,
     remedy:
-      'No record needs that much. Send one record per request; for many, see [Moving from another tool](import.md).',
+      'Records are far smaller. Send one record per request; for many, see [Moving from another tool](import.md).',
   }),
   unsupported_media_type: row({
     status: 415,
@@ -180,11 +182,18 @@ export const requestProblems = {
       'Send `Content-Type: application/json` and no `Content-Encoding`. PATCH also takes `application/merge-patch+json`.',
     example: { accepted: ['application/json'] },
   }),
+  unsupported_transfer_encoding: plainRow({
+    status: 501,
+    title: 'Unsupported transfer encoding',
+    detail: 'The only transfer encoding that is supported is chunked.',
+    meaning: '`Transfer-Encoding` has another value than `chunked`.',
+    remedy: 'Send the body uncompressed, with `Content-Length` or with `Transfer-Encoding: chunked`.',
+  }),
   headers_too_large: plainRow({
     status: 431,
     title: 'Headers too large',
     detail: `The URL and the headers are larger than ${inKiB(maximumHeaderBytes)}. Shorten the query or send fewer headers.`,
     meaning: 'The URL and the headers together are too large.',
-    remedy: 'Shorten the query, or send fewer headers and cookies; no request to this API needs that many.',
+    remedy: 'Shorten the query, or send fewer headers and cookies.',
   }),
 };

@@ -17,13 +17,13 @@ function sentenceOf({ in: place, field, code, message, suggestion }: ProblemErro
   if (code === 'unknown_parameter' || code === 'unknown_field') {
     const advice = /^[^;]*; (.+)$/.exec(message)?.[1];
     const kind = code === 'unknown_field' ? 'field' : 'parameter';
-    return `Unknown ${kind} "${field}".${advice ? ` ${capitalised(advice)}.` : didYouMean}`;
+    return `Unknown ${kind} "${field}".${advice ? ` ${capitalized(advice)}.` : didYouMean}`;
   }
   const subject = field || (place === 'body' ? 'The body' : 'The request');
   return `${subject} ${message}.${didYouMean}`;
 }
 
-const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+const capitalized = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 type Elsewhere = {
   advice: string;
@@ -36,8 +36,18 @@ const nextPage: Elsewhere = {
   suggestion: 'cursor',
 };
 const pageSize: Elsewhere = { advice: 'to set the page size, send limit', suggestion: 'limit' };
+const changed: Elsewhere = { advice: 'to list what has changed, send updatedSince', suggestion: 'updatedSince' };
 const whole = 'records are always returned whole';
 const search: Elsewhere = { advice: 'to search, send q', suggestion: 'q' };
+const order: Elsewhere = { advice: 'to choose the order, send sort', suggestion: 'sort' };
+const since = (what: string, suggestion: string): Elsewhere => ({
+  advice: `to get the records that were ${what} at or after a time, send ${suggestion}`,
+  suggestion,
+});
+const before = (what: string, suggestion: string): Elsewhere => ({
+  advice: `to get the records that were ${what} before a time, send ${suggestion}`,
+  suggestion,
+});
 
 /** What users of other APIs look for → where it is here; the advice continues "is not a parameter of this operation". */
 export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map([
@@ -49,11 +59,43 @@ export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map([
   ['page_size', pageSize],
   ['search', search],
   ['query', search],
+  ...[
+    'since',
+    'changedSince',
+    'updated_at_min',
+    'modified_since',
+    'modifiedSince',
+    'modified_after',
+    'updated_after',
+    'updatedAfter',
+    'changed_since',
+  ].map((name): [string, Elsewhere] => [name, changed]),
+  ['name', search],
+  ['order', order],
+  ['orderBy', order],
+  ['order_by', order],
+  ['sort_by', order],
+  ['until', before('changed', 'updatedBefore')],
+  ['updated_at_max', before('changed', 'updatedBefore')],
+  ['createdAfter', since('created', 'createdSince')],
+  ['created_after', since('created', 'createdSince')],
+  ['created_at_min', since('created', 'createdSince')],
+  ['created_at_max', before('created', 'createdBefore')],
+  ['acceptedAfter', since('accepted', 'acceptedSince')],
+  ['accepted_after', since('accepted', 'acceptedSince')],
+  ['acceptedFrom', since('accepted', 'acceptedSince')],
+  ['createdFrom', since('created', 'createdSince')],
+  ['updatedFrom', changed],
+  ['id', { advice: 'to get records by their ids, send ids', suggestion: 'ids' }],
+  ['country_code', { advice: 'to choose by country, send country', suggestion: 'country' }],
+  ['state', { advice: 'to choose by status, send status', suggestion: 'status' }],
+  ['archived', { advice: 'to choose by status, send status', suggestion: 'status' }],
   ['fields', { advice: whole }],
   [
     'expand',
     {
-      advice: 'proposals already contain their customer; to add their lines to a list, send include=lineItems',
+      advice:
+        'proposals contain a summary of their customer; to add the rest or their lines to a list, send include=customer,lineItems',
       suggestion: 'include',
       otherwise: whole,
     },

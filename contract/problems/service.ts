@@ -1,4 +1,4 @@
-/** Problems on our side. */
+/** Server-side failures. */
 import { retryAfter } from '../limits.ts';
 import { plainRow, row } from './row.ts';
 
@@ -8,7 +8,7 @@ const reasons = {
   database: 'The service cannot reach its database.',
   busy: 'Too many of your requests are running at once. Wait for earlier ones to finish.',
   deadline: 'The request took too long.',
-  client_package: 'The client package could not be built. Run `npm ci` in the checkout first.',
+  client_package: 'The client package is not available.',
   slow: 'The query took too long. Add a filter to narrow it.',
 };
 
@@ -27,7 +27,7 @@ export const serviceProblems = {
     detail: 'Something went wrong on our side. Try again; if it keeps happening, send the requestId to support.',
     meaning: 'Something went wrong on our side.',
     remedy:
-      'Try again with increasing delays. If it keeps happening, send `requestId` to support: it leads to the cause.',
+      'Try again with increasing delays. If it keeps happening, send `requestId` to support so they can find the cause.',
   }),
   unavailable: row({
     status: 503,

@@ -1,58 +1,79 @@
 /** Limits on attempts, counted in the database so that they hold across all processes. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { networkOf } from '../limits/unknown-keys.ts';
-import { countAttempt, forgiveAttempts } from './sign-in-tables.ts';
+import { networkOf } from '../limits/network.ts';
 
 /**
- * Guessing is limited by IP address: per account, and over all accounts. No limit counts an account alone, because
- * anybody could then lock its member out.
+ * Guessing is limited by network: per account, and over all accounts. No limit counts an account alone, because anyone
+ * could then lock its member out. A browser that has signed in before is counted separately, so that strangers on its
+ * network cannot lock it out either.
  */
 export const attemptLimits = {
   account: { most: 10, seconds: 15 * 60 },
   address: { most: 50, seconds: 15 * 60 },
+  /** A network over its limit goes on slowly. */
+  slow: { most: 1, seconds: 5 },
   reset: { most: 10, seconds: 15 * 60 },
+  /** Pages of password links that are opened from one network. */
+  link: { most: 60, seconds: 15 * 60 },
+  /** Mail to one address, regardless of who asks for it. */
+  mail: { most: 5, seconds: 3600 },
   member: { most: 60, seconds: 60 },
   /** How many failed sign-ins of an account are recorded in the audit log, from any address. */
   logged: { most: 20, seconds: 15 * 60 },
 };
 
-type Limit = (typeof attemptLimits)[keyof typeof attemptLimits];
+type Limit = keyof typeof attemptLimits;
+/** Who attempts: `device` is a browser that has signed in to this account before. */
+export type Attempt = { email: string; ipAddress: string; device?: string | undefined };
 
 /** Seconds to wait; 0 if the attempt is allowed. It is counted whether or not the account exists. */
-export async function admitSignIn(pool: pg.Pool, email: string, ipAddress: string): Promise<number> {
-  const wait = await take(pool, networkKey(ipAddress), attemptLimits.address);
-  // Attempts from a network over its limit do not count against accounts.
-  return wait > 0 ? wait : take(pool, accountKey(email, ipAddress), attemptLimits.account);
+export async function admitSignIn(pool: pg.Pool, attempt: Attempt): Promise<number> {
+  if (attempt.device === undefined) {
+    const network = networkOf(attempt.ipAddress);
+    const isOver = (await take(pool, 'address', network)) > 0;
+    const wait = isOver ? await take(pool, 'slow', network) : 0;
+    // Attempts from a network that has to wait do not count against accounts.
+    if (wait > 0) return wait;
+  }
+  return take(pool, 'account', accountOf(attempt));
 }
 
-/** After a correct password: resets the count of attempts from this address on this account. */
-export async function forgiveSignIn(pool: pg.Pool, email: string, ipAddress: string): Promise<void> {
-  await forgiveAttempts(pool, { whole: accountKey(email, ipAddress), one: networkKey(ipAddress) });
+/** After a correct password: the attempts on this account from there no longer count. */
+export async function forgiveSignIn(pool: pg.Pool, attempt: Attempt): Promise<void> {
+  await pool.query('delete from sign_in.attempts where key = $1', [`account ${accountOf(attempt)}`]);
+  const text = 'update sign_in.attempts set count = greatest(count - 1, 0) where key = $1';
+  if (attempt.device === undefined) await pool.query(text, [`address ${networkOf(attempt.ipAddress)}`]);
 }
 
-/** Seconds to wait until another password link may be requested from this address. */
-export function admitReset(pool: pg.Pool, ipAddress: string): Promise<number> {
-  return take(pool, `reset ${networkOf(ipAddress)}`, attemptLimits.reset);
-}
+/** Seconds to wait until another password link may be requested, or opened, from this network. */
+export const admitReset = (pool: pg.Pool, ipAddress: string) => take(pool, 'reset', networkOf(ipAddress));
+export const admitLink = (pool: pg.Pool, ipAddress: string) => take(pool, 'link', networkOf(ipAddress));
+
+/** Whether this address gets one more mail. */
+export const admitMail = async (pool: pg.Pool, email: string) => (await take(pool, 'mail', hashed(email))) === 0;
 
 /** Seconds to wait until this member may change something again. */
-export function admitChange(pool: pg.Pool, memberId: string): Promise<number> {
-  return take(pool, `member ${memberId}`, attemptLimits.member);
-}
+export const admitChange = (pool: pg.Pool, memberId: string) => take(pool, 'member', memberId);
 
 /** Whether one more failed sign-in of this account is recorded in the audit log. */
-export async function admitToLog(pool: pg.Pool, memberId: string): Promise<boolean> {
-  return (await take(pool, `logged ${memberId}`, attemptLimits.logged)) === 0;
+export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take(pool, 'logged', memberId)) === 0;
+
+const counting = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
+  on conflict (key) do update set
+    count = case when a.ends_at <= now() then 1 else a.count + 1 end,
+    ends_at = case when a.ends_at <= now() then excluded.ends_at else a.ends_at end
+  returning count, ceil(extract(epoch from ends_at - now()))::int as "secondsLeft"`;
+
+/** Counts one more attempt, across all processes, within the window that the first one opened. */
+async function take(pool: pg.Pool, limit: Limit, whose: string): Promise<number> {
+  const { most, seconds } = attemptLimits[limit];
+  const { rows } = await pool.query<{ count: number; secondsLeft: number }>(counting, [`${limit} ${whose}`, seconds]);
+  const [found] = rows;
+  return found && found.count > most ? Math.max(1, found.secondsLeft) : 0;
 }
 
-async function take(pool: pg.Pool, key: string, { most, seconds }: Limit): Promise<number> {
-  const { count, secondsLeft } = await countAttempt(pool, key, seconds);
-  return count > most ? Math.max(1, secondsLeft) : 0;
-}
-
-const networkKey = (ipAddress: string) => `address ${networkOf(ipAddress)}`;
+const accountOf = ({ email, ipAddress, device }: Attempt) => `${hashed(email)} ${device ?? networkOf(ipAddress)}`;
 
 // Hashed, because people type their password into this field by mistake.
-const accountKey = (email: string, ipAddress: string) =>
-  `account ${createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32)} ${networkOf(ipAddress)}`;
+const hashed = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32);

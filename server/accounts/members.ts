@@ -1,6 +1,5 @@
 /** The members of an organization. An actor of `null` means the command line. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { email as emailSchema } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
@@ -13,27 +12,27 @@ import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
 import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { deleteSignIn, memberWithEmail } from './sign-in-tables.ts';
+import { deleteSignIn } from './credentials.ts';
 
 export type NewMember = Pick<Member, 'email' | 'name' | 'role'>;
 
-/** Rejected if the e-mail address already belongs to a member of any organization. */
+/** Rejected if the email address already belongs to a member of this organization. Other organizations do not matter. */
 export async function addMember(
   database: Database,
   organization: Pick<Organization, 'id'>,
   fields: NewMember,
   actor: Actor | null = null,
 ): Promise<Member> {
-  const { em } = forOrganization(database, organization.id);
+  const { em, transaction } = forOrganization(database, organization.id);
   const { name, email } = checkMember(fields);
   const taken = new Problem('taken', {
-    sentence: `${email} already belongs to a member. Each address can be used once.`,
+    sentence: `${email} already belongs to a member of this organization.`,
     field: 'email',
   });
   const attempt = { action: 'member_added', memberId: actor?.id ?? null, detail: email } as const;
-  const add = async (inner: EntityManager) => {
+  const add = async (inner: ScopedEntityManager) => {
     if (actor) await requireAdmin(inner, actor, 'add members');
-    if (await memberWithEmail(database.pool, email)) throw taken;
+    if ((await inner.count(Member, { emailKey: email.toLowerCase(), removedAt: null })) > 0) throw taken;
     const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
     await inner.flush();
     const event = { subjectId: member.id, detail: fields.role };
@@ -41,7 +40,7 @@ export async function addMember(
     return member;
   };
   try {
-    return await auditingRejections(em(), attempt, () => em().transactional(add));
+    return await auditingRejections(em(), attempt, () => transaction(add));
   } catch (error) {
     throw error instanceof UniqueConstraintViolationException ? taken : error;
   }
@@ -77,7 +76,7 @@ export async function changeRole(
 export async function removeMember(em: ScopedEntityManager, actor: Actor | null, subject: Actor): Promise<Member> {
   return changeMember(em, actor, { subject, action: 'member_removed' }, async (inner, member) => {
     if (member.role === 'admin') await requireAnotherAdmin(inner, member);
-    await deleteSignIn(inner, member.emailKey);
+    await deleteSignIn(inner, member);
     recordEvent(inner, { action: 'member_removed', memberId: actor?.id ?? null, subjectId: member.id });
     member.removedAt = member.transactionStart ?? null;
   });
@@ -87,14 +86,14 @@ async function changeMember(
   em: ScopedEntityManager,
   actor: Actor | null,
   { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' },
-  change: (em: EntityManager, member: Member) => Promise<void>,
+  change: (em: ScopedEntityManager, member: Member) => Promise<void>,
 ): Promise<Member> {
   const attempt = { action, memberId: actor?.id ?? null, detail: publicId('member', subject.id) };
   return auditingRejections(em, attempt, () =>
     em.transactional(async (inner) => {
       // If two admins remove each other at the same time, one of them waits here.
-      await lockOrganization(inner, subject.organizationId);
       if (actor) await requireAdmin(inner, actor, 'manage members');
+      else await lockOrganization(inner);
       const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };
       const member = await inner.findOne(Member, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
       if (!member) throw noSuchMember();
@@ -106,7 +105,7 @@ async function changeMember(
 
 const noSuchMember = () => new Problem('unknown', { sentence: 'This organization has no such member.' });
 
-async function requireAnotherAdmin(em: EntityManager, { id, name }: Member): Promise<void> {
+async function requireAnotherAdmin(em: ScopedEntityManager, { id, name }: Member): Promise<void> {
   if ((await em.count(Member, { role: 'admin', removedAt: null, id: { $ne: id } })) > 0) return;
   throw new Problem('last_admin', { sentence: `${name} is the only admin. Make another member an admin first.` });
 }

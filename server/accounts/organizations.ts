@@ -1,11 +1,14 @@
 /** Organizations. The operator of the service creates them and sets their plan. */
+import { currencyInput } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
 import { Organization } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
-import { recordEvent } from '../records/audit-log.ts';
-import { lockOrganization } from '../records/require-admin.ts';
+import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
+import type { Actor } from '../records/require-admin.ts';
 
 type Plan = Organization['plan'];
 
@@ -30,7 +33,7 @@ export function listOrganizations({ orm }: Pick<Database, 'orm'>): Promise<Organ
 /** The new plan takes effect in every process within a second. */
 export async function setPlan(database: Database, { id }: Pick<Organization, 'id'>, plan: Plan): Promise<Organization> {
   return forOrganization(database, id).transaction(async (em) => {
-    const organization = await lockOrganization(em, id);
+    const organization = await lockOrganization(em);
     if (organization.plan !== plan)
       recordEvent(em, { action: 'plan_changed', memberId: null, detail: plan, previous: organization.plan });
     organization.plan = plan;
@@ -38,23 +41,53 @@ export async function setPlan(database: Database, { id }: Pick<Organization, 'id
   });
 }
 
+/** By the operator. */
 export async function renameOrganization(
   database: Database,
   { id }: Pick<Organization, 'id'>,
   typedName: string,
 ): Promise<Organization> {
   const name = checkOrganizationName(typedName);
-  return forOrganization(database, id).transaction(async (em) => {
-    const organization = await lockOrganization(em, id);
-    if (organization.name !== name)
-      recordEvent(em, { action: 'organization_renamed', memberId: null, detail: name, previous: organization.name });
-    organization.name = name;
-    return organization;
-  });
+  return forOrganization(database, id).transaction(async (em) => rename(em, await lockOrganization(em), name, null));
+}
+
+/** By an admin. The currency is that of new items whose currency is left out. Problems: role, invalid. */
+export async function changeOrganization(
+  em: ScopedEntityManager,
+  actor: Actor,
+  typed: { name: string; currency: string },
+): Promise<Organization> {
+  const attempt = { action: 'organization_renamed', memberId: actor.id, detail: typed.name } as const;
+  return auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      const organization = await requireAdmin(inner, actor, 'change the name and currency of the organization');
+      const name = checkOrganizationName(typed.name);
+      const currency = currencyInput.safeParse(typed.currency.trim());
+      if (!currency.success)
+        throw new Problem('invalid', { sentence: 'Enter an ISO 4217 currency code, such as EUR.', field: 'currency' });
+      const { currency: previous } = organization;
+      if (previous !== currency.data)
+        recordEvent(inner, { action: 'currency_changed', memberId: actor.id, detail: currency.data, previous });
+      organization.currency = currency.data;
+      return rename(inner, organization, name, actor.id);
+    }),
+  );
+}
+
+function rename(
+  em: ScopedEntityManager,
+  organization: Organization,
+  name: string,
+  memberId: string | null,
+): Organization {
+  const { name: previous } = organization;
+  if (previous !== name) recordEvent(em, { action: 'organization_renamed', memberId, detail: name, previous });
+  organization.name = name;
+  return organization;
 }
 
 function checkOrganizationName(typed: string): string {
   const parsed = parseName(typed, nameLength.organization);
-  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem });
+  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
   return parsed.name;
 }

@@ -3,13 +3,28 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 export const passwordLength = { least: 12, most: 128 };
 
+/** Words that others know about the member: the email address, the name, the organization. */
+type Known = readonly string[];
+
 /** A sentence that says what is wrong with a password; undefined if it can be used. */
-export async function passwordProblem(password: string): Promise<string | undefined> {
+export async function passwordProblem(password: string, known: Known = []): Promise<string | undefined> {
   if (password.length < passwordLength.least) return `Use at least ${passwordLength.least} characters.`;
   if (password.length > passwordLength.most) return `Use at most ${passwordLength.most} characters.`;
   if (new Set(password).size < 4) return 'Use at least 4 different characters.';
+  if (isMadeOf(password, known)) return 'Do not build the password from your email, your name or your organization.';
   if (await isCommon(password)) return 'This password is too common. Use a few unrelated words instead.';
   return undefined;
+}
+
+const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/** Whether fewer than six letters and digits are left without these words and their parts. */
+function isMadeOf(password: string, known: Known): boolean {
+  const parts = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).map(lettersOf);
+  const words = parts.filter((part) => part.length >= 3).toSorted((one, other) => other.length - one.length);
+  const whole = lettersOf(password);
+  const left = words.reduce((text, word) => text.replaceAll(word, ''), whole);
+  return left !== whole && left.length < 6;
 }
 
 let common: Promise<ReadonlySet<string>> | undefined;

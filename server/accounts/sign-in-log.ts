@@ -1,12 +1,15 @@
-/** Applies the limits to sign-ins and records them in the audit log. */
+/** Applies the limits to sign-ins and records them in the audit log of each organization that they open. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
+import type { AuditAction } from '../entities/audit-event.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { admitSignIn, admitToLog, forgiveSignIn } from './attempts.ts';
-import { memberWithEmail, noteSignIn } from './sign-in-tables.ts';
-import type { Device, SignIns } from './sign-in.ts';
+import { membersWithEmail, noteSignIn } from './member-lookup.ts';
+import type { KnownMember } from './member-lookup.ts';
+import type { Device } from './sessions.ts';
+import type { Admitted, SignIns } from './sign-in.ts';
 
-type Attempt = { email: string; password: string; device: Device };
+type Attempt = { email: string; password: string; device: Device; knownDevice: string | undefined };
 export type SignInResult =
   | { outcome: 'accepted'; cookies: string[] }
   | { outcome: 'rejected' }
@@ -14,33 +17,55 @@ export type SignInResult =
 
 export async function attemptSignIn(
   { database, signIns }: { database: Database; signIns: SignIns },
-  { email, password, device }: Attempt,
+  { email, password, device, knownDevice }: Attempt,
 ): Promise<SignInResult> {
-  const { pool } = database;
-  const waitSeconds = await admitSignIn(pool, email, device.ipAddress);
+  const pool = database.signIns;
+  const attempt = { email, ipAddress: device.ipAddress, device: knownDevice };
+  const waitSeconds = await admitSignIn(pool, attempt);
   if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
-  const { accepted, cookies } = await signIns.signIn(email, password, device);
-  if (!accepted) {
+  const right = await signIns.check(email, password);
+  const [first] = right;
+  if (!first) {
     await logFailure(database, email, device.ipAddress);
     return { outcome: 'rejected' };
   }
-  await forgiveSignIn(pool, email, device.ipAddress);
-  await logSignIn(database, email, device.ipAddress);
-  return { outcome: 'accepted', cookies };
+  await forgiveSignIn(pool, attempt);
+  const admitted = { userId: first.userId, memberIds: right.map(({ memberId }) => memberId) };
+  return { outcome: 'accepted', ...(await admit({ database, signIns }, { email, admitted, device })) };
 }
 
-export async function logSignIn(database: Database, email: string, ipAddress: string): Promise<void> {
-  const member = await memberWithEmail(database.pool, email);
-  if (!member) return;
-  await noteSignIn(database.pool, member);
-  const em = forOrganization(database, member.organizationId).em();
-  await writeEvent(em, { kind: 'sign_in', action: 'signed_in', memberId: member.id, ipAddress });
+/** Starts the session of somebody who has proven who they are. */
+export async function admit(
+  { database, signIns }: { database: Database; signIns: SignIns },
+  { email, admitted, device }: { email: string; admitted: Admitted; device: Device },
+): Promise<{ cookies: string[] }> {
+  const { memberIds } = admitted;
+  const members = await membersWithEmail(database.signIns, email);
+  for (const member of members.filter(({ id }) => memberIds === null || memberIds.includes(id))) {
+    await noteSignIn(database.signIns, member);
+    const entry = { kind: 'sign_in', action: 'signed_in', memberId: member.id, ipAddress: device.ipAddress } as const;
+    await writeEvent(forOrganization(database, member.organizationId).em(), entry);
+  }
+  return signIns.start(admitted, device);
 }
 
-/** An unknown e-mail address has no organization, so only the request log records it. */
+/** Something that happened to a member’s own account, by the member. */
+export async function logOwn(
+  database: Database,
+  members: readonly Pick<KnownMember, 'id' | 'organizationId'>[],
+  { action, ipAddress }: { action: AuditAction; ipAddress?: string },
+): Promise<void> {
+  for (const { id, organizationId } of members) {
+    const entry = { action, memberId: id, subjectId: id, ...(ipAddress !== undefined && { ipAddress }) };
+    await writeEvent(forOrganization(database, organizationId).em(), entry);
+  }
+}
+
+/** An unknown email address has no organization, so only the request log records it. */
 async function logFailure(database: Database, email: string, ipAddress: string): Promise<void> {
-  const member = await memberWithEmail(database.pool, email);
-  if (!member || !(await admitToLog(database.pool, member.id))) return;
-  const em = forOrganization(database, member.organizationId).em();
-  await writeEvent(em, { kind: 'sign_in', action: 'sign_in_failed', memberId: null, subjectId: member.id, ipAddress });
+  for (const { id, organizationId } of await membersWithEmail(database.signIns, email)) {
+    if (!(await admitToLog(database.signIns, id))) continue;
+    const entry = { kind: 'sign_in', action: 'sign_in_failed', memberId: null, subjectId: id, ipAddress } as const;
+    await writeEvent(forOrganization(database, organizationId).em(), entry);
+  }
 }

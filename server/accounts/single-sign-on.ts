@@ -1,105 +1,130 @@
-/** Signing in through an OpenID provider: existing members are matched by the e-mail address that it has verified. */
-import { betterAuth } from 'better-auth';
-import { genericOAuth } from 'better-auth/plugins/generic-oauth';
+/**
+ * Signing in through an OpenID provider. The address that the provider has verified decides, each time: a member whose
+ * address changes at the provider is signed in as the member with the new address here; if there is none, the sign-in fails.
+ */
+import * as openid from 'openid-client';
+import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
 import { Problem } from '../problems/problem.ts';
-import { libraryOptions } from './library.ts';
-import type { LibraryParts } from './library.ts';
-import { memberWithEmail } from './sign-in-tables.ts';
-import { userOf } from './sign-in.ts';
+import { userOf } from './credentials.ts';
+import { membersWithEmail } from './member-lookup.ts';
+import { signedCookie } from './session-cookie.ts';
+import type { Admitted } from './sign-in.ts';
 
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
 export const callbackPath = '/settings/oidc/callback';
-const providerId = 'oidc';
+/** A provider that is slow or sends too much holds nobody up for longer. */
+const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
 
 export type SingleSignOn = {
-  /** The URL at which the browser signs in; afterwards it returns to `next`. */
+  /** The URL at which the browser signs in; afterward it returns to `next`. */
   start(next: string): Promise<{ url: string; cookies: string[] }>;
   /** Finishes with what the provider sent: the query of the callback. Undefined if nobody is signed in. */
-  finish(
-    query: string,
-    cookie: string | undefined,
-  ): Promise<{ next: string; email: string; cookies: string[] } | undefined>;
+  finish(query: string, cookie: string | undefined): Promise<Finished | undefined>;
+  /** Forgets the sign-in that was begun. */
+  clear(): string;
+};
+type Finished = Admitted & { next: string; email: string };
+
+type Parts = {
+  database: Pick<Database, 'signIns'>;
+  provider: Provider;
+  baseUrl: () => string;
+  secret: string;
+  secure: boolean;
+  onError: (error: unknown) => void;
 };
 
-type Parts = Omit<LibraryParts, 'pool'> & { database: Database; provider: Provider; baseUrl: () => string };
+const begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 
-export function createSingleSignOn({ database, provider, baseUrl, ...parts }: Parts): SingleSignOn {
-  // Created when first needed, and again if the provider could not be reached: the library reads its metadata once.
-  let cached: ReturnType<typeof makeLibrary> | undefined;
+export function createSingleSignOn({ database, provider, baseUrl, onError, ...signing }: Parts): SingleSignOn {
+  const cookie = signedCookie(signing, 'settings.oidc', '/settings/oidc');
+  // Read when first needed, and again if the provider could not be reached.
+  let configuration: Promise<openid.Configuration> | undefined;
 
-  async function library() {
-    cached ??= makeLibrary({ ...parts, pool: database.pool }, provider, baseUrl());
-    const { socialProviders } = await cached.$context;
-    if (socialProviders.some(({ id }) => id === providerId)) return cached;
-    cached = undefined;
-    parts.onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`));
-    throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
+  async function configured(): Promise<openid.Configuration> {
+    configuration ??= discover(provider);
+    try {
+      return await configuration;
+    } catch (cause) {
+      configuration = undefined;
+      onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`, { cause }));
+      throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
+    }
   }
 
   async function start(next: string): ReturnType<SingleSignOn['start']> {
-    const auth = await library();
-    const body = {
-      provider: providerId,
-      callbackURL: next,
-      errorCallbackURL: '/settings/sign-in',
-      disableRedirect: true,
-    };
-    const { headers, response } = await auth.api.signInSocial({ body, headers: new Headers(), returnHeaders: true });
-    if (!('url' in response) || !response.url) throw new Error('The OpenID provider has no sign-in page.');
-    return { url: response.url, cookies: headers.getSetCookie() };
+    const config = await configured();
+    const [state, nonce, verifier] = [openid.randomState(), openid.randomNonce(), openid.randomPKCECodeVerifier()];
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: baseUrl() + callbackPath,
+      scope: 'openid email profile',
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+    const value = Buffer.from(JSON.stringify({ state, nonce, verifier, next })).toString('base64url');
+    return { url: url.href, cookies: [cookie.set(value, bounds.signInSeconds)] };
   }
 
-  async function finish(query: string, cookie = ''): ReturnType<SingleSignOn['finish']> {
-    const auth = await library();
-    const url = `${baseUrl()}${callbackPath}/${providerId}${query}`;
-    const response = await auth.handler(new Request(url, { headers: { cookie } }));
-    const next = response.headers.get('location') ?? '';
-    const cookies = response.headers.getSetCookie();
-    const session = cookies.find((one) => /settings\.session_token=[^;]/.test(one));
-    if (!session || next.includes('error=')) return undefined;
-    const [pair = ''] = session.split(';');
-    const found = await auth.api.getSession({ headers: new Headers({ cookie: pair }) });
-    return found ? { next, email: found.user.email, cookies } : undefined;
+  async function finish(query: string, header: string | undefined): ReturnType<SingleSignOn['finish']> {
+    const value = cookie.read(header);
+    if (value === undefined) return undefined;
+    const { state, nonce, verifier, next } = begun.parse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8')));
+    const config = await configured();
+    const email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+    }).catch((error: unknown) => {
+      onError(error);
+      return undefined;
+    });
+    const [member] = email === undefined ? [] : await membersWithEmail(database.signIns, email);
+    if (email === undefined || !member) return undefined;
+    return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), memberIds: null };
   }
 
-  return { start, finish };
+  return { start, finish, clear: () => cookie.clear() };
 }
 
-function makeLibrary(parts: LibraryParts, { issuer, clientId, clientSecret }: Provider, baseUrl: string) {
-  const options = libraryOptions(parts);
-  const auth = betterAuth({
-    ...options,
-    baseURL: baseUrl,
-    basePath: callbackPath.replace(/\/callback$/, ''),
-    plugins: [
-      genericOAuth({
-        config: [
-          {
-            providerId,
-            discoveryUrl: `${issuer.replace(/(?<!\/)\/+$/, '')}/.well-known/openid-configuration`,
-            clientId,
-            clientSecret,
-            redirectURI: `${baseUrl}${callbackPath}`,
-            scopes: ['openid', 'email', 'profile'],
-            pkce: true,
-            disableSignUp: true,
-            mapProfileToUser: admitMember,
-          },
-        ],
-      }),
-    ],
+async function discover({ issuer, clientId, clientSecret }: Provider): Promise<openid.Configuration> {
+  const url = new URL(issuer);
+  return openid.discovery(url, clientId, clientSecret, undefined, {
+    [openid.customFetch]: boundedFetch,
+    timeout: bounds.requestSeconds,
+    // The operator chose the address; inside a private network it may have no TLS.
+    // oxlint-disable-next-line typescript/no-deprecated -- Not deprecated: the library only wants it to stand out.
+    ...(url.protocol === 'http:' && { execute: [openid.allowInsecureRequests] }),
   });
+}
 
-  /** A member who never had a password gets a record of the library's own, so that there is something to sign in to. */
-  async function admitMember(profile: Record<string, unknown>) {
-    const { email, email_verified: verified } = profile;
-    if (typeof email !== 'string' || verified !== true) return { emailVerified: false };
-    const member = await memberWithEmail(parts.pool, email);
-    if (member) await userOf((await auth.$context).internalAdapter, { name: member.name, email });
-    return { emailVerified: true };
+async function verifiedEmail(
+  config: openid.Configuration,
+  callback: URL,
+  checks: openid.AuthorizationCodeGrantChecks,
+): Promise<string | undefined> {
+  const tokens = await openid.authorizationCodeGrant(config, callback, { ...checks, idTokenExpected: true });
+  const claims = tokens.claims();
+  if (!claims) return undefined;
+  // The library rejects an answer about another subject.
+  const told =
+    claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
+  return typeof told.email === 'string' && told.email_verified === true ? told.email : undefined;
+}
+
+/** `fetch` with an end to how much is read. */
+async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {
+  const response = await fetch(url, options);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bounds.bytes) throw new Error(`The OpenID provider sent more than ${bounds.bytes} bytes.`);
+    chunks.push(chunk);
   }
-
-  return auth;
+  const { status, headers } = response;
+  return new Response(chunks.length > 0 ? Buffer.concat(chunks) : null, { status, headers });
 }

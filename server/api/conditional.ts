@@ -1,23 +1,18 @@
-/** Strong ETags over the body as sent, and the two conditional headers of RFC 9110 (13.1). */
-import { hash } from 'node:crypto';
+/** The two conditional headers of RFC 9110 (13.1). An ETag names a record's version, so `W/` makes no difference. */
+import { entityTagsIn } from '../../contract/headers.ts';
 import { Problem } from '../problems/problem.ts';
 
-export function etagOf(text: string): string {
-  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+function names(header: string, etag: string): boolean {
+  const tags = entityTagsIn(header);
+  return tags === '*' || Boolean(tags?.includes(etag));
 }
 
-const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim());
+/** A malformed If-None-Match is ignored. */
+export const isNotModified = (ifNoneMatch: string | undefined, etag: string | undefined): boolean =>
+  ifNoneMatch !== undefined && etag !== undefined && names(ifNoneMatch, etag);
 
-/** If-None-Match compares weakly: an ETag that a cache has weakened still means the same record. */
-export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === etag);
-}
-
-/** If-Match compares strongly: a weak tag matches nothing. Problem: precondition_failed with the current ETag. */
-export function requireMatch(ifMatch: string | undefined, present: () => object): void {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return;
-  const currentEtag = etagOf(JSON.stringify(present()));
-  if (tagsOf(ifMatch).includes(currentEtag)) return;
+/** Problem: precondition_failed, with the current ETag if there is a record. */
+export function requireMatch(ifMatch: string | undefined, currentEtag: string | undefined): void {
+  if (ifMatch === undefined || (currentEtag !== undefined && names(ifMatch, currentEtag))) return;
   throw new Problem('precondition_failed', { currentEtag });
 }

@@ -1,5 +1,4 @@
 /** Creates: insert, or resolve by externalId if the unique index rejects the record; once per Idempotency-Key. */
-import type { EntityName } from '@mikro-orm/core';
 import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { violatedIndex } from '../records/constraint.ts';
@@ -9,32 +8,34 @@ import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';
 import type { Claim } from '../records/idempotency.ts';
 import { publicId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
-import type { Selection } from '../records/selection.ts';
 import { exactly } from '../records/sql.ts';
-import { completed, insert, update, updateLocked } from '../records/writer.ts';
-import type { Table, Times } from '../records/writer.ts';
-import { claimOf, replayed, stillRunning, withoutTimes } from './idempotency.ts';
+import { completed, insert, requireAccepted, update, updateLocked } from '../records/writer.ts';
+import type { Change, Identified, Table, Version } from '../records/writer.ts';
+import { requireMatch } from './conditional.ts';
+import { claimOf, replayed, unsetVersion } from './idempotency.ts';
 import { created, record } from './reply.ts';
 import type { Reply } from './reply.ts';
 
 type Unique = { externalId?: string | null | undefined; sku?: string | null | undefined };
-type Stored = { id: string; externalId: string | null } & Times;
+type Stored = Identified & { externalId: string | null };
+type Shown = { id: string; etag: string };
 
 export type Creation<T extends Stored, Row extends Stored, Body> = {
   kind: Kind;
   /** `/v1/customers` */
   path: string;
-  entity: EntityName<T>;
-  selection: Selection<T, Row>;
+  table: Table<T, Row>;
   body: Unique;
   onConflict: 'error' | 'return' | 'update' | undefined;
   idempotencyKey: string | undefined;
+  /** The condition of an update. */
+  ifMatch?: string | undefined;
   /** Why the body cannot become a new record, although it may update an existing one. */
   missing?: ProblemError | undefined;
   /** The values of a new record. */
   values: () => object;
   /** Merges the body into the record that already has the externalId: `onConflict=update`. */
-  merge?: { table: Table<T, Row>; change: (row: Row) => Partial<Row> | undefined };
+  merge?: Change<Row>;
   present: (row: Row) => Body;
 };
 
@@ -43,76 +44,94 @@ type Replies<Body> = Reply<201, Body> | Reply<200, Body>;
 /** How often to look for a record whose externalId was removed between two statements. */
 const attempts = 3;
 
-/** The unique index decides: insert first, and look for the other record only if the index rejects the insert. */
-export async function create<T extends Stored, Row extends Stored, Body extends { id: string }>(
+export async function create<T extends Stored, Row extends Stored, Body extends Shown>(
   caller: Caller,
   creation: Creation<T, Row, Body>,
 ): Promise<Replies<Body>> {
-  const { body, onConflict = 'error', idempotencyKey, path } = creation;
+  const { body, onConflict = 'error', idempotencyKey, missing, path } = creation;
   requireExternalId(onConflict, body);
+  requireUpdate(onConflict, creation.ifMatch);
+  const ifMatch = onConflict === 'update' ? creation.ifMatch : undefined;
   const claim =
-    idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict });
-  if (creation.missing) {
+    idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict, ifMatch });
+  // Without a name, or with the ETag of a record, the body can only change a record that is there.
+  const isNew = missing === undefined && ifMatch === undefined;
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const inserted = isNew ? await insertNew(caller, creation, claim) : 'externalId';
+    if (typeof inserted === 'object') return inserted;
+    if (inserted === 'sku' || (isNew && onConflict === 'error')) throw await conflict(caller, creation, inserted);
     const existing = onConflict === 'error' ? undefined : await useExisting(caller, creation, claim);
     if (existing) return existing;
-    throw new Problem('validation_failed', { errors: [creation.missing] });
+    // The unique index decides again: the record that had the externalId has it no longer.
+    if (!isNew) throw await notThere(caller, creation);
   }
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await insertNew(caller, creation, claim);
-    } catch (error) {
-      const field = takenField(error);
-      if (!field) throw error;
-      if (onConflict === 'error' || field === 'sku') throw await conflict(caller, creation, field);
-      const existing = await useExisting(caller, creation, claim);
-      if (existing) return existing;
-      // The other record no longer has the externalId: it is free again.
-      if (attempt === attempts) throw error;
-    }
-  }
+  throw await conflict(caller, creation, 'externalId');
 }
 
-async function insertNew<T extends Stored, Row extends Stored, Body extends { id: string }>(
+type UniqueField = 'externalId' | 'sku';
+
+/** The reply, or the unique field whose index rejected the record. */
+async function insertNew<T extends Stored, Row extends Stored, Body extends Shown>(
   caller: Caller,
-  { entity, values, present, path }: Creation<T, Row, Body>,
+  { table, values, present, path }: Creation<T, Row, Body>,
   claim: Claim | undefined,
-): Promise<Replies<Body>> {
-  const fresh = completed(caller, entity, values());
-  // With its times, a new record is complete.
-  const shown = (times: Times) => created(present({ ...fresh, ...times } as object as Row), path);
-  if (!claim) return shown(await insert(caller, entity, fresh));
-  const draft = shown({ createdAt: '', updatedAt: '' });
-  const response = { status: 201, location: draft.location ?? null, body: withoutTimes(draft.text) };
-  const outcome = await insertOnce(caller, entity, fresh, claim, response);
-  if (outcome === 'running') throw stillRunning();
-  return 'stored' in outcome ? replayed(outcome.stored, claim) : shown(outcome.times);
+): Promise<Replies<Body> | UniqueField> {
+  const fresh = completed(caller, table.entity, values());
+  // With its version, a new record is complete.
+  const shown = (version: Version) => created(present({ ...fresh, ...version } as object as Row), path);
+  try {
+    if (!claim) return shown(await insert(caller, table, fresh));
+    const { text, location = null } = shown(unsetVersion);
+    const outcome = await insertOnce(caller, table, fresh, { ...claim, status: 201, location, body: text });
+    if (outcome === 'running') throw new Problem('idempotency_in_progress');
+    return 'stored' in outcome ? replayed(outcome.stored, claim) : shown(outcome.version);
+  } catch (error) {
+    const field = takenField(error);
+    if (!field) throw error;
+    return field;
+  }
 }
 
 /** The record with the externalId, unchanged or with the body merged into it; undefined if there is none any more. */
-async function useExisting<T extends Stored, Row extends Stored, Body extends { id: string }>(
+async function useExisting<T extends Stored, Row extends Stored, Body extends Shown>(
   caller: Caller,
-  { selection, body: { externalId }, onConflict, merge, present }: Creation<T, Row, Body>,
+  { table, body: { externalId }, onConflict, ifMatch, merge, present }: Creation<T, Row, Body>,
   claim: Claim | undefined,
 ): Promise<Replies<Body> | undefined> {
   const condition = exactly<T>('externalId', externalId);
-  const merging = onConflict === 'update' ? merge : undefined;
+  const change = onConflict === 'update' && merge && conditional(merge);
   if (!claim) {
-    const row = await (merging
-      ? update(caller, merging.table, condition, merging.change)
-      : readOne(caller, selection, condition));
+    const row = await (change ? update(caller, table, condition, change) : readOne(caller, table.selection, condition));
     return row && record(present(row));
   }
   return caller.transact(async (scope) => {
     const stored = await claimKey(scope, claim);
     if (stored) return replayed<Body>(stored, claim);
-    const row = await (merging
-      ? updateLocked(scope, merging.table, condition, merging.change)
-      : readOne(scope, selection, condition));
+    const row = await (change
+      ? updateLocked(scope, table, condition, change)
+      : readOne(scope, table.selection, condition));
     if (!row) return undefined;
     const reply = record(present(row));
-    await storeResponse(scope, claim, { status: 200, location: null, body: reply.text });
+    await storeResponse(scope, { ...claim, status: 200, location: null, body: reply.text });
     return reply;
   });
+
+  function conditional(merging: Change<Row>): Change<Row> {
+    return (row) => {
+      if (ifMatch !== undefined) requireMatch(ifMatch, present(row).etag);
+      return merging(row);
+    };
+  }
+}
+
+/** Why a body that cannot become a new record has changed none. */
+async function notThere<T extends Stored, Row extends Stored, Body>(
+  caller: Caller,
+  { table, body, ifMatch, missing }: Creation<T, Row, Body>,
+): Promise<Problem> {
+  await requireAccepted(caller, table, body);
+  if (ifMatch !== undefined) return new Problem('precondition_failed', {});
+  return new Problem('validation_failed', { errors: missing ? [missing] : [] });
 }
 
 function requireExternalId(onConflict: string, { externalId }: Unique): void {
@@ -123,7 +142,14 @@ function requireExternalId(onConflict: string, { externalId }: Unique): void {
   });
 }
 
-type UniqueField = 'externalId' | 'sku';
+/** `*` matches whatever is there. */
+function requireUpdate(onConflict: string, ifMatch: string | undefined): void {
+  if (onConflict === 'update' || ifMatch === undefined || ifMatch.trim() === '*') return;
+  const message = 'needs onConflict=update: a new record has no ETag to match';
+  throw new Problem('invalid_header', {
+    errors: [{ in: 'header', field: 'if-match', pointer: null, code: 'invalid_header', message }],
+  });
+}
 
 /** Which of the two unique fields an index rejected; undefined for any other error. */
 function takenField(error: unknown): UniqueField | undefined {
@@ -132,14 +158,12 @@ function takenField(error: unknown): UniqueField | undefined {
   return index?.endsWith('_sku') ? 'sku' : undefined;
 }
 
-type Conflicting<T extends Stored> = Pick<Creation<T, Stored, unknown>, 'kind' | 'body'> & {
-  selection: Selection<T, { id: string }>;
-};
+type Conflicting<T extends Stored, Row extends Stored> = { kind: Kind; table: Table<T, Row>; body: Unique };
 
 /** Performs a write; if a unique index rejects it, throws a 409 with the id of the record that has the value. */
-export async function orConflict<T extends Stored, Result>(
+export async function orConflict<T extends Stored, Row extends Stored, Result>(
   caller: Caller,
-  conflicting: Conflicting<T>,
+  conflicting: Conflicting<T, Row>,
   write: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -150,9 +174,9 @@ export async function orConflict<T extends Stored, Result>(
   }
 }
 
-async function conflict<T extends Stored>(
+async function conflict<T extends Stored, Row extends Stored>(
   caller: Caller,
-  { kind, selection, body }: Conflicting<T>,
+  { kind, table, body }: Conflicting<T, Row>,
   field: UniqueField,
 ): Promise<Problem> {
   // Only entities with a sku have an index on it.
@@ -160,7 +184,7 @@ async function conflict<T extends Stored>(
     field === 'sku'
       ? exactly<T>('skuKey' as keyof T & string, body.sku?.toLowerCase())
       : exactly<T>('externalId', body.externalId);
-  const row = await readOne(caller, selection, condition);
+  const row = await readOne(caller, table.selection, condition);
   const existingId = row && publicId(kind, row.id);
   return field === 'sku'
     ? new Problem('sku_taken', { existingId })

@@ -7,15 +7,17 @@ type SuccessStatus = 200 | 201;
 
 /** A success status of the operation, with the body that the contract's schema describes. */
 export type ReplyOf<Route extends AppRoute> = {
-  [Status in keyof Route['responses'] & SuccessStatus]: Reply<Status, ServerInferResponseBody<Route, Status>>;
+  [Status in keyof Route['responses'] & SuccessStatus]: Reply<
+    Status,
+    ServerInferResponseBody<Route, Status>,
+    string | readonly string[]
+  >;
 }[keyof Route['responses'] & SuccessStatus];
 
-export type RequestOf<Route extends AppRoute> = ServerInferRequest<Route> & {
-  /** URL of the service as callers see it, without a slash at its end. */
-  baseUrl: string;
-};
-
-export type Handler<Route extends AppRoute> = (request: RequestOf<Route>, caller: Caller) => Promise<ReplyOf<Route>>;
+export type Handler<Route extends AppRoute> = (
+  request: ServerInferRequest<Route>,
+  caller: Caller,
+) => Promise<ReplyOf<Route>>;
 
 /** One handler for each operation of a resource; the compiler rejects a missing or an extra one. */
 export type Handlers<Resource> = {

@@ -2,15 +2,13 @@
 import { itemListQuery } from '../../contract/items.ts';
 import type { Item as ItemBody } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
-import { Item } from '../entities/item.ts';
+import type { Item } from '../entities/item.ts';
 import { Problem } from '../problems/problem.ts';
-import { itemSelection, newItem } from '../records/item.ts';
+import { itemIndex, itemTable, newItem, presentItem } from '../records/item.ts';
 import type { ItemRow } from '../records/item.ts';
-import { presentMetadata } from '../records/metadata.ts';
-import { printNumber, printPrice } from '../records/money.ts';
-import { publicId, storedId } from '../records/public-id.ts';
+import { storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
-import { equal, exactly } from '../records/sql.ts';
+import { exactly, marked } from '../records/sql.ts';
 import { create } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
@@ -25,9 +23,9 @@ export const items: Handlers<V1['items']> = {
 
   async get({ params }, caller) {
     const id = storedId('item', params.itemId);
-    const row = id && (await readOne(caller, itemSelection, exactly('id', id)));
+    const row = id && (await readOne(caller, itemTable.selection, exactly('id', id)));
     if (!row) throw new Problem('not_found', { record: 'item' });
-    return record(present(row));
+    return record(presentItem(row));
   },
 
   create({ body, query, headers }, caller) {
@@ -35,13 +33,12 @@ export const items: Handlers<V1['items']> = {
     return create(caller, {
       kind: 'item',
       path: '/v1/items',
-      entity: Item,
-      selection: itemSelection,
+      table: itemTable,
       body,
       onConflict: query.onConflict,
       idempotencyKey: headers['idempotency-key'],
       values: () => newItem(body, currency),
-      present,
+      present: presentItem,
     });
   },
 };
@@ -49,39 +46,16 @@ export const items: Handlers<V1['items']> = {
 const list: ListOf<typeof itemListQuery, Item, ItemRow, ItemBody> = {
   path: 'items',
   query: itemListQuery,
-  selection: itemSelection,
+  selection: itemTable.selection,
+  index: itemIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
   filters: {
-    ...commonFilters<Item>(),
-    type: (value) => equal('type', value),
+    ...commonFilters<Item>('item'),
+    type: (value) => marked('type', value),
     sku: (value) => exactly('skuKey', value.toLowerCase()),
-    category: (value) => equal('category', value),
-    status: (value) => equal('status', value),
+    category: (value) => marked('category', value),
+    status: (value) => marked('status', value),
     q: inText<Item>,
   },
-  present,
+  present: presentItem,
 };
-
-function present(item: ItemRow): ItemBody {
-  const { type, name, description, sku, unitPrice, currency, unit, taxable, taxRate } = item;
-  const { category, imageUrl, externalId, metadata, status, createdAt, updatedAt } = item;
-  return {
-    id: publicId('item', item.id),
-    type,
-    name,
-    description,
-    sku,
-    unitPrice: printPrice(unitPrice, currency),
-    currency,
-    unit,
-    taxable,
-    taxRate: taxRate === null ? null : printNumber(taxRate),
-    category,
-    imageUrl,
-    externalId,
-    metadata: presentMetadata(metadata),
-    status,
-    createdAt,
-    updatedAt,
-  };
-}

@@ -1,12 +1,15 @@
 /** Lists, from the parsed query to the page: shared by every resource. */
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
+import type { Kind } from '../../contract/fields.ts';
 import { defaultsOf } from '../../contract/defaults.ts';
 import type { Caller } from '../keys/caller.ts';
 import { Problem } from '../problems/problem.ts';
 import { isCanceled, readPage, readSyncBound } from '../records/reader.ts';
+import { storedId } from '../records/public-id.ts';
+import type { ListIndex } from '../records/list-index.ts';
 import type { Selection } from '../records/selection.ts';
-import { atLeast, below, exactly, hasMembers } from '../records/sql.ts';
+import { anyOf, atLeast, below, exactly, hasMembers } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { invalidCursor, readCursor, requireSame, writeCursor } from './cursor.ts';
 import { page } from './reply.ts';
@@ -37,6 +40,7 @@ export type ListOf<Schema extends z.ZodObject, T extends Common, Row extends obj
   /** The contract's query schema. It also parses the query in a cursor, and has the defaults. */
   query: Schema;
   selection: Selection<T, Row>;
+  index: ListIndex<T>;
   /** `sort` without its sign → the property that is compared, which every row has. */
   orders: Record<Field<Sort<z.output<Schema>>>, TextProperty<Row> & TextProperty<T>>;
   filters: Filters<z.output<Schema>, T>;
@@ -44,7 +48,12 @@ export type ListOf<Schema extends z.ZodObject, T extends Common, Row extends obj
 };
 
 /** The filters that every list has. */
-export const commonFilters = <T extends Common>() => ({
+export const commonFilters = <T extends Common>(kind: Kind) => ({
+  ids: (ids: readonly string[]) =>
+    anyOf<T>(
+      'id',
+      ids.map((id) => storedId(kind, id)),
+    ),
   createdSince: (time: string) => atLeast<T>('createdAt', time),
   createdBefore: (time: string) => below<T>('createdAt', time),
   updatedSince: (time: string) => atLeast<T>('updatedAt', time),
@@ -61,9 +70,9 @@ export type Page<Body> = {
 
 export async function listPage<Schema extends z.ZodObject, T extends Common, Row extends { id: string }, Body>(
   caller: Caller,
-  { query, baseUrl }: { query: z.output<Schema>; baseUrl: string },
+  { query }: { query: z.output<Schema> },
   list: ListOf<Schema, T, Row, Body>,
-): Promise<Reply<200, Page<Body>>> {
+): Promise<Reply<200, Page<Body>, readonly string[]>> {
   const defaults = defaultsOf(list.query);
   const { limit = defaults.get('limit'), cursor, include, ...sent }: Record<string, unknown> = query;
   const scope = { organizationId: caller.organization.id, list: list.path, secret: caller.secret };
@@ -82,11 +91,8 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   const size = Number(limit);
   const conditions = conditionsOf(criteria, list.filters);
   const order = { property, descending: sort.startsWith('-') };
-  const rows = await readPage(caller, list.selection, { conditions, order, after, limit: size }).catch(
-    (error: unknown) => {
-      throw isCanceled(error) ? tooSlow(criteria, error) : error;
-    },
-  );
+  const request = { index: list.index, conditions, order, after, limit: size };
+  const rows = await bounded(criteria, list.filters, () => readPage(caller, list.selection, request));
 
   const hasMore = rows.length > size;
   const shown = hasMore ? rows.slice(0, size) : rows;
@@ -97,18 +103,29 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     : null;
   const nextUrl =
     nextCursor &&
-    `${baseUrl}/v1/${list.path}?${nextQuery(nextCursor, query.limit === undefined ? undefined : size, include)}`;
-  return page({
-    data: shown.map(list.present),
+    `${caller.baseUrl}/v1/${list.path}?${nextQuery(nextCursor, query.limit === undefined ? undefined : size, include)}`;
+  const texts = await caller.turns.each(caller.organization.id, shown, (row) => JSON.stringify(list.present(row)));
+  return page<Page<Body>>(texts, {
     pagination: { limit: size, hasMore, nextCursor, nextUrl },
     syncedThrough: through,
   });
 }
 
-/** If a read takes too long, names the parameter to narrow: usually the search. */
-function tooSlow(criteria: Record<string, unknown>, cause: unknown): Problem {
-  const narrow = ['q', 'tag', 'metadata', 'category', 'status'].find((name) => criteria[name] !== undefined);
-  return new Problem('unavailable', { reason: 'slow', narrow }, { cause });
+/** If a read takes too long, names the filter to narrow: the search, or else the first that many records may meet. */
+export async function bounded<Query, T extends object, Result>(
+  criteria: Record<string, unknown>,
+  filters: Filters<Query, T>,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isCanceled(error)) throw error;
+    const isWide = (name: string) =>
+      conditionsOf({ [name]: criteria[name] }, filters).some(({ found }) => found === 'often' || found === 'unindexed');
+    const narrow = ['q', ...Object.keys(criteria)].find(isWide);
+    throw new Problem('unavailable', { reason: 'slow', narrow }, { cause: error });
+  }
 }
 
 type Defaults = ReadonlyMap<string, unknown>;
@@ -134,7 +151,7 @@ function continued(
   return { criteria, after, bound: through };
 }
 
-function conditionsOf<Query, T extends object>(
+export function conditionsOf<Query, T extends object>(
   criteria: Record<string, unknown>,
   filters: Filters<Query, T>,
 ): Condition<T>[] {

@@ -1,110 +1,92 @@
 /** The proposals of the calling organization; read-only in v1. */
+import type { z } from 'zod';
 import { proposalListQuery } from '../../contract/proposals.ts';
-import type { ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
+import type { ListedProposal } from '../../contract/proposals.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Proposal } from '../entities/proposal.ts';
 import { Problem } from '../problems/problem.ts';
-import { presentMetadata } from '../records/metadata.ts';
-import { printTotal } from '../records/money.ts';
-import { proposalSelection, proposalWithLines } from '../records/proposal.ts';
-import type { ProposalRow, ProposalWithLinesRow } from '../records/proposal.ts';
-import { publicId, storedId } from '../records/public-id.ts';
+import {
+  presentListed,
+  presentProposal,
+  presentWithBoth,
+  presentWithCustomer,
+  proposalIndex,
+  proposalSelection,
+  proposalWithBoth,
+  proposalWithCustomer,
+  proposalWithLines,
+} from '../records/proposal.ts';
+import type {
+  ProposalRow,
+  ProposalWithBothRow,
+  ProposalWithCustomerRow,
+  ProposalWithLinesRow,
+} from '../records/proposal.ts';
+import { storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
-import { anyOf, atLeast, below, equal, exactly, nothing } from '../records/sql.ts';
+import { atLeast, below, equal, exactly, marked, nothing } from '../records/sql.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
-import type { ListOf } from './list.ts';
-import { presentLine } from './proposal-lines.ts';
+import type { Filters, ListOf } from './list.ts';
 import { record } from './reply.ts';
 import { inText } from './search.ts';
 
 export const proposals: Handlers<V1['proposals']> = {
   list(request, caller) {
-    return request.query.include?.includes('lineItems')
-      ? listPage(caller, request, listWithLines)
-      : listPage(caller, request, list);
+    const include = request.query.include ?? [];
+    const [lines, customer] = [include.includes('lineItems'), include.includes('customer')];
+    if (lines && customer) return listPage(caller, request, listWithBoth);
+    if (lines) return listPage(caller, request, listWithLines);
+    return customer ? listPage(caller, request, listWithCustomer) : listPage(caller, request, list);
   },
 
   async get({ params }, caller) {
     const id = storedId('proposal', params.proposalId);
     const row = id && (await readOne(caller, proposalWithLines, exactly('id', id)));
     if (!row) throw new Problem('not_found', { record: 'proposal' });
-    return record(presentWithLines(row));
+    return record(presentProposal(row));
   },
+};
+
+export const proposalFilters: Filters<z.output<typeof proposalListQuery>, Proposal> = {
+  ...commonFilters<Proposal>('proposal'),
+  status: (values) => marked('status', ...values),
+  customerId: (id) => {
+    const stored = storedId('customer', id);
+    return stored ? equal('customerId', stored, 'uuid') : nothing();
+  },
+  number: (value) => exactly('number', value),
+  currency: (code) => marked('currency', code),
+  acceptedSince: (time) => atLeast('acceptedAt', time),
+  acceptedBefore: (time) => below('acceptedAt', time),
+  expiresSince: (time) => atLeast('expiresAt', time),
+  expiresBefore: (time) => below('expiresAt', time),
+  statusChangedSince: (time) => atLeast('statusChangedAt', time),
+  statusChangedBefore: (time) => below('statusChangedAt', time),
+  q: inText<Proposal>,
 };
 
 const list: ListOf<typeof proposalListQuery, Proposal, ProposalRow, ListedProposal> = {
   path: 'proposals',
   query: proposalListQuery,
   selection: proposalSelection,
+  index: proposalIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', statusChangedAt: 'statusChangedAt' },
-  filters: {
-    ...commonFilters<Proposal>(),
-    status: (values) => anyOf('status', values),
-    customerId: (id) => {
-      const stored = storedId('customer', id);
-      return stored ? equal('customerId', stored) : nothing();
-    },
-    number: (value) => exactly('number', value),
-    expiresBefore: (time) => below('expiresAt', time),
-    statusChangedSince: (time) => atLeast('statusChangedAt', time),
-    statusChangedBefore: (time) => below('statusChangedAt', time),
-    q: inText<Proposal>,
-  },
-  present: (row) => ({ ...headOf(row), ...tailOf(row) }),
+  filters: proposalFilters,
+  present: presentListed,
 };
 const listWithLines: ListOf<typeof proposalListQuery, Proposal, ProposalWithLinesRow, ListedProposal> = {
   ...list,
   selection: proposalWithLines,
-  present: presentWithLines,
+  present: presentProposal,
 };
-
-const headOf = (row: ProposalRow) => ({
-  id: publicId('proposal', row.id),
-  number: row.number,
-  title: row.title,
-  status: row.status,
-  statusChangedAt: row.statusChangedAt,
-  customerId: row.customerId && publicId('customer', row.customerId),
-  customer:
-    row.customerId === null || row['customer.name'] === null
-      ? null
-      : {
-          id: publicId('customer', row.customerId),
-          name: row['customer.name'],
-          companyName: row['customer.companyName'],
-          email: row['customer.email'],
-          phone: row['customer.phone'],
-        },
-  currency: row.currency,
-  subtotal: printTotal(row.subtotal, row.currency),
-  discountTotal: printTotal(row.discountTotal, row.currency),
-  taxTotal: printTotal(row.taxTotal, row.currency),
-  total: printTotal(row.total, row.currency),
-});
-
-const tailOf = (row: ProposalRow) => ({
-  lineItemCount: row.lineItemCount,
-  notes: row.notes,
-  terms: row.terms,
-  sentAt: row.sentAt,
-  viewedAt: row.viewedAt,
-  acceptedAt: row.acceptedAt,
-  declinedAt: row.declinedAt,
-  expiredAt: row.expiredAt,
-  canceledAt: row.canceledAt,
-  acceptedBy: row.acceptedBy && { name: row.acceptedBy.name, email: row.acceptedBy.email },
-  declineReason: row.declineReason,
-  expiresAt: row.expiresAt,
-  publicUrl: row.publicUrl,
-  owner: row.owner && { name: row.owner.name, email: row.owner.email },
-  externalId: row.externalId,
-  metadata: presentMetadata(row.metadata),
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-});
-
-function presentWithLines(row: ProposalWithLinesRow): ProposalBody {
-  const lineItems = row.lines.map((line) => presentLine(line, row.currency));
-  return { ...headOf(row), lineItems, ...tailOf(row) };
-}
+const listWithCustomer: ListOf<typeof proposalListQuery, Proposal, ProposalWithCustomerRow, ListedProposal> = {
+  ...list,
+  selection: proposalWithCustomer,
+  present: presentWithCustomer,
+};
+const listWithBoth: ListOf<typeof proposalListQuery, Proposal, ProposalWithBothRow, ListedProposal> = {
+  ...list,
+  selection: proposalWithBoth,
+  present: presentWithBoth,
+};

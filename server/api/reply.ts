@@ -1,11 +1,10 @@
 /** The replies of handlers, ready to send: status, body and the values of headers. */
-import { etagOf } from './conditional.ts';
 
-export type Reply<Status extends number, Body> = {
+export type Reply<Status extends number, Body, Text = string> = {
   status: Status;
   body: Body;
-  /** The body as it is sent: serialized once, for the ETag and the wire. */
-  text: string;
+  /** The body as it is sent: serialized once. A page comes in pieces, because a string of many megabytes stops everybody. */
+  text: Text;
   etag?: string;
   /** Path of a new record, for `Location`. */
   location?: string;
@@ -16,19 +15,34 @@ export type Reply<Status extends number, Body> = {
 };
 
 /** A single record, with its ETag. */
-export function record<Body extends object>(body: Body): Reply<200, Body> {
-  const text = JSON.stringify(body);
-  return { status: 200, body, text, etag: etagOf(text) };
-}
+export const record = <Body extends { etag: string }>(body: Body): Reply<200, Body> => ({
+  status: 200,
+  body,
+  text: JSON.stringify(body),
+  etag: body.etag,
+});
 
 /** A new record, whose `Location` is below `path`. */
-export function created<Body extends { id: string }>(body: Body, path: string): Reply<201, Body> {
+export function created<Body extends { id: string; etag: string }>(body: Body, path: string): Reply<201, Body> {
   return { ...record(body), status: 201, location: `${path}/${body.id}` };
 }
 
-/** A page of a list, with the link to the next page. */
-export function page<Body extends { pagination: { nextUrl: string | null } }>(body: Body): Reply<200, Body> {
-  return { status: 200, body, text: JSON.stringify(body), next: body.pagination.nextUrl };
+/** A page of a list, with the link to the next page, from the texts of its records. */
+export function page<Body extends { data: readonly unknown[]; pagination: { nextUrl: string | null } }>(
+  records: readonly string[],
+  rest: Omit<Body, 'data'>,
+): Reply<200, Body, readonly string[]> {
+  const separated = records.map((text, index) => (index === 0 ? text : `,${text}`));
+  const parsed = {
+    ...rest,
+    /** Over HTTP, only the text is needed: the objects are not kept until it is sent. */
+    get data(): unknown[] {
+      return records.map((text) => JSON.parse(text) as unknown);
+    },
+  };
+  const text = ['{"data":[', ...separated, `],${JSON.stringify(rest).slice(1)}`];
+  // What was serialized.
+  return { status: 200, body: parsed as unknown as Body, text, next: parsed.pagination.nextUrl };
 }
 
 /** Any other body, without an ETag. */
@@ -37,14 +51,3 @@ export const plain = <Body extends object>(body: Body): Reply<200, Body> => ({
   body,
   text: JSON.stringify(body),
 });
-
-/** A stored response, byte for byte. */
-export function replay<Status extends 200 | 201, Body>(
-  status: Status,
-  text: string,
-  location: string | null,
-): Reply<Status, Body> {
-  // The same operation has sent this text before.
-  const body = JSON.parse(text) as Body;
-  return { status, body, text, etag: etagOf(text), replayed: true, ...(location !== null && { location }) };
-}

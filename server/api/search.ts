@@ -1,8 +1,9 @@
 /** `q`: words, all of which must be found, or a phone number as people write it. */
+import { countryNames } from '../../contract/countries.ts';
 import type { Customer } from '../entities/customer.ts';
 import { partsToFind } from '../entities/at-parts.ts';
 import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
-import { either, endsWith, every, hasMembers, holds, includes, nothing } from '../records/sql.ts';
+import { either, endsWith, every, hasMembers, holds, includes, marked, nothing } from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { nationalDigits } from './phone.ts';
 
@@ -24,8 +25,7 @@ function anyForm<T extends Searched>(
   forms: string[],
   inForm = (form: string): Condition<T> => holds('search', form),
 ): Condition<T> {
-  const [first = '', ...others] = forms;
-  return others.length === 0 ? inForm(first) : either(...forms.map(inForm));
+  return either(...forms.map(inForm));
 }
 
 /** Also finds a phone number by its last digits, and by three or more of its digits in a word. */
@@ -35,14 +35,33 @@ export function inCustomer(q: string): Condition<Customer>[] {
     if (!forms) return [];
     if (word.includes('@')) return [anyForm(forms, aroundAt)];
     const digits = phoneDigits(word);
-    return digits.length >= 3 && !forms.includes(digits)
-      ? [either<Customer>(anyForm(forms), holds('search', phoneMark, digits))]
-      : [anyForm<Customer>(forms)];
+    const countries = countriesOf(forms);
+    return [
+      either<Customer>(
+        anyForm(forms),
+        ...(digits.length >= 3 && !forms.includes(digits) ? [holds<Customer>('search', phoneMark, digits)] : []),
+        ...(countries.length > 0 ? [marked<Customer>('country', ...countries)] : []),
+      ),
+    ];
   });
   if (words.length === 0) return [nothing()];
   const numbers = looksLikePhone(q) ? nationalDigits(q) : [];
   if (numbers.length === 0) return words;
   return [either(every(...words), ...numbers.map((digits) => endsWith<Customer>('search', phoneMark, digits)))];
+}
+
+let names: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** The codes of the countries with this code, or with a word of their name that begins with this. */
+function countriesOf(forms: readonly string[]): string[] {
+  names ??= new Map(
+    [...countryNames()].map(([code, each]) => [code, each.flatMap((name) => name.split(/\s+/).flatMap(searchForms))]),
+  );
+  const isNamed = (code: string, words: readonly string[]) =>
+    forms.some(
+      (form) => form === code.toLowerCase() || (form.length >= 4 && words.some((word) => word.startsWith(form))),
+    );
+  return [...names].filter(([code, words]) => isNamed(code, words)).map(([code]) => code);
 }
 
 /** Found by what is on either side of the @. */

@@ -1,15 +1,18 @@
 /**
- * `npm run build`: the service as JavaScript in dist/server/, with its pages and guides beside the code, and dist/client.tgz,
- * the typed client that it serves. It contains the libraries, all but the embedded PostgreSQL: it runs without node_modules,
+ * `npm run build`: the service as JavaScript in dist/server/, with its pages and guides beside the code, and dist/client/,
+ * every version of the typed client that it serves. It contains the libraries, all but the embedded PostgreSQL: it runs without node_modules,
  * and starts in half the time, because Node need not load 1,000 modules one by one.
  */
 import { execFile } from 'node:child_process';
-import { cp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { rolldown } from 'rolldown';
+import type { InputOptions } from 'rolldown';
 import { languages } from '../web/docs/highlight.ts';
+import { licensesOf } from './licenses.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -22,19 +25,48 @@ const filesOfLibraries = [
   ...Object.values(languages).map((language) => `highlight.js/lib/languages/${language}.js`),
 ];
 
+/** Without it, Rolldown leaves what a library imports in vain to Node, so that the service fails at its start. */
+export const failIfUnresolved: InputOptions['onLog'] = (level, log, report) => {
+  if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
+  report(level, log);
+};
+
 async function build(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
-  const bundle = await rolldown({ cwd: root, input: 'server/main.ts', platform: 'node' });
+  const bundle = await rolldown({
+    cwd: root,
+    input: ['server/main.ts', 'server/uploads/worker.ts'],
+    platform: 'node',
+    onLog: failIfUnresolved,
+  });
   // MikroORM reads the names of classes. The files are in one folder, where server/files.ts looks for the others.
-  await bundle.write({ dir: join(folder, 'server'), chunkFileNames: '[name].js', keepNames: true });
-  for (const assets of ['demo', 'web/docs', 'web/settings']) {
+  const { output } = await bundle.write({ dir: join(folder, 'server'), chunkFileNames: '[name].js', keepNames: true });
+  for (const assets of ['demo', 'deployment', 'web/docs', 'web/settings']) {
     const isAsset = (path: string) => !path.endsWith('.ts');
     await cp(join(root, 'server', assets), join(folder, 'server', assets), { recursive: true, filter: isAsset });
   }
+  await cp(join(root, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
   for (const file of filesOfLibraries) await cp(join(root, 'node_modules', file), join(folder, 'node_modules', file));
-  const client = join(root, 'client/build/build.ts');
-  await promisify(execFile)(process.execPath, [client, '--tarball', join(folder, 'client.tgz')]);
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const copied = filesOfLibraries.map((file) => join(root, 'node_modules', file));
+  await writeFile(join(folder, 'LICENSES.txt'), await licensesOf([...modules, ...copied]));
+  await addClients(join(folder, 'client'));
 }
 
-const { values } = parseArgs({ options: { output: { type: 'string', default: join(root, 'dist') } } });
-await build(resolve(values.output));
+/** Every released version of the client, and this one. */
+async function addClients(folder: string): Promise<void> {
+  const releases = join(root, 'client/releases');
+  await mkdir(folder, { recursive: true });
+  if (existsSync(releases)) {
+    await cp(releases, folder, { recursive: true, filter: (path) => path === releases || path.endsWith('.tgz') });
+  }
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const current = join(folder, `${version}.tgz`);
+  const program = join(root, 'client/build/build.ts');
+  if (!existsSync(current)) await promisify(execFile)(process.execPath, [program, '--tarball', current]);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { output: { type: 'string', default: join(root, 'dist') } } });
+  await build(resolve(values.output));
+}

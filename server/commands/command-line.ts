@@ -1,98 +1,79 @@
-/** The command line: finds the command, runs it, and reports a failure as one line and an exit status. */
+/** The command line: the table of commands, and how a failure is reported. */
+import { Command, CommanderError } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
 import { readVersion } from '../files.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
-import type { Command } from './command.ts';
+import type { Declare } from './command.ts';
+import { ExitStatus } from './exit-status.ts';
 import { warn } from './terminal.ts';
 
-type Entry = {
-  /** One line for the list of commands. */
-  summary: string;
-  load: () => Promise<Command>;
+/** Name → summary, and where the command is declared: loaded only to run it, with only what it needs. */
+const commands: Record<string, [summary: string, load: () => Promise<Declare>]> = {
+  serve: ['serve the API', async () => (await import('./serve.ts')).serveCommand],
+  migrate: ['bring the database schema up to date', async () => (await import('./migrate.ts')).migrateCommand],
+  distribute: [
+    'spread the records over the nodes of a Citus cluster',
+    async () => (await import('./distribute.ts')).distributeCommand,
+  ],
+  organizations: [
+    'create, list and rename organizations, and set their plan',
+    async () => (await import('./organizations.ts')).organizationsCommand,
+  ],
+  members: [
+    'list, add and remove members, change their role, and issue password links',
+    async () => (await import('./members.ts')).membersCommand,
+  ],
+  keys: ['list, create, rename, replace and revoke API keys', async () => (await import('./keys.ts')).keysCommand],
+  customers: ['erase the personal data of a customer', async () => (await import('./customers.ts')).customersCommand],
+  webhooks: [
+    'list, create and change webhook endpoints, test them, and send events again',
+    async () => (await import('./webhooks.ts')).webhooksCommand,
+  ],
+  import: ['import customers, items or proposals from a file', async () => (await import('./import.ts')).importCommand],
+  export: ['export customers, items or proposals to a file', async () => (await import('./export.ts')).exportCommand],
+  backup: ['write the whole database to one file', async () => (await import('./backup.ts')).backupCommand],
+  restore: ['restore a backup into an empty database', async () => (await import('./restore.ts')).restoreCommand],
+  openapi: ['print the OpenAPI document', async () => (await import('./openapi.ts')).openapiCommand],
 };
 
-// Each is loaded when it runs, with only what it needs.
-const commands: Record<string, Entry> = {
-  serve: {
-    summary: 'serve the API',
-    load: async () => (await import('./serve.ts')).serveCommand,
-  },
-  migrate: {
-    summary: 'bring the database schema up to date',
-    load: async () => (await import('./migrate.ts')).migrateCommand,
-  },
-  distribute: {
-    summary: 'spread the records over the nodes of a Citus cluster',
-    load: async () => (await import('./distribute.ts')).distributeCommand,
-  },
-  organizations: {
-    summary: 'create, list and rename organizations, and set their plan',
-    load: async () => (await import('./organizations.ts')).organizationsCommand,
-  },
-  members: {
-    summary: 'list, add and remove members, change their role, and issue password links',
-    load: async () => (await import('./members.ts')).membersCommand,
-  },
-  keys: {
-    summary: 'list, create, rename, replace and revoke API keys',
-    load: async () => (await import('./keys.ts')).keysCommand,
-  },
-  customers: {
-    summary: 'erase the personal data of a customer',
-    load: async () => (await import('./customers.ts')).customersCommand,
-  },
-  import: {
-    summary: 'import customers, items or proposals from a file',
-    load: async () => (await import('./import.ts')).importCommand,
-  },
-  export: {
-    summary: 'export customers, items or proposals to a file',
-    load: async () => (await import('./export.ts')).exportCommand,
-  },
-  backup: {
-    summary: 'write the whole database to one file',
-    load: async () => (await import('./backup.ts')).backupCommand,
-  },
-  restore: {
-    summary: 'restore a backup into an empty database',
-    load: async () => (await import('./restore.ts')).restoreCommand,
-  },
-  openapi: {
-    summary: 'print the OpenAPI document',
-    load: async () => (await import('./openapi.ts')).openapiCommand,
-  },
-};
+/** A newline inside a paragraph is the source's, not the reader's. */
+const withoutLineBreaks = (text: string): string => text.trim().replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
 
-function overview(): string {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(15)}${summary}`);
-  return `Usage: npx proposal-api <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nRun npx proposal-api <command> --help for the options of a command, or --version for the version.\n`;
-}
-
-async function run(words: string[]): Promise<number> {
-  const [name, ...rest] = words;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(overview());
-    return name === undefined ? 1 : 0;
+async function declare(words: string[]): Promise<Command> {
+  const program = new Command('npx proposal-api')
+    .version(readVersion(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .exitOverride()
+    // An error is printed once, below.
+    .configureOutput({ outputError: () => undefined })
+    .configureHelp({ commandDescription: (command) => withoutLineBreaks(command.description()) });
+  for (const [name, [summary, load]] of Object.entries(commands)) {
+    const command = program.command(name).summary(summary);
+    if (words.includes(name)) (await load())(command);
   }
-  if (name === '--version' || name === '-v') {
-    process.stdout.write(`${readVersion()}\n`);
-    return 0;
-  }
-  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!entry) throw new UsageError(`unknown command: ${name}; there are ${Object.keys(commands).join(', ')}`);
-  const command = await entry.load();
-  if (rest.includes('--help') || rest.includes('-h')) {
-    process.stdout.write(`${command.help.trim()}\n`);
-    return 0;
-  }
-  return command.run(rest);
+  return program;
 }
 
 /** Returns the exit status. */
 export async function runCommandLine(words: string[], { showsStack = false } = {}): Promise<number> {
   try {
-    return await run(words);
+    const program = await declare(words);
+    await program.parseAsync(words, { from: 'user' });
+    return 0;
   } catch (error) {
+    if (error instanceof ExitStatus) return error.status;
+    if (error instanceof CommanderError) {
+      // Help and the version are "errors", too, and are printed already.
+      if (/help|version/i.test(error.code)) return error.exitCode;
+      warn(
+        error.message
+          .split('\n')
+          .map((line) => line.trim())
+          .join(' '),
+      );
+      return error.exitCode;
+    }
     const known = error instanceof UsageError || isSettingsProblem(error);
     const sentence = error instanceof Error ? error.message : String(error);
     warn(`error: ${sentence.split('\n')[0]}`);

@@ -1,47 +1,43 @@
-/** Commands, and how they parse their arguments. */
-import { parseArgs } from 'node:util';
+/** What the files of commands share. */
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
-import { say } from './terminal.ts';
+import { say, sayJson } from './terminal.ts';
 
-export type Command = {
-  /** The output of `--help`. */
-  help: string;
-  /** Does the work and returns the exit status; a UsageError becomes one line on standard error and status 1. */
-  run(words: string[]): Promise<number>;
+/**
+ * Declares what a command is called with, and what it does. Where that fails with a UsageError, its sentence is printed on
+ * standard error and the exit status is 1.
+ */
+export type Declare = (command: Command) => void;
+
+/** The value of an option or argument without surrounding spaces; an empty one is rejected. */
+export function text(value: string): string {
+  const trimmed = value.trim();
+  if (trimmed === '') throw new InvalidArgumentError('It must not be empty.');
+  return trimmed;
+}
+
+/** Parses a whole number in this range. */
+export const wholeNumber = (from: number, to: number) => (value: string) => {
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isInteger(number) && number >= from && number <= to) return number;
+  throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
 };
 
-type Options = Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>;
+export const organizationOption = () =>
+  new Option('--organization <SLUG>', 'the organization').argParser(text).makeOptionMandatory();
 
-/** `--name value` options and the words between them; an unknown option is rejected by name. */
-export function readWords<const T extends Options>(
-  words: string[],
-  options: T,
-  positionals: readonly string[] = [],
-  optional: readonly string[] = [],
-) {
-  try {
-    const parsed = parseArgs({ args: words, options, allowPositionals: true, strict: true });
-    const missing = positionals[parsed.positionals.length];
-    if (missing) throw new UsageError(`${missing} is missing`);
-    const extra = parsed.positionals[positionals.length + optional.length];
-    if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
-    return parsed;
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-export function required(value: string | undefined, option: string): string {
-  if (value === undefined || value.trim() === '') throw new UsageError(`--${option} is required`);
-  return value.trim();
-}
+export const jsonOption = () => new Option('--json', 'print the result as JSON');
 
 /** Runs with the migrated database, and always closes it. */
-export async function withDatabase<T>(work: (database: Opened) => Promise<T>): Promise<T> {
-  const database = await openConfiguredDatabase(readConfig());
+export async function withDatabase<T>(
+  work: (database: Opened) => Promise<T>,
+  options?: Parameters<typeof openConfiguredDatabase>[2],
+): Promise<T> {
+  const database = await openConfiguredDatabase(readConfig(), undefined, options);
   try {
     return await work(database);
   } finally {
@@ -53,6 +49,18 @@ export async function organizationBySlug({ orm }: Pick<Opened, 'orm'>, slug: str
   const organization = await orm.em.fork().findOne(Organization, { slug });
   if (!organization) throw new UsageError(`there is no organization with the slug ${slug}`);
   return organization;
+}
+
+/** Prints the value as JSON, or lines for people. */
+export function print(json: boolean | undefined, value: unknown, ...lines: string[]): void {
+  if (json) sayJson(value);
+  else say(...lines);
+}
+
+/** Prints the value as JSON, or a table for people. */
+export function printList(json: boolean | undefined, value: unknown, rows: readonly Record<string, string>[]): void {
+  if (json) sayJson(value);
+  else printTable(rows);
 }
 
 /** Prints records for people, as aligned columns. */

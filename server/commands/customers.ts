@@ -3,55 +3,78 @@ import { UsageError } from '../config.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Customer } from '../entities/customer.ts';
 import { countProposals, eraseCustomer } from '../records/erase-customer.ts';
+import { releaseExternalId } from '../records/erased-external-ids.ts';
 import { storedId } from '../records/public-id.ts';
-import { organizationBySlug, readWords, required, withDatabase } from './command.ts';
-import type { Command } from './command.ts';
-import { say, sayJson, warn } from './terminal.ts';
+import { jsonOption, organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
+import type { Declare } from './command.ts';
 
-export const customersCommand: Command = {
-  help: `
-Usage: npx proposal-api customers erase CUSTOMER_ID --organization SLUG [--yes] [--json]
+export const customersCommand: Declare = (command) => {
+  command
+    .command('erase')
+    .summary('erase the personal data of a customer')
+    .description(
+      `Erases one customer's personal data everywhere it is stored: in the record, in what its proposals say about it and
+who accepted them, in search, in stored responses to requests with an Idempotency-Key, and in the audit log. Files that
+were uploaded to be imported are removed. The customer keeps its id and is archived; its proposals keep their numbers,
+amounts, states and times. This cannot be undone. Its externalId is rejected from then on: see release.
 
-Replaces the personal data of one customer everywhere it is kept: in the record, in what its proposals say about it and
-who accepted them, in search, in stored responses to requests with an Idempotency-Key, and in the audit log. The customer
-keeps its id and is archived; its proposals keep their numbers, amounts, states and times. There is no way back.
+It asks for confirmation on a terminal; elsewhere it needs --yes. Erasing a customer twice has no further effect.
 
-It asks for confirmation on a terminal; elsewhere it needs --yes. To erase a customer again changes nothing.
-
-  --organization SLUG   the organization of the customer
-  --yes                 do not ask
-  --json                print the result as JSON
-
-Older backups, exported files and the systems that read the API keep their copies.
-`,
-  async run([verb, ...words]) {
-    if (verb === 'erase') return erase(words);
-    throw new UsageError('customers needs the verb erase');
-  },
+Older backups, exported files and the systems that read the API keep their copies.`,
+    )
+    .argument('<CUSTOMER_ID>', 'the id of the customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md')
+    .addOption(organizationOption())
+    .option('--yes', 'do not ask')
+    .addOption(jsonOption())
+    .action(erase);
+  command
+    .command('release')
+    .summary('let the externalId of an erased customer be used again')
+    .description(
+      `Lets the externalId of an erased customer be used again, for a person who comes back. Until then, a create or an
+import with it is rejected, so that no sync brings erased data back. The erased customer itself stays as it is.`,
+    )
+    .argument('<CUSTOMER_ID>', 'the id of the erased customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md')
+    .addOption(organizationOption())
+    .addOption(jsonOption())
+    .action(release);
 };
 
-const options = { organization: { type: 'string' }, yes: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+type Options = { organization: string; yes?: true | undefined; json?: true | undefined };
 
-async function erase(words: string[]): Promise<number> {
-  const { values, positionals } = readWords(words, options, ['CUSTOMER_ID']);
-  const slug = required(values.organization, 'organization');
-  const [publicId = ''] = positionals;
+function requireId(publicId: string): string {
   const id = storedId('customer', publicId);
   if (!id) throw new UsageError(`${publicId} is not the id of a customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md`);
-  if (!values.yes && !process.stdin.isTTY)
-    throw new UsageError('erased data cannot be brought back: add --yes to erase it without being asked');
-  return withDatabase(async (database) => {
+  return id;
+}
+
+const unknownCustomer = (slug: string, publicId: string) => new UsageError(`${slug} has no customer ${publicId}`);
+
+async function release(publicId: string, { organization: slug, json }: Options): Promise<void> {
+  const id = requireId(publicId);
+  await withDatabase(async (database) => {
+    const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);
+    const released = await releaseExternalId(tenant, id, null);
+    if (released === undefined) throw unknownCustomer(slug, publicId);
+    print(
+      json,
+      { id: publicId, released },
+      released ? `Released the externalId of ${publicId}.` : `${publicId} has no externalId to release.`,
+    );
+  });
+}
+
+async function erase(publicId: string, { organization: slug, yes, json }: Options): Promise<void> {
+  const id = requireId(publicId);
+  if (!yes && !process.stdin.isTTY) throw new UsageError('erasing cannot be undone; pass --yes to confirm');
+  await withDatabase(async (database) => {
     const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);
     const customer = await tenant.em().findOne(Customer, { id });
-    if (!customer) throw new UsageError(`${slug} has no customer ${publicId}`);
-    if (!values.yes && !(await isConfirmed(customer.name, publicId, await countProposals(tenant, id)))) {
-      warn('Nothing was erased.');
-      return 1;
-    }
+    if (!customer) throw unknownCustomer(slug, publicId);
+    if (!yes && !(await isConfirmed(customer.name, publicId, await countProposals(tenant, id))))
+      throw new UsageError('Nothing was erased.');
     const erased = (await eraseCustomer(tenant, id, null)) === true;
-    if (values.json) sayJson({ id: publicId, erased });
-    else say(erased ? `${publicId} is erased.` : `${publicId} was erased before.`);
-    return 0;
+    print(json, { id: publicId, erased }, erased ? `Erased ${publicId}.` : `${publicId} was already erased.`);
   });
 }
 
@@ -59,7 +82,7 @@ async function isConfirmed(name: string, publicId: string, proposals: number): P
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await asking.question(
-      `Erase the personal data of ${name} (${publicId}), also in ${proposals} proposals? It cannot be brought back. Type yes: `,
+      `Erase the personal data of ${name} (${publicId}), including in ${proposals} proposals? This cannot be undone. Type "yes" to continue: `,
     );
     return answer.trim().toLowerCase() === 'yes';
   } finally {

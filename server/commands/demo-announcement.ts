@@ -1,23 +1,48 @@
 /** Shows the demo's key and passwords at a terminal, or else writes them to a file that only this user can read. */
-import { appendFileSync, mkdtempSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Opened } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
+import { Organization } from '../entities/organization.ts';
 
 /** Container platforms and process managers store what a program prints, so it must not contain secrets. */
 export async function announceDemo(database: Opened, url: string, say: (line: string) => void): Promise<void> {
   let file: string | undefined;
   const intoFile = (line: string) => {
-    // The folder is this user's alone (0700), and its name is new.
-    file ??= join(database.folder ?? mkdtempSync(join(tmpdir(), 'proposal-api-')), 'demo.txt');
+    if (file === undefined) {
+      // The folder is this user's alone (0700), and its name is new.
+      file = join(database.folder ?? mkdtempSync(join(tmpdir(), 'proposal-api-')), 'demo.txt');
+      // A start that failed may have left a key that was never stored.
+      rmSync(file, { force: true });
+    }
     appendFileSync(file, `${line}\n`, { mode: 0o600 });
   };
-  await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, async (member, password) => {
-    const { setPassword } = await import('../accounts/sign-in.ts');
-    await setPassword(database, member, password);
+  const isMade = await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, async (member, password) => {
+    const { setPassword } = await import('../accounts/password-links.ts');
+    await setPassword(database.signIns, member, password);
   });
-  if (!file) return;
+  if (!isMade) return announceAgain(database, url, say);
+  if (file === undefined) return;
+  announceFile(file, url, say);
+  announceAddresses(url, say);
+}
+
+function announceFile(file: string, url: string, say: (line: string) => void): void {
   say(`The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`);
   say(`  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`);
+}
+
+/** What the first start said, but for the key. */
+async function announceAgain({ orm, folder }: Opened, url: string, say: (line: string) => void): Promise<void> {
+  if ((await orm.em.fork().findOne(Organization, { slug: 'demo' })) === null) return;
+  const file = folder === undefined ? undefined : join(folder, 'demo.txt');
+  if (file !== undefined && existsSync(file)) announceFile(file, url, say);
+  else say('The key of the demo was shown once; `npx proposal-api keys create --organization demo` makes another.');
+  announceAddresses(url, say);
+}
+
+function announceAddresses(url: string, say: (line: string) => void): void {
+  say(`Documentation: ${url}/docs`);
+  say(`Settings (create keys here): ${url}/settings`);
 }

@@ -1,105 +1,119 @@
 /** `import`: brings an organization's customers, items and proposals in from a file. */
+import { importKinds, matches } from '../entities/upload.ts';
+import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
+import { Argument, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
-import { importFile, importKinds } from '../import/import-file.ts';
-import type { ImportKind, ImportOptions } from '../import/import-file.ts';
+import { importFile } from '../import/import-file.ts';
+import type { ImportOptions } from '../import/import-file.ts';
+import { inspectFile } from '../import/inspect.ts';
 import { presetNames } from '../import/presets/presets.ts';
 import { progressBar } from '../import/progress-bar.ts';
-import { printRowError, printSummary } from '../import/report.ts';
+import { printRowError, printSummary, reportedErrors } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
-import { inspectFile, withSpooled } from '../import/source.ts';
-import { organizationBySlug, readWords, required, withDatabase } from './command.ts';
-import type { Command } from './command.ts';
-import { say, sayJson, warn } from './terminal.ts';
+import { withSpooled } from '../import/source.ts';
+import { keepMemorySmall } from './memory.ts';
+import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
+import type { Declare } from './command.ts';
+import { ExitStatus } from './exit-status.ts';
+import { warn } from './terminal.ts';
 
-const help = `
-Usage: npx proposal-api import customers|items|proposals FILE --organization SLUG [options]
-
-Imports records from a file, or from standard input where FILE is -: CSV (separated by commas, semicolons or tabs), JSON
-Lines or one JSON array, each also compressed with gzip. Every row needs an externalId, the record's id in the system it
-comes from. A record that already exists is updated: what the row leaves out stays, and a record that would not change is
-not written. So it is safe to run again.
+const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, each
+also compressed with gzip, or the first sheet of an Excel workbook (.xlsx). Every row needs an externalId, the record's id in the system it comes from. A record that already
+exists is updated: fields missing from the row keep their values, and unchanged records are not written, so it is safe to
+run again.
 
 The fields are those of the API, with status and createdAt. In JSON, null clears a field. In CSV the first line names the
-fields; a dot stands for a field inside an object, tags are separated by semicolons, and an empty cell keeps what is
-stored:
+fields; a dot stands for a field inside an object, tags are separated by semicolons, and an empty cell keeps what is stored.
+
+A proposal refers to its customer and items by externalId. Its lines replace all existing lines. Totals are computed; any
+totals you give must match. Import customers and items before the proposals that refer to them.`;
+
+const notes = `
+A CSV file of customers, and a JSON Lines file of proposals (each in one line):
 
   externalId,companyName,email,address.city,address.country,tags,metadata.segment
   C-1,Alfreds Futterkiste,maria@alfreds.example,Berlin,DE,wholesale;net-30,retail
 
-A proposal names its customer and items by their externalIds; the lines that are given replace the stored ones as a
-whole. Totals are computed; where they are given, they must agree:
-
   {"externalId":"P-1","number":"P-1","title":"Spring","status":"sent","sentAt":"2026-03-01T09:30:00Z",
    "customerExternalId":"C-1","lineItems":[{"itemExternalId":"I-1","type":"product","name":"Chai","quantity":"2",
-   "unitPrice":"18.00"}]}        (in one line)
+   "unitPrice":"18.00"}]}
 
-Import customers and items before the proposals that name them. These exports are recognized by their header:
+These exports are recognized by their header:
 ${presetNames.map((name) => `  ${name}`).join('\n')}
-
-  --organization SLUG    the organization to import into
-  --map "COLUMN=FIELD"   what a column of a CSV file means; repeat it for further columns, leave FIELD empty to skip one
-  --map-file FILE        the same as a JSON object: { "Company Name": "companyName" }
-  --rest-to-metadata     keep columns that are no field in the record's metadata
-  --dry-run              check and compare every row, write nothing, print the summary that the import would print
-  --rejects FILE         write rejected rows to a CSV file, to be corrected and imported by itself
-  --json                 print the result as JSON: counts, notes, and the first 1000 errors
 
 A row that is not valid is skipped and reported on standard error as "line N: field: message".
 Exit status: 0 all rows were imported, 2 some rows were rejected, 1 the import did not start or could not finish.
 `;
 
-const options = {
-  organization: { type: 'string' },
-  map: { type: 'string', multiple: true },
-  'map-file': { type: 'string' },
-  'rest-to-metadata': { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  rejects: { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
+export const importCommand: Declare = (command) =>
+  withOptions(command).description(description).addHelpText('after', notes).action(runImport);
 
-export const importCommand: Command = {
-  help,
-  async run(words) {
-    const { values, positionals } = readWords(words, options, ['customers, items or proposals', 'FILE']);
-    const [word = '', file = ''] = positionals;
-    const kind = kindOf(word);
-    const slug = required(values.organization, 'organization');
-    const map = await mappingOf(values.map ?? [], values['map-file']);
-    const settings = {
-      kind,
-      mapping: { ...(map && { map }), restToMetadata: values['rest-to-metadata'] },
-      dryRun: values['dry-run'],
-      rejectsFile: values.rejects,
-    };
-    const report =
-      file === '-'
-        ? await withSpooled(process.stdin, (spooled) =>
-            run(slug, { ...settings, file: spooled, fileName: 'standard input' }),
-          )
-        : await run(slug, { ...settings, file, fileName: basename(file) });
-    if (values.json) sayJson(report);
-    else say(...linesOf(report, values['dry-run'] === true));
-    return report.rejected > 0 ? 2 : 0;
-  },
-};
+const withOptions = (command: Command) =>
+  command
+    .addArgument(new Argument('<KIND>', 'what to import').choices(importKinds))
+    .argument('<FILE>', 'the file; a dash for standard input')
+    .addOption(organizationOption())
+    .addOption(
+      new Option(
+        '--map <COLUMN=FIELD>',
+        'what a column of a CSV file means; repeat it for further columns, leave FIELD empty to skip one',
+      )
+        .argParser((pair, pairs: string[]) => [...pairs, pair])
+        .default([], 'none'),
+    )
+    .option('--map-file <FILE>', 'the same as a JSON object: { "Company Name": "companyName" }')
+    .option('--rest-to-metadata', "store unmapped columns in the record's metadata")
+    .addOption(
+      new Option(
+        '--match <FIELD>',
+        'match rows by email (customers) or sku (items) instead of externalId; none creates a record for each row',
+      ).choices(matches),
+    )
+    .addOption(
+      new Option('--decimal-point <POINT>', 'needed if the file does not show whether 1.200 is 1200 or 1.2').choices([
+        'comma',
+        'dot',
+      ] as const),
+    )
+    .addOption(
+      new Option('--date-order <ORDER>', 'needed if the file does not show whether 03/04/2026 is in March').choices([
+        'day-month',
+        'month-day',
+      ] as const),
+    )
+    .option('--dry-run', 'check and compare every row, write nothing, print the summary that the import would print')
+    .option('--rejects <FILE>', 'write rejected rows to a CSV file that you can correct and import')
+    .option('--json', `print the result as JSON: counts, notes, and the first ${reportedErrors} errors`);
 
-const linesOf = (report: Report, isDryRun: boolean): string[] => [
-  ...report.notes,
-  `${isDryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`,
-];
+type Options = ReturnType<ReturnType<typeof withOptions>['opts']>;
 
-function kindOf(word: string): ImportKind {
-  const kind = importKinds.find((name) => name === word);
-  if (kind) return kind;
-  const suggestion = nearest(word, importKinds);
-  throw new UsageError(`${word} cannot be imported${suggestion ? `; did you mean ${suggestion}?` : ''}`);
+async function runImport(kind: ImportKind, file: string, { organization, json, ...options }: Options): Promise<void> {
+  const { dryRun, rejects, map: pairs, mapFile, decimalPoint, restToMetadata, match, dateOrder } = options;
+  const map = await mappingOf(pairs, mapFile);
+  const point = decimalPoint && (decimalPoint === 'comma' ? ',' : '.');
+  const choices: ImportChoices = { map, restToMetadata, match, dateOrder, decimalPoint: point };
+  const settings = { kind, choices, dryRun, rejectsFile: rejects };
+  const report =
+    file === '-'
+      ? await withSpooled(process.stdin, (spooled) =>
+          run(organization, { ...settings, file: spooled, fileName: 'standard input' }),
+        )
+      : await run(organization, { ...settings, file, fileName: basename(file) });
+  print(json, report, ...notesOf(report, choices), summaryOf(report, dryRun === true));
+  if (report.rejected > 0) throw new ExitStatus(2);
+}
+
+const summaryOf = (report: Report, isDryRun: boolean): string =>
+  `${isDryRun ? 'Dry run, nothing was written. ' : ''}${printSummary(report)}`;
+
+function notesOf({ notes: ofFile }: Report, { restToMetadata }: ImportChoices): string[] {
+  const isLeft = ofFile.some((note) => note.startsWith('Columns not imported'));
+  return isLeft && !restToMetadata ? [...ofFile, '--rest-to-metadata keeps them in metadata.'] : ofFile;
 }
 
 async function mappingOf(
@@ -123,23 +137,22 @@ async function readMapping(file: string): Promise<Record<string, string>> {
   }
 }
 
-type Settings = Pick<ImportOptions, 'kind' | 'file' | 'mapping' | 'dryRun'> & {
+type Settings = Pick<ImportOptions, 'kind' | 'file' | 'choices' | 'dryRun'> & {
   fileName: string;
   rejectsFile: string | undefined;
 };
 
 async function run(slug: string, { fileName, rejectsFile, ...settings }: Settings): Promise<Report> {
-  // Most objects live as long as their chunk. By default, V8 lets 100 MB and more of them pile up before it collects them.
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=60');
+  keepMemorySmall();
   // Before the database is opened, which can take seconds.
-  await inspectFile(settings.file);
+  const inspection = await inspectFile(settings.file);
   return withDatabase(async (database) => {
     const organization = await organizationBySlug(database, slug);
     const bar = progressBar(process.stderr);
     try {
       return await importFile({
         ...settings,
+        inspection,
         database,
         organization,
         rejects: rejectsFile === undefined ? undefined : createWriteStream(rejectsFile),

@@ -3,11 +3,11 @@ import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
-import { openConfiguredDatabase } from '../database/open.ts';
+import { hasOthers, openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
-import { standardLog } from '../http/log.ts';
+import { standardLog, warningLog } from '../http/log.ts';
+import type { Metrics } from '../http/metrics.ts';
 import { serve } from '../http/server.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
@@ -17,6 +17,8 @@ import { say, warn } from './terminal.ts';
 
 /** While draining, how long a proxy may still use an open connection. */
 const graceMs = 3_000;
+const reportMs = 1_000;
+const providerPatienceMs = 5_000;
 const clock = () => performance.now();
 
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
@@ -54,6 +56,10 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     publicUrl: config.PUBLIC_URL,
     authSecret: config.AUTH_SECRET,
     trustedProxies: config.TRUSTED_PROXIES,
+    securityContact: config.SECURITY_CONTACT,
+    connectionsPerNetwork: config.CONNECTIONS_PER_NETWORK,
+    warn: (message) => warningLog({ message }),
+    webhooks: { allow: config.WEBHOOK_ALLOW },
     uploadFolder: uploadFolder(config, database),
     ...settingsOptions(config),
     clock,
@@ -62,12 +68,9 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     tracing,
     timeouts: { grace: graceMs },
   });
+  const stopReporting = reportToPrimary(async () => (await metrics?.register.getMetricsAsJSON()) ?? []);
   try {
-    if (metrics && cluster.isWorker) prometheus?.offerToPrimary(metrics.register);
-    const scraped =
-      metrics && config.METRICS_PORT !== undefined && cluster.isPrimary
-        ? await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, register: metrics.register })
-        : undefined;
+    const scraped = await serveOwnMetrics(config, metrics);
     if (cluster.isPrimary) await greet({ config, database, url: serving.url, demo, metricsUrl: scraped?.url });
     collectGarbage();
     stop.started();
@@ -77,7 +80,31 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
   } finally {
     await serving.close();
     await tracing?.close();
+    await stopReporting();
   }
+}
+
+/** Workers report to their primary, which serves the sums. */
+async function serveOwnMetrics({ HOST, METRICS_PORT }: Config, metrics: Metrics | undefined) {
+  if (!metrics || METRICS_PORT === undefined || !cluster.isPrimary) return undefined;
+  const { serveMetrics } = await import('../http/metrics.ts');
+  return serveMetrics({ host: HOST, port: METRICS_PORT, read: () => metrics.register.metrics() });
+}
+
+/** A worker tells its primary every second that it is alive, and what it has counted; a last time when it ends. */
+function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
+  const report = async () => {
+    const metrics = await read();
+    // The primary may be gone.
+    if (cluster.worker?.isConnected()) cluster.worker.send({ metrics }, () => undefined);
+  };
+  if (!cluster.worker) return () => Promise.resolve();
+  const timer = setInterval(() => void report(), reportMs);
+  void report();
+  return () => {
+    clearInterval(timer);
+    return report();
+  };
 }
 
 /**
@@ -107,33 +134,49 @@ export async function openTracing(config: Config) {
 
 type Greeting = { config: Config; database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };
 
-/** Prints the startup message for a terminal; fills an empty database with the demo. */
+/** Prints the startup message for a terminal; fills an empty database with the demo, in production only if asked. */
 export async function greet({ config, database, url, demo, metricsUrl }: Greeting): Promise<void> {
   if (database.displayUrl) say(`Database: ${database.displayUrl}`);
-  if (database.embedded || demo) await announceDemo(database, url, say);
+  if (demo || (database.embedded && config.NODE_ENV !== 'production')) await announceDemo(database, url, say);
   if (metricsUrl) say(`Metrics: ${metricsUrl}`);
   if (!config.PUBLIC_URL && config.NODE_ENV === 'production')
     warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);
+  if (!config.REDIS_URL && (await hasOthers(database)))
+    warn(
+      'Warning: another process uses this database. Without REDIS_URL, each process that serves counts the rate limit for itself.',
+    );
   say(`Serving ${url}/v1 (Ctrl-C stops)`);
+  if (config.OIDC_ISSUER) void warnOfProvider(config.OIDC_ISSUER);
+}
+
+/** Single sign-on fails until the provider responds; everything else works. */
+async function warnOfProvider(issuer: string): Promise<void> {
+  const document = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const found = await fetch(document, { signal: AbortSignal.timeout(providerPatienceMs) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!found)
+    warn(`Warning: the provider at OIDC_ISSUER does not respond at ${document}; single sign-on fails until it does.`);
 }
 
 async function openLimiter({ REDIS_URL: url }: Config) {
   if (!url) return { ...memoryRateLimiter(clock), status: undefined, close: () => undefined };
   const { sharedRateLimiter } = await import('../limits/shared-rate-limit.ts');
-  return sharedRateLimiter({
+  const limiter = await sharedRateLimiter({
     url,
     clock,
-    onChange: (message, reason) => standardLog({ message, ...(reason && { reason }) }),
+    onChange: (message, reason) => (reason ? warningLog({ message, reason }) : standardLog({ message })),
   });
+  if (!limiter.status().shared && (cluster.isPrimary || cluster.worker?.id === 1))
+    warn('Warning: the store at REDIS_URL does not respond; until it does, each process limits on its own.');
+  return limiter;
 }
 
 /** Mail and single sign-on, if they are configured. */
 function settingsOptions(config: Config): SettingsOptions {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL, OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config;
   const host = PUBLIC_URL ? new URL(PUBLIC_URL).hostname : 'localhost';
-  const count = [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET].filter(Boolean).length;
-  if (count !== 0 && count !== 3)
-    throw new UsageError('Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them');
   return {
     ...(SMTP_URL && { mail: { url: SMTP_URL, from: MAIL_FROM ?? `Proposal API <no-reply@${host}>` } }),
     ...(OIDC_ISSUER &&

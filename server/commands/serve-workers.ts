@@ -1,4 +1,4 @@
-/** Several worker processes on one port: this one starts them, replaces those that die, and stops them all. */
+/** Several worker processes on one port: this one starts them, replaces those that die or hang, and stops them all. */
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
-import { standardLog } from '../http/log.ts';
+import { standardLog, warningLog } from '../http/log.ts';
+import type { Snapshot, Totals } from '../http/metrics.ts';
 import { greet } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { say } from './terminal.ts';
@@ -14,6 +15,10 @@ import { say } from './terminal.ts';
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
 /** A worker that ran for this long failed for a new reason. */
 const healthyMs = 10_000;
+/** Workers report every second. One that says nothing for this long hangs, or its start does. */
+const silentMs = 60_000;
+/** A worker that is told to stop has ended by then: its own limits are shorter. */
+const stopMs = 27_000;
 
 export async function serveWithWorkers(
   count: number,
@@ -23,66 +28,123 @@ export async function serveWithWorkers(
 ): Promise<void> {
   // Migrated once, before any worker starts; an embedded database runs as long as this process.
   const database = await openConfiguredDatabase(config, say);
+  const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
+  const totals = prometheus?.createTotals();
+  const crew = new Crew(() => stop.isReceived(), totals);
+  let scraped: { url: string; close(): void } | undefined;
   try {
     if (stop.isReceived()) return;
-    const crew = startWorkers(count, () => stop.isReceived());
+    for (let index = 0; index < count; index += 1) crew.start();
     const listening = await crew.firstUrl(config.HOST);
     const url = config.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? listening;
-    const metrics =
-      config.METRICS_PORT === undefined
-        ? undefined
-        : await (await import('../http/metrics.ts')).serveMetrics({ host: config.HOST, port: config.METRICS_PORT });
-    await greet({ config, database, url, demo, metricsUrl: metrics?.url });
+    if (totals && config.METRICS_PORT !== undefined)
+      scraped = await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, read: totals.read });
+    await greet({ config, database, url, demo, metricsUrl: scraped?.url });
+    stop.onHangup(() => void crew.restart());
     stop.started();
     await stop.received;
     say('Stopping: finishing the requests in flight.');
-    metrics?.close();
-    await crew.stop();
   } finally {
+    scraped?.close();
+    await crew.stop();
     await database.close();
   }
 }
 
-function startWorkers(count: number, isStopping: () => boolean) {
-  let failures = 0;
-  // With PORT=0, the system chooses the port that the first worker listens on; a later one asks for the same.
-  const chosen: { PORT?: string } = {};
-  const start = (): Worker => {
+class Crew {
+  readonly #isToldToStop: () => boolean;
+  #isStopped = false;
+  readonly #totals: Totals | undefined;
+  /** Those that are replaced when they end. */
+  readonly #workers = new Set<Worker>();
+  /** With PORT=0, the system chooses the port that the first worker listens on; a later one asks for the same. */
+  readonly #chosen: { PORT?: string } = {};
+  #failures = 0;
+  #restarting: Promise<void> = Promise.resolve();
+
+  constructor(isToldToStop: () => boolean, totals: Totals | undefined) {
+    this.#isToldToStop = isToldToStop;
+    this.#totals = totals;
+  }
+
+  #isStopping(): boolean {
+    return this.#isStopped || this.#isToldToStop();
+  }
+
+  start(): Worker {
     const startedAt = performance.now();
-    const worker = cluster.fork(chosen);
-    const replace = async (code: number, signal: string) => {
-      if (isStopping()) return;
-      failures = performance.now() - startedAt > healthyMs ? 0 : failures + 1;
-      standardLog({ message: 'A worker ended, and is replaced.', pid: worker.process.pid, code, signal });
-      await delay(restartPausesMs[failures] ?? restartPausesMs.at(-1));
-      if (!isStopping()) start();
-    };
-    worker.once('exit', (code, signal) => void replace(code, signal));
+    const worker = cluster.fork(this.#chosen);
+    this.#workers.add(worker);
+    const silence = setTimeout(() => {
+      warningLog({ message: 'Worker does not respond; ending it.', pid: worker.process.pid });
+      worker.process.kill('SIGKILL');
+    }, silentMs);
+    worker.on('message', ({ metrics }: { metrics: Snapshot }) => {
+      silence.refresh();
+      this.#totals?.receive(worker.id, metrics);
+    });
+    worker.once('exit', (code, signal) => {
+      clearTimeout(silence);
+      this.#totals?.end(worker.id);
+      if (this.#workers.delete(worker) && !this.#isStopping())
+        void this.#replace(worker, { code, signal, ranMs: performance.now() - startedAt });
+    });
     return worker;
-  };
-  for (let index = 0; index < count; index += 1) start();
-  return {
-    /** Throws a UsageError if a worker ends before any listens; the worker has printed the reason. */
-    async firstUrl(host: string): Promise<string> {
-      const failed = once(cluster, 'exit').then(() => {
-        throw new UsageError('a worker could not start; its message is above');
-      });
-      const listening = once(cluster, 'listening') as Promise<[Worker, { port: number }]>; // as Node documents it
-      const [, { port }] = await Promise.race([listening, failed]);
-      failed.catch(() => undefined);
-      chosen.PORT = String(port);
-      const name = ['0.0.0.0', '::', '127.0.0.1'].includes(host) ? 'localhost' : host;
-      return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-    },
-    async stop(): Promise<void> {
-      const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-      await Promise.all(
-        workers.map(async (worker) => {
-          const ended = once(worker, 'exit');
-          worker.process.kill('SIGTERM');
-          await ended;
-        }),
-      );
-    },
-  };
+  }
+
+  async #replace(worker: Worker, { ranMs, ...end }: { code: number; signal: string; ranMs: number }): Promise<void> {
+    this.#failures = ranMs > healthyMs ? 0 : this.#failures + 1;
+    standardLog({ message: 'Worker exited; starting a replacement.', pid: worker.process.pid, ...end });
+    await delay(restartPausesMs[this.#failures] ?? restartPausesMs.at(-1));
+    if (!this.#isStopping()) this.start();
+  }
+
+  /** Throws a UsageError if a worker ends before any listens; the worker has printed the reason. */
+  async firstUrl(host: string): Promise<string> {
+    const failed = once(cluster, 'exit').then(() => {
+      throw new UsageError('a worker could not start; its message is above');
+    });
+    const listening = once(cluster, 'listening') as Promise<[Worker, { port: number }]>; // as Node documents it
+    const [, { port }] = await Promise.race([listening, failed]);
+    failed.catch(() => undefined);
+    this.#chosen.PORT = String(port);
+    const name = ['0.0.0.0', '::', '127.0.0.1'].includes(host) ? 'localhost' : host;
+    return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  }
+
+  /** Replaces the workers one by one: each stops once its successor listens, so that no request is refused. */
+  restart(): Promise<void> {
+    return (this.#restarting = this.#restarting.then(async () => {
+      say('Restarting the workers one by one.');
+      // A copy, because successors join the set.
+      for (const worker of Array.from(this.#workers)) {
+        const successor = this.start();
+        const listens = await Promise.race([
+          once(successor, 'listening').then(() => true),
+          once(successor, 'exit').then(() => false),
+        ]);
+        if (this.#isStopping()) return;
+        if (!listens) return say('A new worker could not start; the others go on.');
+        this.#workers.delete(worker);
+        await endWorker(worker);
+      }
+      say('All workers are new.');
+    }));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#workers.clear();
+    await Promise.all(Object.values(cluster.workers ?? {}).map(async (worker) => worker && (await endWorker(worker))));
+  }
+}
+
+/** Tells the worker to finish its requests; one that does not end is killed. */
+async function endWorker(worker: Worker): Promise<void> {
+  if (worker.isDead()) return;
+  const ended = once(worker, 'exit');
+  worker.process.kill('SIGTERM');
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), stopMs);
+  await ended;
+  clearTimeout(timer);
 }

@@ -1,4 +1,7 @@
-/** SIGINT and SIGTERM: the first stops gracefully, the second ends the process at once. */
+/**
+ * SIGINT and SIGTERM: the first stops gracefully, the second ends the process at once. SIGHUP restarts the workers; without
+ * workers, or where a terminal is closed, it stops like the others.
+ */
 import cluster from 'node:cluster';
 import { constants } from 'node:os';
 
@@ -7,6 +10,8 @@ export type StopSignal = {
   isReceived(): boolean;
   /** Call once the start is over: a start that hangs is ended by the first signal, a few seconds later. */
   started(): void;
+  /** What SIGHUP does, instead of stopping. */
+  onHangup(restart: () => void): void;
 };
 
 const startGraceMs = 3_000;
@@ -15,7 +20,8 @@ export function onStopSignal(): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>();
   let count = 0;
   let isStarting = true;
-  const stop = (signal: 'SIGINT' | 'SIGTERM') => {
+  let restart: (() => void) | undefined;
+  const stop = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => {
     const end = () => process.exit(128 + constants.signals[signal]);
     count += 1;
     if (count > 1) end();
@@ -25,5 +31,15 @@ export function onStopSignal(): StopSignal {
   process.on('SIGTERM', () => stop('SIGTERM'));
   // Ctrl-C reaches every process of a terminal; workers wait for their primary to stop them.
   process.on('SIGINT', () => cluster.isPrimary && stop('SIGINT'));
-  return { received: promise, isReceived: () => count > 0, started: () => void (isStarting = false) };
+  process.on('SIGHUP', () => {
+    if (cluster.isWorker) return;
+    if (restart && !process.stdin.isTTY) restart();
+    else stop('SIGHUP');
+  });
+  return {
+    received: promise,
+    isReceived: () => count > 0,
+    started: () => void (isStarting = false),
+    onHangup: (work) => void (restart = work),
+  };
 }

@@ -18,6 +18,8 @@ import type { Address } from './orm.ts';
 type Header = { format: 'proposal-api backup'; version: 1; createdAt: string; migrations: string[] };
 type Table = { table: string; columns: string };
 
+/** In bytes. The largest row is an upload's, with the first rows of its file. */
+const longestLine = 64 * 1024 * 1024;
 const endOfTable = '\\.';
 const endOfBackup = '\\end';
 
@@ -62,7 +64,7 @@ export async function readBackup(address: Address, input: Readable): Promise<{ c
     await client.query('begin');
     const known = await tablesInOrder(client);
     await client.query(`truncate ${known.map(({ table }) => table).join(', ')}`);
-    let tables = 0;
+    const missing = new Set(known.map(({ table }) => table));
     for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
       const { table, columns }: Table = JSON.parse(line);
       // Only names in this schema are used: no text of the file becomes part of a statement.
@@ -71,12 +73,14 @@ export async function readBackup(address: Address, input: Readable): Promise<{ c
         throw new UsageError(`the backup has a table that this version does not have: ${table}`);
       const text = `copy ${expected.table} (${expected.columns}) from stdin`;
       await pipeline(ReadableStream.from(rowsOf(lines)), client.query(copyFrom(text)));
-      tables += 1;
+      missing.delete(table);
     }
+    const [lost] = missing;
+    if (lost !== undefined) throw new UsageError(`the backup lacks the table ${lost}; nothing was restored`);
     await client.query('commit');
     await client.query('analyze');
     await migrate({ pool, address });
-    return { createdAt: header.createdAt, tables };
+    return { createdAt: header.createdAt, tables: known.length };
   });
 }
 
@@ -118,7 +122,7 @@ function readHeader(line: string): Header {
   // `as`: anything else is rejected just below.
   const header = (line.startsWith('{') ? JSON.parse(line) : {}) as Partial<Header>;
   if (header.format !== 'proposal-api backup' || header.version !== 1 || !header.createdAt || !header.migrations) {
-    throw new UsageError('this file is not a backup of this program');
+    throw new UsageError('this is not a Proposal API backup file');
   }
   const unknown = header.migrations.find((name, index) => migrations[index]?.name !== name);
   if (unknown) throw new UsageError(`the backup is of a newer version (${unknown}); restore it with that version`);
@@ -132,13 +136,13 @@ async function requireUnused(pool: pg.Pool, header: Header): Promise<void> {
   const { rows } = await pool.query('select from organizations limit 1');
   if (rows.length > 0) throw new UsageError('the database has organizations already; restore into an empty one');
   if (applied.join() !== header.migrations.join()) {
-    throw new UsageError('the schema of the database is of another version than the backup; restore into an empty one');
+    throw new UsageError("the database schema version differs from the backup's; restore into an empty one");
   }
 }
 
 async function nextLine(lines: AsyncIterator<string>): Promise<string> {
   const { value, done } = await lines.next();
-  if (done) throw new UsageError('the backup is cut off; nothing was restored');
+  if (done) throw new UsageError('the backup is truncated; nothing was restored');
   return value;
 }
 
@@ -148,23 +152,25 @@ async function* rowsOf(lines: AsyncIterator<string>): AsyncGenerator<string> {
 
 /** Only `\n` ends a line: a row may contain Unicode's other line separators. */
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer[] = [];
+  let size = 0;
   try {
     for await (const chunk of stream) {
       // A zlib stream without an encoding gives Buffers.
-      const bytes = Buffer.concat([rest, chunk as Buffer]);
+      const bytes = chunk as Buffer;
       let start = 0;
       for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-        yield bytes.toString('utf8', start, end);
-        start = end + 1;
+        yield Buffer.concat([...rest, bytes.subarray(start, end)]).toString('utf8');
+        [rest, size, start] = [[], 0, end + 1];
       }
-      rest = bytes.subarray(start);
+      rest.push(bytes.subarray(start));
+      size += bytes.length - start;
+      if (size > longestLine) throw new UsageError('this is not a Proposal API backup file: a line has no end');
     }
   } catch (error) {
     const code: unknown = Reflect.get(Object(error), 'code');
-    if (code === 'Z_BUF_ERROR') throw new UsageError('the backup is cut off; nothing was restored', { cause: error });
-    if (String(code).startsWith('Z_'))
-      throw new UsageError('this file is not a backup of this program', { cause: error });
+    if (code === 'Z_BUF_ERROR') throw new UsageError('the backup is truncated; nothing was restored', { cause: error });
+    if (String(code).startsWith('Z_')) throw new UsageError('this is not a Proposal API backup file', { cause: error });
     throw error;
   }
 }

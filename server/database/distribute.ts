@@ -17,6 +17,9 @@ export const distributedTables = [
   'idempotency_keys',
   'usage_counts',
   'failed_requests',
+  'webhook_turns',
+  'webhook_deliveries',
+  'webhook_imported',
 ] as const;
 
 type Options = { shards: number; onProgress?: (line: string) => void };

@@ -4,7 +4,8 @@ import { UsageError } from '../config.ts';
 import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
-import type { Address, Database, Pooler } from './orm.ts';
+import type { Address, Database } from './orm.ts';
+import { requireSchema } from './require-schema.ts';
 
 export type Opened = Database & {
   embedded: boolean;
@@ -27,9 +28,13 @@ export async function openConfiguredDatabase(
   const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? packageFile('.data'));
   const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
   const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
+  const pooler = config.DATABASE_POOLER_URL;
   try {
-    const database = await openDatabase(address, { pooler: poolerOf(config) });
+    const database = await openDatabase(address, {
+      pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
+    });
     const migrated = isMigrated ? await migrate(database, onProgress) : [];
+    if (isMigrated) await requireSchema(database);
     const close = async () => {
       await database.orm.close();
       if (embedded) await embedded.close();
@@ -46,14 +51,16 @@ export async function openConfiguredDatabase(
 }
 
 async function openEmbedded(dataDir: string, onProgress?: (line: string) => void) {
-  const { openEmbeddedPostgres } = await import('./postgres.ts');
+  const { openEmbeddedPostgres } = await import('../embedded/postgres.ts');
   return openEmbeddedPostgres({ dataDir, ...(onProgress && { onProgress }) });
 }
 
-function poolerOf(config: Config): Pooler | undefined {
-  const { DATABASE_POOLER_URL: url, DATABASE_POOLER_PREPARES: prepares } = config;
-  if (url !== undefined && config.DATABASE_URL === undefined) {
-    throw new UsageError('DATABASE_POOLER_URL needs DATABASE_URL, which leads to the same database without a pooler.');
-  }
-  return url === undefined ? undefined : { url, prepares };
+/** Whether another process of this service was connected to the database before this one began. */
+export async function hasOthers({ control }: Pick<Database, 'control'>): Promise<boolean> {
+  const { rows } = await control.query(
+    `select from pg_stat_activity where datname = current_database() and application_name = 'proposal-api'
+       and backend_start < now() - make_interval(secs => $1) limit 1`,
+    [process.uptime()],
+  );
+  return rows.length > 0;
 }

@@ -1,34 +1,45 @@
 /** The MikroORM instance of a process: its entities, its write check, and its connection pools. */
 import { MikroORM } from '@mikro-orm/postgresql';
-import type { Options } from '@mikro-orm/postgresql';
+import type { FilterQuery, FindOptions, Options, RequiredEntityData } from '@mikro-orm/postgresql';
 import type { EventSubscriber, FlushEventArgs } from '@mikro-orm/core';
 import pg from 'pg';
-import { Customer } from '../entities/customer.ts';
-import { IdempotencyKey } from '../entities/idempotency-key.ts';
-import { Item } from '../entities/item.ts';
-import { AuditEvent } from '../entities/audit-event.ts';
-import { ApiKey, Member, Organization } from '../entities/organization.ts';
+import { entities } from './entities.ts';
+import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
-import { Proposal, ProposalLine } from '../entities/proposal.ts';
-import { Upload } from '../entities/upload.ts';
-import { FailedRequest, UsageCount } from '../entities/usage.ts';
 import { limitSilence, reclaimEnded, stripNames } from './pool.ts';
+import { StatementPool } from './statement-pool.ts';
 
 /** A URL (`postgresql://…`), or the connection options of the embedded database. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
 
+/** Without an organization, only the organizations themselves can be read. */
+type OrganizationManager = {
+  find(
+    entity: typeof Organization,
+    where: FilterQuery<Organization>,
+    options?: Pick<FindOptions<Organization>, 'orderBy' | 'limit'>,
+  ): Promise<Organization[]>;
+  findOne(entity: typeof Organization, where: FilterQuery<Organization>): Promise<Organization | null>;
+  create(entity: typeof Organization, values: RequiredEntityData<Organization>): Organization;
+  flush(): Promise<void>;
+};
+
 export type Database = {
-  orm: MikroORM;
+  orm: Pick<MikroORM, 'getMetadata' | 'close'> & { em: { fork(): OrganizationManager } };
   /** MikroORM's own: for the settings, commands and housekeeping. */
   pool: pg.Pool;
   /** For the API's reads, which end after 3 seconds. */
-  reads: pg.Pool;
+  reads: StatementPool;
   /** For the API's writes. */
-  writes: pg.Pool;
-  /** For keys, sign-ins and readiness: a flood of requests leaves these connections free. */
+  writes: StatementPool;
+  /** For keys and readiness: a flood of requests leaves these connections free. */
   control: pg.Pool;
+  /** For sessions and sign-ins: neither a flood of requests nor one of unknown keys takes these connections. */
+  signIns: pg.Pool;
   /** Whether Citus spreads the records over several nodes: then a statement may write to one table only. */
   isDistributed: boolean;
+  /** By which another thread connects. */
+  address: Address;
 };
 
 /**
@@ -93,31 +104,21 @@ type OpenOptions = {
   migrator?: Pick<Options, 'extensions' | 'migrations'>;
 };
 
+/** With all that MikroORM can do: for `database/` alone. */
+export type OpenedDatabase = Omit<Database, 'orm'> & { orm: MikroORM; address: Address };
+
 /** Connects, and fails immediately if nothing listens. */
 export async function openDatabase(
   address: Address,
   { poolSize = 10, isLimited = true, pooler, migrator = {} }: OpenOptions = {},
-): Promise<Database & { address: Address }> {
+): Promise<OpenedDatabase> {
   let pool: pg.Pool | undefined;
   const orm = new MikroORM({
     // pg gets the whole URL, because it also parses sslmode and a socket folder.
     ...('url' in address
       ? { dbName: new pg.Client({ connectionString: address.url }).database ?? 'postgres' }
       : { ...address, dbName: address.database }),
-    entities: [
-      Organization,
-      Member,
-      ApiKey,
-      AuditEvent,
-      Customer,
-      Item,
-      Proposal,
-      ProposalLine,
-      IdempotencyKey,
-      UsageCount,
-      FailedRequest,
-      Upload,
-    ],
+    entities: [...entities],
     subscribers: [guard],
     ...migrator,
     autoJoinRefsForFilters: false,
@@ -135,9 +136,10 @@ export async function openDatabase(
       },
     },
   });
-  const further = (max: number, timeoutMs: number) => {
+  const further = (max: number, timeoutMs: number, isSharing = false) => {
     const direct = 'url' in address ? { connectionString: address.url } : address;
-    const created = new pg.Pool({
+    const created = new StatementPool({
+      isSharing: isSharing && !pooler,
       // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
       ...(pooler
         ? { connectionString: pooler.url }
@@ -153,12 +155,13 @@ export async function openDatabase(
     if (isLimited) limitSilence(created, silenceLimitMs);
     return created;
   };
-  const reads = further(poolSize, statementTimeoutMs.reads);
+  const reads = further(poolSize, statementTimeoutMs.reads, true);
   const writes = further(poolSize, statementTimeoutMs.others);
   const control = further(controlConnections, statementTimeoutMs.others);
+  const signIns = further(controlConnections, statementTimeoutMs.others);
   const closeOrm = orm.close.bind(orm);
   orm.close = async (force) => {
-    await Promise.all([reads, writes, control].map((each) => each.end()));
+    await Promise.all([reads, writes, control, signIns].map((each) => each.end()));
     await closeOrm(force);
     // MikroORM leaves a pool open through which it never sent anything.
     if (pool && !pool.ending) await pool.end();
@@ -166,5 +169,5 @@ export async function openDatabase(
   await orm.connect();
   if (!pool) throw new Error('The database driver has no pool.');
   const { rows } = await pool.query("select from pg_extension where extname = 'citus'");
-  return { orm, pool, reads, writes, control, isDistributed: rows.length > 0, address };
+  return { orm, pool, reads, writes, control, signIns, isDistributed: rows.length > 0, address };
 }

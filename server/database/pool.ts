@@ -1,5 +1,6 @@
 /** Keeps a pool from leaking: pg-pool counts a connection as in use until it is released, even after it has ended. */
 import type pg from 'pg';
+import { Statement } from './statement.ts';
 
 /**
  * Takes a connection back when it ends while in use. Kysely, under MikroORM, does not release a connection on which
@@ -53,7 +54,8 @@ export function stripNames(pool: pg.Pool): void {
   });
 }
 
-const withoutName = (statement: unknown): unknown =>
-  typeof statement === 'object' && statement !== null && 'name' in statement
-    ? { ...statement, name: undefined }
-    : statement;
+function withoutName(statement: unknown): unknown {
+  if (statement instanceof Statement) statement.name = '';
+  else if (typeof statement === 'object' && statement !== null) return { ...statement, name: undefined };
+  return statement;
+}

@@ -3,11 +3,12 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { OrganizationId } from '../entities/owned.ts';
 import { changeSilenceLimit } from './pool.ts';
 import { types } from './prepared.ts';
 
 export type Session = {
-  readonly organizationId: string;
+  readonly organizationId: OrganizationId;
   /** Runs a statement whose `$1` is the organization's id; rows are arrays, in the order of its columns. */
   query(text: string, values?: readonly unknown[]): Promise<unknown[][]>;
   /** Runs statements that take no values, such as the creation of a temporary table. */
@@ -24,7 +25,7 @@ const statementTimeoutMs = 10 * 60_000;
 /** Opens a connection for `work` alone and closes it afterward, together with its session state. */
 export async function withSession<T>(
   pool: pg.Pool,
-  organizationId: string,
+  organizationId: OrganizationId,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const { session, close } = await openSession(pool, organizationId);
@@ -41,7 +42,7 @@ export async function withSession<T>(
 /** The same for work that ends elsewhere; `close` ends an open transaction, too. */
 export async function openSession(
   pool: pg.Pool,
-  organizationId: string,
+  organizationId: OrganizationId,
 ): Promise<{ session: Session; close: () => void }> {
   const client = await pool.connect();
   // Without a listener, a connection that ends between two statements would end the process.
@@ -62,7 +63,7 @@ export async function openSession(
   }
 }
 
-function sessionOn(client: pg.ClientBase, organizationId: string): Session {
+function sessionOn(client: pg.ClientBase, organizationId: OrganizationId): Session {
   const command = async (text: string) => void (await client.query(text));
   return {
     organizationId,

@@ -1,5 +1,6 @@
 /** Lets tracing see every statement of the process; nothing is changed unless it asks. */
 import pg from 'pg';
+import { Statement } from './statement.ts';
 
 /** Called when a statement begins, and returns what to call when it ends, with its error if it failed. */
 export type StatementObserver = (name: string) => (error?: unknown) => void;
@@ -14,10 +15,11 @@ export function observeStatements(observe: StatementObserver): () => void {
       // A pool calls its connection with a callback, and was itself observed.
       if (typeof words.at(-1) === 'function') return query.apply(this, words);
       const ended = observe(statementName(words[0]));
-      const result = query.apply(this, words);
+      const sent = query.apply(this, words);
+      const result = sent instanceof Statement ? sent.result : sent;
       if (result instanceof Promise) result.then(() => ended(), ended);
       else ended();
-      return result;
+      return sent;
     });
     return () => void Reflect.set(prototype, 'query', query);
   });

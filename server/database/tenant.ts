@@ -1,73 +1,119 @@
 /** One organization's view of the database: the only access to data that belongs to an organization. */
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type {
+  EntityData,
+  EntityManager,
+  EntityName,
+  FilterQuery,
+  FindOneOptions,
+  FindOptions,
+  MikroORM,
+  RequiredEntityData,
+} from '@mikro-orm/postgresql';
+import { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
+import type { OrganizationId } from '../entities/owned.ts';
+import { entities } from './entities.ts';
 import type { Database } from './orm.ts';
 import { scopedQuery } from './prepared.ts';
-import type { ScopedQuery } from './prepared.ts';
+import { statements } from './scope.ts';
+import type { Scope } from './scope.ts';
+import { inTransaction } from './transaction.ts';
+
+/** For what `records/` and the sign-in run in the transaction of an entity manager. */
+export const executeIn = <Row extends object>(
+  em: ScopedEntityManager,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> =>
+  // What `forOrganization` hands out.
+  (em as unknown as EntityManager).execute<Row[]>(text, values);
+
+/** Deletes an organization, after all that it has. */
+export async function removeOrganization(database: Scoping, id: OrganizationId): Promise<void> {
+  const { manager } = forOrganization(database, id)[statements];
+  await manager().transactional(async (em) => {
+    for (const entity of entities.toReversed()) await em.nativeDelete(entity, entity === Organization ? { id } : {});
+  });
+}
 
 declare const bound: unique symbol;
-/** An entity manager that reads and writes one organization's records only; only `forOrganization` creates one. */
-export type ScopedEntityManager = EntityManager & { readonly [bound]: 'organization' };
+type Owned = { organizationId: OrganizationId };
+/** MikroORM's own options, without those that switch filters off. */
+type Reading<T extends object> = Pick<FindOneOptions<T>, 'lockMode' | 'refresh'> & { filters?: never };
+type Listing<T extends object> = Reading<T> & Pick<FindOptions<T>, 'orderBy' | 'limit'>;
 
-/** Where a statement runs: for one organization, on the pool or in a transaction. For `records/`, not for handlers. */
-export type Scope = {
-  readonly organizationId: string;
-  readonly isDistributed: boolean;
-  /** A new entity manager, which has loaded nothing yet. */
-  em(): ScopedEntityManager;
-  /** Runs a statement whose `$1` is the organization's id. */
-  query: ScopedQuery;
-  /** The same for a statement that only reads, and may take 3 seconds at most. */
-  read: ScopedQuery;
+/**
+ * An entity manager that reads and writes one organization's records only, and takes no SQL; only `forOrganization`
+ * creates one.
+ */
+export type ScopedEntityManager = Pick<EntityManager, 'flush' | 'remove' | 'getFilterParams'> & {
+  readonly [bound]: 'organization';
+  find<T extends Owned>(entity: EntityName<T>, where: FilterQuery<NoInfer<T>>, options?: Listing<T>): Promise<T[]>;
+  findOne<T extends Owned>(
+    entity: EntityName<T>,
+    where: FilterQuery<NoInfer<T>>,
+    options?: Reading<T>,
+  ): Promise<T | null>;
+  findOneOrFail<T extends Owned>(
+    entity: EntityName<T>,
+    where: FilterQuery<NoInfer<T>>,
+    options?: Reading<T>,
+  ): Promise<T>;
+  /** The organization itself, which has no filter: the type of its id is the proof. */
+  findOneOrFail(
+    entity: typeof Organization,
+    where: { id: OrganizationId },
+    options?: Reading<Organization>,
+  ): Promise<Organization>;
+  count<T extends Owned>(entity: EntityName<T>, where?: FilterQuery<NoInfer<T>>): Promise<number>;
+  create<T extends Owned>(entity: EntityName<T>, values: RequiredEntityData<NoInfer<T>>): T;
+  create(entity: typeof Organization, values: RequiredEntityData<Organization> & { id: OrganizationId }): Organization;
+  nativeUpdate<T extends Owned>(
+    entity: EntityName<T>,
+    where: FilterQuery<NoInfer<T>>,
+    values: EntityData<NoInfer<T>>,
+  ): Promise<number>;
+  nativeDelete<T extends Owned>(entity: EntityName<T>, where: FilterQuery<NoInfer<T>>): Promise<number>;
+  /** Bound like this one, with nothing loaded yet. */
+  fork(): ScopedEntityManager;
+  transactional<T>(work: (em: ScopedEntityManager) => Promise<T>): Promise<T>;
 };
 
 export type Tenant = Scope & {
+  /** A new entity manager, which has loaded nothing yet. */
+  em(): ScopedEntityManager;
   /** Runs `work` in one transaction on an entity manager of its own. */
   transaction<T>(work: (em: ScopedEntityManager) => Promise<T>): Promise<T>;
   /** Runs `work` in one transaction of plain statements; it must not use the tenant itself meanwhile. */
   transact<T>(work: (scope: Scope) => Promise<T>): Promise<T>;
 };
 
-/** Runs each statement or transaction, possibly after a wait. */
-export type Admission = <T>(work: () => Promise<T>) => Promise<T>;
-const atOnce: Admission = (work) => work();
+type Scoping = Pick<Database, 'orm' | 'reads' | 'writes' | 'isDistributed'>;
 
 export function forOrganization(
-  { orm, reads, writes, isDistributed }: Pick<Database, 'orm' | 'reads' | 'writes' | 'isDistributed'>,
-  organizationId: string,
-  admit: Admission = atOnce,
+  { orm, reads, writes, isDistributed }: Scoping,
+  organizationId: OrganizationId,
 ): Tenant {
-  const em = (): ScopedEntityManager => {
-    const fork = orm.em.fork();
+  const manager = (): EntityManager => {
+    // `openDatabase` makes it; its type hides what needs no organization.
+    const fork = (orm as unknown as MikroORM).em.fork();
     fork.setFilterParams(organizationFilter, { id: organizationId });
-    // The only place that adds the brand, just after the filter that it stands for.
-    return fork as ScopedEntityManager;
+    return fork;
   };
+  // The only place that adds the brand, just after the filter that it stands for. MikroORM's signatures have more cases.
+  const em = () => manager() as unknown as ScopedEntityManager;
+  const query = scopedQuery((statement) => writes.run(statement, false), organizationId);
+  const read = scopedQuery((statement, isBrief) => reads.run(statement, isBrief), organizationId);
   return {
     organizationId,
     isDistributed,
     em,
-    query: scopedQuery(writes, organizationId, admit),
-    read: scopedQuery(reads, organizationId, admit),
-    transaction: (work) => admit(() => em().transactional(work)),
-    transact: (work) => admit(() => transact(work)),
+    transaction: (work) => em().transactional(work),
+    transact: (work) =>
+      inTransaction(writes, (client) => {
+        const inner = scopedQuery((statement) => client.query(statement).result, organizationId);
+        return work({ organizationId, isDistributed, [statements]: { query: inner, read: inner, manager } });
+      }),
+    [statements]: { query, read, manager },
   };
-
-  async function transact<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
-    const client = await writes.connect();
-    let broken: Error | undefined;
-    try {
-      await client.query('begin');
-      const query = scopedQuery(client, organizationId, atOnce);
-      const result = await work({ organizationId, isDistributed, em, query, read: query });
-      await client.query('commit');
-      return result;
-    } catch (error) {
-      // A connection that cannot even roll back must not be reused.
-      await client.query('rollback').catch((cause: Error) => (broken = cause));
-      throw error;
-    } finally {
-      client.release(broken);
-    }
-  }
 }

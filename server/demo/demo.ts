@@ -3,14 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '../database/orm.ts';
 import { withSession } from '../database/session.ts';
-import { forOrganization } from '../database/tenant.ts';
-import { Customer } from '../entities/customer.ts';
-import { Item } from '../entities/item.ts';
-import { AuditEvent } from '../entities/audit-event.ts';
-import { ApiKey, Member, Organization } from '../entities/organization.ts';
-import { Proposal, ProposalLine } from '../entities/proposal.ts';
-import { uuidv7 } from '../entities/uuid.ts';
-import type { ImportKind } from '../import/import-file.ts';
+import { forOrganization, removeOrganization } from '../database/tenant.ts';
+import { ApiKey, Member, newOrganizationId, Organization } from '../entities/organization.ts';
+import type { OrganizationId } from '../entities/owned.ts';
+import { importKinds } from '../entities/upload.ts';
+import type { ImportKind } from '../entities/upload.ts';
 import { ownFile } from '../files.ts';
 import { issueKey } from '../keys/issue.ts';
 import { nameExampleRecords } from './example-records.ts';
@@ -26,25 +23,31 @@ const people = [
 ] as const;
 
 type Say = (line: string) => void;
-type SetPassword = (member: { name: string; email: string }, password: string) => Promise<void>;
-type SignIn = { email: string; role: string; password: string };
+type SetPassword = (member: { id: string; name: string; email: string }, password: string) => Promise<void>;
+type SignIn = { member: Pick<Member, 'email' | 'role'>; password: string };
 type Made = { organization: string } & Record<ImportKind, number>;
 
 /**
  * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key is one
- * whose process was killed before it printed the key: it is removed and created again.
+ * whose process was killed before it printed the key: it is removed and created again. Returns whether it was created.
  */
-export async function ensureDemo(database: Database, url: string, say: Say, setPassword: SetPassword): Promise<void> {
-  const id = uuidv7();
+export async function ensureDemo(
+  database: Database,
+  url: string,
+  say: Say,
+  setPassword: SetPassword,
+): Promise<boolean> {
+  const id = newOrganizationId();
   // Two processes that find the same empty database: the second waits, and then finds an organization.
-  await withSession(database.pool, id, async (session) => {
+  return withSession(database.pool, id, async (session) => {
     await session.command(`select pg_advisory_lock(${demoLock})`);
-    if (!(await isWanted(database))) return;
+    if (!(await isWanted(database))) return false;
     try {
       const made = await fill(database, id);
       await announce(database, id, made, { url, say, setPassword });
+      return true;
     } catch (error) {
-      await remove(database, id);
+      await removeOrganization(database, id);
       throw error;
     }
   });
@@ -55,26 +58,12 @@ async function isWanted(database: Database): Promise<boolean> {
   if (!found) return true;
   if (others.length > 0 || found.slug !== 'demo') return false;
   if ((await forOrganization(database, found.id).em().count(ApiKey)) > 0) return false;
-  await remove(database, found.id);
+  await removeOrganization(database, found.id);
   return true;
 }
 
-/** Deletes the organization's records before the organization itself. */
-async function remove(database: Database, id: string): Promise<void> {
-  await forOrganization(database, id).transaction(async (em) => {
-    await em.nativeDelete(ProposalLine, {});
-    await em.nativeDelete(Proposal, {});
-    await em.nativeDelete(Item, {});
-    await em.nativeDelete(Customer, {});
-    await em.nativeDelete(AuditEvent, {});
-    await em.nativeDelete(ApiKey, {});
-    await em.nativeDelete(Member, {});
-    await em.nativeDelete(Organization, { id });
-  });
-}
-
 /** Imports the demo's files, as a user would, with their dates shifted so that the last of them is recent. */
-async function fill(database: Database, id: string): Promise<Made> {
+async function fill(database: Database, id: OrganizationId): Promise<Made> {
   const createdAt = moveDates(foundedAt, Date.now());
   const organization = await forOrganization(database, id).transaction(async (em) => {
     const created = em.create(Organization, {
@@ -91,7 +80,7 @@ async function fill(database: Database, id: string): Promise<Made> {
   });
   const made: Made = { organization: organization.name, customers: 0, items: 0, proposals: 0 };
   // Most starts find a database with an organization, and need no importer.
-  const { importFile, importKinds } = await import('../import/import-file.ts');
+  const { importFile } = await import('../import/import-file.ts');
   for (const kind of importKinds) {
     const name = kind === 'proposals' ? 'proposals.jsonl' : `${kind}.csv`;
     const source = fileURLToPath(ownFile(`demo/${name}`));
@@ -109,13 +98,15 @@ async function fill(database: Database, id: string): Promise<Made> {
 type Announcing = { url: string; say: Say; setPassword: SetPassword };
 
 /** Issues the key and prints it in one transaction, so that a key that was not printed is not stored. */
-async function announce(database: Database, id: string, made: Made, { url, say, setPassword }: Announcing) {
-  await forOrganization(database, id).transaction(async (em) => {
+async function announce(database: Database, id: OrganizationId, made: Made, { url, say, setPassword }: Announcing) {
+  const tenant = forOrganization(database, id);
+  const members = await tenant.em().find(Member, {}, { orderBy: { role: 'asc' } });
+  const signIns = members.map((member) => ({ member, password: randomBytes(12).toString('base64url') }));
+  // A password that was not printed is useless, and the next start sets another.
+  for (const { member, password } of signIns) await setPassword(member, password);
+  await tenant.transaction(async (em) => {
     const admin = await em.findOneOrFail(Member, { role: 'admin' });
-    const { raw } = await issueKey(em, admin, 'Demo');
-    const signIns = people.map((person) => ({ ...person, password: randomBytes(12).toString('base64url') }));
-    // A password without its member is useless, and the next start sets another.
-    for (const { password, ...person } of signIns) await setPassword(person, password);
+    const { raw } = await issueKey(em, admin, { name: 'Demo' });
     for (const line of announcement(made, raw, url, signIns)) say(line);
   });
 }
@@ -128,9 +119,9 @@ function announcement(
 ): string[] {
   return [
     '',
-    `Made a demo organization, ${organization}: ${customers} customers, ${items} items, ${proposals} proposals.`,
+    `Created a demo organization, ${organization}: ${customers} customers, ${items} items, ${proposals} proposals.`,
     '',
-    '  Its API key, shown only now:',
+    '  API key (shown only once):',
     '',
     `    ${key}`,
     '',
@@ -140,8 +131,8 @@ function announcement(
     '',
     `  Documentation: ${url}/docs`,
     '',
-    `  Its settings, where keys are made: ${url}/settings`,
-    ...signIns.map(({ email, role, password }) => `    ${email}  ${password}  (${role})`),
+    `  Settings (create keys here): ${url}/settings`,
+    ...signIns.map(({ member: { email, role }, password }) => `    ${email}  ${password}  (${role})`),
     '',
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * How a search finds a word with an @: by what is on either side of it. By an index of every three letters it would take
- * long, because most of those in an e-mail address are in all the others too.
+ * long, because most of those in an email address are in all the others too.
  */
 
 /** How long the parts are that are kept. */

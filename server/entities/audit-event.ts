@@ -17,9 +17,19 @@ export const auditActions = {
   sessions_ended: 'end sessions',
   plan_changed: 'change the plan',
   organization_renamed: 'rename the organization',
+  currency_changed: 'change the currency',
   records_imported: 'import records',
   records_exported: 'export records',
   customer_erased: 'erase a customer',
+  external_id_released: 'release an external ID',
+  webhook_created: 'create a webhook endpoint',
+  webhook_changed: 'change a webhook endpoint',
+  webhook_switched_on: 'switch on a webhook endpoint',
+  webhook_switched_off: 'switch off a webhook endpoint',
+  webhook_secret_replaced: 'replace the secret of a webhook endpoint',
+  webhook_removed: 'remove a webhook endpoint',
+  webhook_tested: 'send a test to a webhook endpoint',
+  webhook_resent: 'send webhook events again',
   signed_in: 'sign in',
   sign_in_failed: 'sign in',
 } as const;
@@ -43,7 +53,7 @@ export const AuditEvent = defineEntity({
     detail: optionalText(),
     /** The old value, if something was renamed or changed. */
     previous: optionalText(),
-    /** Why it was rejected. */
+    /** Why it was rejected; `application` if an application did it, and nobody else. */
     reason: optionalText(),
     ipAddress: optionalText(),
     createdAt: timestamp().defaultRaw('now()'),

@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { atParts } from './at-parts.ts';
 import { foldForOrder, phoneDigits, phoneMark, searchForms, searchText } from './fold.ts';
-import { filters, metadata, optionalText, owned, times } from './owned.ts';
+import { filters, metadata, optionalText, optionalTimestamp, owned, versioned } from './owned.ts';
 
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
 export type StoredAddress = Record<(typeof addressParts)[number], string | null>;
@@ -71,7 +71,8 @@ export const Customer = defineEntity({
       .enum(['active', 'archived'])
       .$type<'active' | 'archived'>()
       .onCreate(() => 'active'),
-    ...times,
+    erasedAt: optionalTimestamp(),
+    ...versioned,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
     nameSearch: p.text().onCreate(nameSearch).onUpdate(nameSearch),
     emailKey: p.text().$type<string | null>().strictNullable().onCreate(emailKey).onUpdate(emailKey),

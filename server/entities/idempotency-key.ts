@@ -3,6 +3,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalText, owned, timestamp } from './owned.ts';
 
+/** How long a repeated request gets the stored response. */
+export const idempotencyLifetime = '24 hours';
+
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
@@ -19,7 +22,6 @@ export const IdempotencyKey = defineEntity({
     /** The JSON of the response, byte for byte: a jsonb column would reorder its keys. */
     body: p.text(),
     createdAt: timestamp().defaultRaw('now()'),
-    expired: p.boolean().formula("created_at <= now() - interval '24 hours'").persist(false),
   },
 });
 export type IdempotencyKey = InferEntity<typeof IdempotencyKey>;

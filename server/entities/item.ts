@@ -2,7 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { foldForOrder, searchText } from './fold.ts';
-import { filters, metadata, optionalRate, optionalText, owned, times } from './owned.ts';
+import { filters, metadata, optionalRate, optionalText, owned, versioned } from './owned.ts';
 
 type Searched = { name: string; sku?: string | null; description?: string | null };
 
@@ -33,7 +33,7 @@ export const Item = defineEntity({
       .enum(['active', 'archived'])
       .$type<'active' | 'archived'>()
       .onCreate(() => 'active'),
-    ...times,
+    ...versioned,
     nameKey: p.text().onCreate(nameKey).onUpdate(nameKey),
     skuKey: p.text().$type<string | null>().strictNullable().onCreate(skuKey).onUpdate(skuKey),
     search: p.text().onCreate(search).onUpdate(search),

@@ -1,6 +1,6 @@
 /** Names that people give: to organizations, members and API keys. */
 
-export const nameLength = { organization: 200, member: 200, apiKey: 80 } as const;
+export const nameLength = { organization: 200, member: 200, apiKey: 80, webhook: 80 } as const;
 
 /** Trimmed and in Unicode's composed form; or the sentence that says what is wrong with it. */
 export function parseName(typed: string, most: number): { name: string } | { problem: string } {

@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalId, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
+import type { OrganizationId } from './owned.ts';
 import { uuidv7 } from './uuid.ts';
 
 export const plans = ['free', 'team'] as const;
@@ -12,14 +13,18 @@ export type Role = (typeof roles)[number];
 
 const createdAt = () => timestamp().defaultRaw('now()');
 
+/** No organization has it yet. */
+export const newOrganizationId = (): OrganizationId => uuidv7() as OrganizationId;
+
 export const Organization = defineEntity({
   name: 'Organization',
   tableName: 'organizations',
   properties: {
     id: p
       .uuid()
+      .$type<OrganizationId>()
       .primary()
-      .onCreate(() => uuidv7()),
+      .onCreate(() => newOrganizationId()),
     name: p.text(),
     slug: p.text(),
     currency: p.text(),
@@ -37,7 +42,7 @@ export const Member = defineEntity({
     ...owned,
     name: p.text(),
     email: p.text(),
-    /** The e-mail address in lower case: unique across the installation, because it is how a person signs in. */
+    /** The email address in lower case: unique across the installation, because it is how a person signs in. */
     emailKey: p.text(),
     role: p.text().$type<Role>(),
     createdAt: createdAt(),
@@ -56,7 +61,7 @@ export const ApiKey = defineEntity({
   properties: {
     ...owned,
     name: p.text(),
-    /** `ak_live_1a2b`: enough to recognise a key, but not to guess it. */
+    /** `ak_live_1a2b`: enough to recognize a key, but not to guess it. */
     prefix: p.text(),
     lastFour: p.text(),
     /** SHA-256 of the raw key, in hex. */
@@ -66,12 +71,15 @@ export const ApiKey = defineEntity({
     lastUsedAt: optionalTimestamp(),
     revokedAt: optionalTimestamp(),
     revokedBy: optionalId(),
-    /** When a replaced key stops working; null for a key that works until it is revoked. */
+    /** When a replaced or expiring key stops working; null for a key that works until it is revoked. */
     endsAt: optionalTimestamp(),
     /** The id of the key that replaces it. */
     replacedBy: optionalId(),
     /** The form that created it, if any: a form that is sent twice creates one key. */
     csrfTokenId: optionalText(),
+    /** The application that got it by OAuth, and the host that it was sent to; null for a key that a person copied. */
+    clientId: optionalText(),
+    clientHost: optionalText(),
     transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
   },
 });

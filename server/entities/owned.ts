@@ -6,11 +6,19 @@ import { uuidv7 } from './uuid.ts';
 
 export const organizationFilter = 'organization';
 
+declare const proven: unique symbol;
+/**
+ * The id of the organization that a caller acts for. Rows read by a key's hash, a session's address or a command's slug
+ * have one; nothing that a caller sends does.
+ */
+export type OrganizationId = string & { readonly [proven]: 'organization' };
+
 /** The organization that this entity manager is bound to; throws if there is none. */
-export function organizationOf(em: EntityManager): string {
+export function organizationOf(em: Pick<EntityManager, 'getFilterParams'>): OrganizationId {
   const id: unknown = em.getFilterParams(organizationFilter)?.id;
   if (typeof id !== 'string') throw new Error('This entity manager is not bound to an organization.');
-  return id;
+  // `forOrganization` sets it to such an id.
+  return id as OrganizationId;
 }
 
 export const filters = {
@@ -55,6 +63,7 @@ export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({
 export const owned = {
   organizationId: p
     .uuid()
+    .$type<OrganizationId>()
     .primary()
     .onCreate((_, em) => organizationOf(em)),
   id: p
@@ -65,8 +74,13 @@ export const owned = {
 
 type Changed = { updatedAt: string; transactionStart?: string };
 
-/** Both times come from the database: the start of the writing transaction. */
-export const times = {
+/** What every record has. Both times come from the database: the start of the writing transaction. */
+export const versioned = {
+  /** Counts the versions of a record: every statement that changes one adds 1. */
+  revision: p
+    .integer()
+    .onCreate(() => 1)
+    .onUpdate(({ revision }: { revision: number }) => revision + 1),
   createdAt: timestamp().defaultRaw('now()'),
   // Never earlier than what is stored: a transaction that waited for the row began before the one it waited for.
   updatedAt: timestamp()

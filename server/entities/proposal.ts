@@ -11,7 +11,7 @@ import {
   optionalTimestamp,
   owned,
   timestamp,
-  times,
+  versioned,
 } from './owned.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
@@ -61,7 +61,7 @@ export const Proposal = defineEntity({
     owner: person(),
     externalId: optionalText(),
     metadata: metadata(),
-    ...times,
+    ...versioned,
     /** The customer's nameSearch, so that a search finds a proposal by it; changed when the customer is renamed. */
     customerKey: optionalText(),
     search: p.text().onCreate(search).onUpdate(search),

@@ -1,17 +1,42 @@
-/** A file that was uploaded to be imported: the latest one of an organization, and how far it is. */
+/** A file that was uploaded to be imported: what it contains, how far it is, and what became of it. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalText, owned, timestamp } from './owned.ts';
 
 /**
- * `uploading` → `checking` → `checked` → `importing` → `imported`; `failed` where the file as a whole cannot be imported,
- * `stopped` where the server stopped before the end.
+ * `uploading` → `checking` → `mapping` (where an admin has to choose) → `checking` → `checked` → `importing` → `imported`;
+ * `failed` where the file as a whole cannot be imported, `stopped` where the import stopped before the end.
  */
-export type UploadState = 'uploading' | 'checking' | 'checked' | 'importing' | 'imported' | 'failed' | 'stopped';
+export type UploadState =
+  | 'uploading'
+  | 'checking'
+  | 'mapping'
+  | 'checked'
+  | 'importing'
+  | 'imported'
+  | 'failed'
+  | 'stopped';
 export const workingStates = ['uploading', 'checking', 'importing'] as const satisfies UploadState[];
 
-export const uploadKinds = ['customers', 'items', 'proposals'] as const;
-export type UploadKind = (typeof uploadKinds)[number];
+export const importKinds = ['customers', 'items', 'proposals'] as const;
+export type ImportKind = (typeof importKinds)[number];
+
+/** By which field rows find the record that they change; `none` creates a record for every row. */
+export const matches = ['externalId', 'email', 'sku', 'none'] as const;
+export type Match = (typeof matches)[number];
+
+/** What a person says about a file. */
+export type ImportChoices = {
+  /** Column of the file → field of the record; an empty field leaves the column out. */
+  map?: Record<string, string> | undefined;
+  /** Keeps columns that are not fields under metadata, by their own names. */
+  restToMetadata?: boolean | undefined;
+  decimalPoint?: '.' | ',' | undefined;
+  dateOrder?: 'day-month' | 'month-day' | undefined;
+  match?: Match | undefined;
+  /** The type of rows that have none. */
+  type?: string | undefined;
+};
 
 /** The counts of a dry run or an import, its notes, and the first errors. */
 export type UploadSummary = {
@@ -27,6 +52,9 @@ export type UploadSummary = {
 /** The first rows as they will be read: each field with its value as text, or what is wrong with the row. */
 export type UploadRow = { line: number; values: [field: string, text: string][]; errors: string[] };
 
+/** The stored ids of the first records that the import wrote. */
+export type UploadRecords = { created: string[]; updated: string[] };
+
 export const Upload = defineEntity({
   name: 'Upload',
   tableName: 'uploads',
@@ -34,10 +62,15 @@ export const Upload = defineEntity({
   properties: {
     ...owned,
     memberId: p.uuid(),
-    kind: p.text().$type<UploadKind>(),
+    kind: p.text().$type<ImportKind>(),
     fileName: p.text(),
-    /** What its columns mean, where the member said so. */
-    mapping: p.json<{ map?: Record<string, string>; restToMetadata: boolean }>(),
+    mapping: p.json<ImportChoices>(),
+    /** What the file contains, with the first values of its columns: the inspection of server/import. */
+    inspection: p
+      .json<object>()
+      .$type<object | null>()
+      .strictNullable()
+      .onCreate(() => null),
     state: p.text().$type<UploadState>(),
     bytesRead: p.bigint('number').onCreate(() => 0),
     bytesTotal: p.bigint('number').onCreate(() => 0),
@@ -49,8 +82,14 @@ export const Upload = defineEntity({
       .$type<UploadSummary | null>()
       .strictNullable()
       .onCreate(() => null),
+    records: p.json<UploadRecords>().onCreate(() => ({ created: [], updated: [] })),
     /** Why it failed. */
     failure: optionalText(),
+    /** When the file was discarded, because it may hold the data of a customer who was erased. */
+    erasedAt: timestamp()
+      .$type<string | null>()
+      .strictNullable()
+      .onCreate(() => null),
     createdAt: timestamp().defaultRaw('now()'),
     /** When the process that works on it last said so. */
     activeAt: timestamp().defaultRaw('now()'),
@@ -59,6 +98,15 @@ export const Upload = defineEntity({
   },
 });
 export type Upload = InferEntity<typeof Upload>;
+
+/** What the columns of an organization's files meant last time, for the next file of the same kind. */
+export const ImportMapping = defineEntity({
+  name: 'ImportMapping',
+  tableName: 'import_mappings',
+  filters,
+  properties: { ...owned, kind: p.text().$type<ImportKind>(), choices: p.json<ImportChoices>() },
+});
+export type ImportMapping = InferEntity<typeof ImportMapping>;
 
 const silentForMs = 20_000;
 

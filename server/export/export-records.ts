@@ -5,16 +5,21 @@
  *     await pipeline(Readable.from(exportRecords({ database, organizationId, kind: 'customers', format: 'csv' })), target);
  *
  * The next piece is read when the last one has been taken. A loop that ends early closes the connection. Until the end
- * one database transaction stays open, which holds back `syncedThrough`: a slow reader needs a time limit or a file.
+ * one database transaction stays open, which only reads, so that `syncedThrough` does not wait for it; for a slow reader,
+ * see spool.ts.
  */
 import type { Database } from '../database/orm.ts';
 import { openSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
 import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
+import type { OrganizationId } from '../entities/owned.ts';
 import { Proposal } from '../entities/proposal.ts';
-import { RecordTable } from '../records/record-table.ts';
-import { cellsOf, csvLines } from './cells.ts';
+import { readerName } from '../records/sync-bound.ts';
+import { recordTable } from '../records/record-table.ts';
+import type { RecordTable } from '../records/record-table.ts';
+import { byteOrderMark, csvLines } from '../text/spreadsheet.ts';
+import { cellsOf } from './cells.ts';
 import { withReferences } from './references.ts';
 import { customerShape, itemShape, proposalShape } from './shapes.ts';
 import type { Shape } from './shapes.ts';
@@ -26,7 +31,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 export type ExportOptions = {
   database: Pick<Database, 'orm' | 'pool'>;
-  organizationId: string;
+  organizationId: OrganizationId;
   kind: ExportKind;
   format: ExportFormat;
   /** Only records that changed at or after this time, RFC 3339 in UTC. */
@@ -41,17 +46,28 @@ const pageSize = 1000;
 
 export async function* exportRecords(options: ExportOptions): AsyncGenerator<string> {
   const { database, organizationId, kind } = options;
-  const metadata = database.orm.getMetadata();
+  const { orm } = database;
   const { session, close } = await openSession(database.pool, organizationId);
   try {
+    await session.command(`set application_name = '${readerName}'`);
     // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
     await session.command('begin isolation level repeatable read read only');
     if (kind === 'customers') {
-      yield* piecesOf(options, session, new RecordTable<Customer>(metadata.get(Customer)), customerShape);
+      yield* piecesOf(
+        options,
+        session,
+        recordTable(Customer, () => orm),
+        customerShape,
+      );
     } else if (kind === 'items') {
-      yield* piecesOf(options, session, new RecordTable<Item>(metadata.get(Item)), itemShape);
+      yield* piecesOf(
+        options,
+        session,
+        recordTable(Item, () => orm),
+        itemShape,
+      );
     } else {
-      const table = new RecordTable<Proposal>(metadata.get(Proposal));
+      const table = recordTable(Proposal, () => orm);
       yield* piecesOf(options, session, table, proposalShape, (page) => withReferences(session, database.orm, page));
     }
   } finally {
@@ -62,7 +78,7 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
 type Stored = { id: string; metadata: Record<string, string> };
 
 async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
-  { format, byteOrderMark = false, updatedSince, onProgress }: ExportOptions,
+  { format, byteOrderMark: isMarked = false, updatedSince, onProgress }: ExportOptions,
   session: Session,
   table: RecordTable<Read>,
   shape: Shape<Shown>,
@@ -71,12 +87,13 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
 ): AsyncGenerator<string> {
   const keys = format === 'csv' ? await metadataKeys(session, table, updatedSince) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
-  if (format === 'csv') yield `${byteOrderMark ? '\uFEFF' : ''}${csvLines([columns])}`;
+  if (format === 'csv') yield `${isMarked ? byteOrderMark : ''}${csvLines([columns])}`;
+  const cells = cellsOf(columns);
   let written = 0;
   for await (const page of pagesOf(session, table, updatedSince)) {
     const documents = (await complete(page)).map((record) => shape.document(record));
     yield format === 'csv'
-      ? csvLines(documents.map((document) => cellsOf(document, columns)))
+      ? csvLines(documents.map(cells))
       : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
     written += page.length;
     onProgress?.(written);

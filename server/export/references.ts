@@ -1,17 +1,17 @@
 /** What an exported proposal takes from other records: its lines, and the externalIds of its customer and items. */
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Database } from '../database/orm.ts';
 import type { Session } from '../database/session.ts';
 import { ProposalLine } from '../entities/proposal.ts';
 import type { Proposal } from '../entities/proposal.ts';
-import { RecordTable } from '../records/record-table.ts';
+import { recordTable } from '../records/record-table.ts';
 import type { ExportedProposal } from './shapes.ts';
 
 export async function withReferences(
   session: Session,
-  orm: MikroORM,
+  orm: Database['orm'],
   page: readonly Proposal[],
 ): Promise<ExportedProposal[]> {
-  const table = new RecordTable<ProposalLine>(orm.getMetadata().get(ProposalLine));
+  const table = recordTable(ProposalLine, () => orm);
   const rows = await session.query(
     `select ${table.selection('t')} from proposal_lines t
      where t.organization_id = $1 and t.proposal_id = any($2) order by t.proposal_id, t.position`,

@@ -1,37 +1,29 @@
 /** The whole HTTP surface, in the order in which a request passes through it. */
-import type { AppRouter } from '@ts-rest/core';
-import { createExpressEndpoints } from '@ts-rest/express';
-import type { RequestValidationError } from '@ts-rest/express';
 import express from 'express';
-import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
-import { rateLimit } from '../../contract/limits.ts';
+import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import { v1 } from '../../contract/v1.ts';
-import { authenticate } from '../keys/authenticate.ts';
-import { createCaller } from '../keys/caller.ts';
-import type { Caller } from '../keys/caller.ts';
-import type { Uploads } from '../import/uploads/uploads.ts';
+import type { EndpointParts } from '../webhooks/endpoints.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
-import type { StatementLimiter } from '../limits/concurrency.ts';
-import type { UnknownKeys } from '../limits/unknown-keys.ts';
+import type { Shares } from '../limits/concurrency.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
+import { admitAgent, admitCaller } from './admission.ts';
 import { limitTime } from './deadlines.ts';
-import { adapt } from './endpoints.ts';
-import { leanContract } from './lean-contract.ts';
-import { v1Handlers } from '../api/v1.ts';
+import { mountOperations } from './endpoints.ts';
+import { noticeProxies } from './connections.ts';
+import { identify } from './identify.ts';
 import type { Database } from '../database/orm.ts';
-import { freshId, publicId } from '../records/public-id.ts';
 import { readBody } from './body.ts';
+import { compress } from './compress.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { onDemand } from './on-demand.ts';
 import { parseQuery } from './query.ts';
-import { limitHeaders } from './rate-headers.ts';
-import { allowedMethods, methodAdvice, operationFinder, operationIdOf, pathForm, routeHint } from './routes.ts';
-import { invalidRequest } from '../problems/invalid-request.ts';
+import { allowedMethods, methodAdvice, pathForm, routeHint } from './routes.ts';
 import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
 import { sendProblem } from './send-problem.ts';
-import type { UsageEvent, UsageLog } from '../keys/usage.ts';
+import type { UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { siteRoutes, unknownPage } from '../web/site.ts';
@@ -41,11 +33,11 @@ export type Parts = SettingsOptions & {
   keys: KeyDirectory;
   usage: UsageLog;
   uploads: Uploads;
-  /** Limits unknown keys, per network. */
-  unknownKeys: UnknownKeys;
+  webhooks: EndpointParts;
   limiter: RateLimiter;
-  /** Limits how many statements run in the database at once. */
-  statements: StatementLimiter;
+  /** Limits what agents send besides calls of tools. */
+  handshakes: RateLimiter;
+  shares: Shares;
   log: Log;
   /** Signs the sessions and forms of the settings pages; see SettingsParts. */
   secret: string;
@@ -53,6 +45,9 @@ export type Parts = SettingsOptions & {
   secure: boolean;
   /** How many trusted proxies are in front, each of which adds to X-Forwarded-For. */
   trustedProxies: number;
+  securityContact: string | undefined;
+  /** Tells the operator. */
+  warn: (message: string) => void;
   /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
 };
@@ -68,7 +63,9 @@ export function createApp(parts: Parts): Express {
     .set('trust proxy', parts.trustedProxies);
 
   app.use(
+    noticeProxies(parts),
     identify(parts),
+    compress,
     limitTime(deadlineMs, (request, response) => {
       // In a checkout, the first request for the client compiles it, which needs no database.
       if (request.originalUrl.startsWith('/client')) return;
@@ -81,21 +78,30 @@ export function createApp(parts: Parts): Express {
   // The API comes first, because anything before it would cost time in each of its requests.
   const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
   app.use(sendOptions(allowed));
-  app.use(['/v1', '/mcp'], admitCaller(parts));
-  createExpressEndpoints<AppRouter>(leanContract(v1), adapt(v1, v1Handlers, baseUrl), app, endpointOptions);
-  const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(baseUrl));
-  app.post('/mcp', ...readBody, mcp);
+  app.use('/v1', admitCaller(parts));
+  mountOperations(app, parts.shares);
+  const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(parts));
+  app.use('/mcp', admitAgent(parts));
+  app.post('/mcp', ...readBody(parts.shares), mcp);
   for (const [path, methods] of allowed) app.all(path, rejectMethod(methods));
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
-  const openApi = onDemand(async () => (await import('./openapi.ts')).openApiRoutes(baseUrl));
+  const openApi = onDemand(async () => (await import('./documents/routes.ts')).openApiRoutes(baseUrl));
   app.get(['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swagger-2.0.json'], openApi);
   app.use(
     '/docs',
     onDemand(async () => (await import('../web/docs/router.ts')).docs(baseUrl)),
   );
-  app.use(siteRoutes(baseUrl));
+  app.use(siteRoutes(parts));
+  app.use(
+    '/.well-known',
+    onDemand(async () => (await import('./oauth.ts')).discoveryRoutes(baseUrl)),
+  );
+  app.use(
+    '/oauth',
+    onDemand(async () => (await import('./oauth.ts')).oauthRoutes(parts)),
+  );
   const onError = (error: unknown) => log({ message: 'settings failed beside a request', error: describeError(error) });
   app.use(
     '/settings',
@@ -110,116 +116,13 @@ export function createApp(parts: Parts): Express {
   return app;
 }
 
-// ts-rest types these for one route each; they are Express's own, and serve any route.
-const endpointOptions = {
-  globalMiddleware: readBody,
-  requestValidationErrorHandler: rejectInvalid,
-} as unknown as Parameters<typeof createExpressEndpoints<AppRouter>>[3];
-
 const deadlineMs = 11_000;
-
-/** Gives the request its id and its line in the log. */
-function identify({ log, usage }: Parts): RequestHandler {
-  return (request, response, next) => {
-    const requestId = freshId('request');
-    const startedAt = performance.now();
-    // Inside a mounted router, such as the settings', `url` is shorter.
-    const { path } = request;
-    response.locals.requestId = requestId;
-    response.setHeader('X-Request-Id', requestId);
-    response.setHeader('Cache-Control', 'private, no-cache');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.on('close', () => {
-      const { caller, memberId, failure } = response.locals;
-      const operation = operationOf(request);
-      log({
-        requestId,
-        method: request.method,
-        path,
-        operation,
-        status: response.statusCode,
-        ms: Math.round((performance.now() - startedAt) * 10) / 10,
-        keyId: caller && publicId('key', caller.key.id),
-        organizationId: caller && publicId('organization', caller.organization.id),
-        memberId: memberId && publicId('member', memberId),
-        ...(response.writableFinished ? {} : { aborted: true }),
-        ...(failure ? { error: describeError(failure) } : {}),
-      });
-      if (caller) usage.record(usageOf({ method: request.method, path, operation }, response, caller));
-    });
-    const hosts = request.headersDistinct.host?.filter((host) => host !== '').length ?? 0;
-    if (hosts === 0 && request.httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
-    if (hosts > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
-    next();
-  };
-}
-
-const findOperation = operationFinder(v1);
-type Requested = { method: string; path: string; operation: string | undefined };
-
-/**
- * What a key's usage records about a request: which fields were wrong, but not their values. An agent's tool counts as the
- * operation that it performed, with the status of that.
- */
-function usageOf(
-  { method, path, operation }: Requested,
-  response: Response,
-  { key, organization }: Caller,
-): UsageEvent {
-  const { problem, performed, requestId } = response.locals;
-  const failed = problem ?? performed?.problem;
-  return {
-    keyId: key.id,
-    organizationId: organization.id,
-    // Whatever is rejected before it is routed, such as by the rate limit, is looked up by its path.
-    operation: performed?.operation ?? operation ?? findOperation(method, path),
-    status: performed?.problem?.status ?? response.statusCode,
-    code: failed?.code,
-    fields: failed?.errors.map(({ field, code }) => ({ field, code })),
-    requestId,
-  };
-}
-
-/** The operationId of the contract, once the request is routed. */
-export function operationOf(request: object): string | undefined {
-  return operationIdOf(Reflect.get(Object(Reflect.get(request, 'tsRestRoute')), 'metadata'));
-}
 
 function readiness({ database }: Parts): RequestHandler {
   return async (_, response) => {
     await database.control.query('select 1');
     response.json({ status: 'ready' });
   };
-}
-
-/** The rate limit state of a network that has sent too many unknown keys. */
-const exhausted = { remaining: 0, resetSeconds: rateLimit.windowSeconds };
-
-/** Checks the key (401), then the rate limit (429), then the plan (403); later steps know the caller. */
-function admitCaller({ keys, unknownKeys, limiter, ...parts }: Parts): RequestHandler {
-  return async (request, response, next) => {
-    const { headers, url, ip: ipAddress = '' } = request;
-    const key = await authenticate({ headers, url, ipAddress }, keys, unknownKeys).catch((error: unknown) => {
-      if (error instanceof Problem && error.code === 'rate_limited') response.set(limitHeaders(exhausted));
-      throw error;
-    });
-    const allowance = await limiter.take(key.id);
-    response.locals.caller = createCaller(key, allowance, parts);
-    for (const [name, value] of Object.entries(limitHeaders(allowance))) response.setHeader(name, value);
-    if (!allowance.accepted) throw new Problem('rate_limited');
-    if (key.organization.plan !== 'team') throw new Problem('plan_required');
-    next();
-  };
-}
-
-/** The request does not match the contract: the problem says what is valid. */
-function rejectInvalid(
-  error: RequestValidationError,
-  request: Request,
-  _: Response,
-  next: (error: unknown) => void,
-): void {
-  next(invalidRequest(error, request));
 }
 
 /**

@@ -2,8 +2,11 @@
 import express from 'express';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { maximumBodyBytes } from '../../contract/limits.ts';
+import type { Shares } from '../limits/concurrency.ts';
+import { networkOf } from '../limits/network.ts';
+import type { Turns } from '../limits/turns.ts';
 import { Problem } from '../problems/problem.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from '../text/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -13,15 +16,21 @@ const mediaTypes: Record<string, string[]> = {
   PATCH: ['application/json', 'application/merge-patch+json'],
 };
 
-/** Checks the headers, then reads and parses the bytes: afterwards `req.body` is the JSON of a POST or PATCH. */
-export const readBody: RequestHandler[] = [requireJson, readBytes, parseBody].map((step): RequestHandler => {
-  // Each is a middleware, because the router catches what middleware throws; a throwing callback would end the process.
-  return (request, response, next) => (request.method in mediaTypes ? step(request, response, next) : next());
-});
+/** Larger bodies are parsed one at a time. */
+const longBytes = 16 * 1024;
+
+/** Checks the headers, then reads and parses the bytes: afterward `req.body` is the JSON of a POST or PATCH. */
+export const readBody = ({ turns }: Pick<Shares, 'turns'>): RequestHandler[] =>
+  [requireJson, readBytes, parseBody(turns)].map((step): RequestHandler => {
+    // Each is a middleware, because the router catches what middleware throws; a throwing callback would end the process.
+    return (request, response, next) => (request.method in mediaTypes ? step(request, response, next) : next());
+  });
 
 function requireJson(request: Request, _: Response, next: NextFunction): void {
   if (!hasBody(request)) throw malformed('missing');
   requireMediaType(request, mediaTypes[request.method] ?? []);
+  // The bytes would be read before they are rejected.
+  if (Number(request.headers['content-length']) > maximumBodyBytes) throw new Problem('payload_too_large');
   next();
 }
 
@@ -49,15 +58,20 @@ function requireMediaType({ headers }: Request, accepted: string[]): void {
   }
 }
 
-function parseBody(request: Request, _: Response, next: NextFunction): void {
-  const bytes: unknown = request.body;
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('empty');
-  let text: string;
+const parseBody =
+  (turns: Turns): RequestHandler =>
+  async (request, response, next) => {
+    const bytes: unknown = request.body;
+    if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('empty');
+    if (bytes.length > longBytes) await turns.take(response.locals.key?.organization.id ?? networkOf(request.ip ?? ''));
+    request.body = parseJson(textOf(bytes));
+    next();
+  };
+
+function textOf(bytes: Uint8Array): string {
   try {
-    text = utf8.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw malformed('not_utf8');
   }
-  request.body = parseJson(text);
-  next();
 }

@@ -1,6 +1,7 @@
 /** The state of a request, in `response.locals`, which every middleware can access. */
 import type { Response } from 'express';
 import type { Caller } from '../keys/caller.ts';
+import type { AuthenticatedKey } from '../keys/directory.ts';
 import type { Problem } from '../problems/problem.ts';
 
 declare global {
@@ -10,9 +11,13 @@ declare global {
       requestId: string;
       /** Why the request was rejected. */
       problem?: Problem;
-      /** The operation that an agent's tool performed, and why that failed. */
-      performed?: { operation: string | undefined; problem?: Problem };
-      /** The caller of the API, once the key is authenticated. */
+      /** The contract's id of the operation that was performed. */
+      operation?: string;
+      /** The status of an operation that an agent's tool performed: the response itself is 200. */
+      toolStatus?: number;
+      /** The key of a request to the API. */
+      key?: AuthenticatedKey;
+      /** The caller, once the key's allowance and plan are checked. */
       caller?: Caller;
       /** The member who is signed in to the settings. */
       memberId?: string;
@@ -22,9 +27,14 @@ declare global {
   }
 }
 
-/** The caller of an authenticated request. */
-export function callerOf(response: Response): Caller {
-  const { caller } = response.locals;
-  if (!caller) throw new Error('This request was not authenticated.');
+/** The key of an authenticated request. */
+export function keyOf({ locals: { key } }: Response): AuthenticatedKey {
+  if (!key) throw new Error('This request was not authenticated.');
+  return key;
+}
+
+/** The caller of an admitted request. */
+export function callerOf({ locals: { caller } }: Response): Caller {
+  if (!caller) throw new Error('This request was not admitted.');
   return caller;
 }

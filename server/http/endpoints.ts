@@ -1,79 +1,101 @@
-/** Connects the contract and the handlers; each reply becomes one write to the connection. */
-import { Stream } from 'node:stream';
-import type { AppRouter } from '@ts-rest/core';
-import { isAppRoute } from '@ts-rest/core';
-import type { createExpressEndpoints } from '@ts-rest/express';
-import type { Response } from 'express';
-import type { V1 } from '../../contract/v1.ts';
+/**
+ * Mounts the operations of the contract through @ts-rest/express, which routes requests by their methods and paths, and
+ * passes on what is thrown. It gets no schemas, because perform() parses for every way in, and no response bodies,
+ * because a reply's text is serialized already: it is sent here, and that ts-rest ends the response once more does nothing.
+ */
+import { initContract, isAppRoute } from '@ts-rest/core';
+import type { AppRoute, AppRouter } from '@ts-rest/core';
+import { createExpressEndpoints } from '@ts-rest/express';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import { v1 } from '../../contract/v1.ts';
 import { isNotModified } from '../api/conditional.ts';
-import type { Handlers } from '../api/handler.ts';
-import type { Reply } from '../api/reply.ts';
-import type { Caller } from '../keys/caller.ts';
+import { operationOf } from '../operations/operations.ts';
+import type { AnyReply, Operation } from '../operations/operations.ts';
+import { perform } from '../operations/perform.ts';
+import { readBody } from './body.ts';
+import type { Shares } from '../limits/concurrency.ts';
 import { callerOf } from './context.ts';
 
-type Input = { params: unknown; query: unknown; body: unknown; headers: unknown; res: Response };
-type AnyReply = Reply<200 | 201, unknown>;
-type Endpoints = Parameters<typeof createExpressEndpoints<AppRouter>>[1];
-
-/** The handlers in the form that ts-rest expects. */
-export function adapt(
-  contract: V1,
-  handlers: { [Resource in keyof V1]: Handlers<V1[Resource]> },
-  baseUrl: () => string,
-): Endpoints {
-  const adaptOne = (handler: (request: unknown, caller: Caller) => Promise<AnyReply>, isConditional: boolean) => {
-    return async ({ params, query, body, headers, res }: Input) => {
-      const reply = await handler({ params, query, body, headers, baseUrl: baseUrl() }, callerOf(res));
-      const isSame = isConditional && reply.etag !== undefined && isNotModified(ifNoneMatchOf(headers), reply.etag);
-      return { status: isSame ? 304 : reply.status, body: new Sending(reply, isSame, baseUrl()) };
-    };
-  };
-  // Names to functions, level by level; the type of `handlers` has checked that they match.
-  const adaptAll = (routes: object, group: object): object =>
-    Object.fromEntries(
-      Object.entries(routes).map(([name, route]) => {
-        const value: never = Reflect.get(group, name) as never;
-        return [name, isAppRoute(route) ? adaptOne(value, 304 in route.responses) : adaptAll(route, value)];
-      }),
-    );
-  return adaptAll(contract, handlers) as Endpoints;
+export function mountOperations(app: Express, shares: Shares): void {
+  const { routes, endpoints } = mounted(v1, readBody(shares));
+  // ts-rest types the endpoints of one known contract; these are made for each route of any.
+  createExpressEndpoints<AppRouter>(routes, endpoints as never, app, { logInitialization: false });
 }
 
-/** ts-rest pipes a body that is a stream into the response: this one writes the whole of it at once. */
-class Sending extends Stream {
-  readonly #reply: AnyReply;
-  readonly #isSame: boolean;
-  readonly #baseUrl: string;
+const { noBody } = initContract();
+const responses: AppRoute['responses'] = { 200: noBody(), 201: noBody(), 304: noBody() };
 
-  constructor(reply: AnyReply, isSame: boolean, baseUrl: string) {
-    super();
-    this.#reply = reply;
-    this.#isSame = isSame;
-    this.#baseUrl = baseUrl;
-  }
-
-  override pipe<T extends NodeJS.WritableStream>(destination: T): T {
-    // ts-rest gives the response.
-    const response = destination as unknown as Response;
-    const { status, text, etag, location, next, replayed } = this.#reply;
-    const headers: Record<string, string | number> = {};
-    if (etag !== undefined) headers.ETag = etag;
-    if (this.#isSame) {
-      response.writeHead(304, headers).end();
-      return destination;
+function mounted(router: AppRouter, body: RequestHandler[]): { routes: AppRouter; endpoints: object } {
+  const routes: AppRouter = {};
+  const endpoints: Record<string, object> = {};
+  for (const [name, route] of Object.entries(router)) {
+    if (!isAppRoute(route)) {
+      ({ routes: routes[name], endpoints: endpoints[name] } = mounted(route, body));
+      continue;
     }
-    headers['Content-Type'] = 'application/json; charset=utf-8';
-    headers['Content-Length'] = Buffer.byteLength(text);
-    if (location !== undefined) headers.Location = this.#baseUrl + location;
-    if (next) headers.Link = `<${next}>; rel="next"`;
-    if (replayed) headers['Idempotency-Replayed'] = 'true';
-    // Node sends no body in response to HEAD.
-    response.writeHead(status, headers).end(text);
-    return destination;
+    const { method, path } = route;
+    routes[name] = method === 'GET' ? { method, path, responses } : { method, path, responses, body: null };
+    endpoints[name] = endpointOf(operationOf(route), body);
   }
+  return { routes, endpoints };
 }
 
-const ifNoneMatchOf = (headers: unknown): string | undefined => {
-  const header: unknown = Reflect.get(Object(headers), 'if-none-match');
-  return typeof header === 'string' ? header : undefined;
-};
+function endpointOf(operation: Operation, body: RequestHandler[]): object {
+  const { method } = operation.route;
+  const note: RequestHandler = (_, response, next) => {
+    response.locals.operation = operation.id;
+    next();
+  };
+  return {
+    middleware: method === 'GET' ? [note] : [note, ...body],
+    async handler({ req, res }: { req: Request; res: Response }) {
+      const { params, query, headers } = req;
+      const caller = callerOf(res);
+      const reply = await perform(operation, { params, query, headers, body: req.body }, caller);
+      const isSame = 304 in operation.route.responses && isNotModified(headers['if-none-match'], reply.etag);
+      return { status: await send(res, reply, { isSame, baseUrl: caller.baseUrl }), body: undefined };
+    },
+  };
+}
+
+/** Returns its status. */
+async function send(
+  response: Response,
+  { status, text, etag, location, next, replayed }: AnyReply,
+  { isSame, baseUrl }: { isSame: boolean; baseUrl: string },
+): Promise<number> {
+  const headers: Record<string, string | number> = {};
+  if (etag !== undefined) headers.ETag = etag;
+  if (isSame) {
+    response.writeHead(304, headers).end();
+    return 304;
+  }
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  const pieces = typeof text === 'string' ? [text] : text;
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  headers['Content-Length'] = length;
+  if (location !== undefined) headers.Location = baseUrl + location;
+  if (next) headers.Link = `<${next}>; rel="next"`;
+  if (replayed) headers['Idempotency-Replayed'] = 'true';
+  response.writeHead(status, headers);
+  // Node sends no body in response to HEAD.
+  if (length <= atOnceBytes || response.req.method === 'HEAD') response.end(pieces.join(''));
+  else await sendEach(response, pieces);
+  return status;
+}
+
+/** What is longer is sent as fast as it is read, so that only a little of it is copied at a time. */
+const atOnceBytes = 256 * 1024;
+/** Nobody reads it any more. */
+const idleMs = 30_000;
+
+async function sendEach(response: Response, pieces: readonly string[]): Promise<void> {
+  response.setTimeout(idleMs, () => response.destroy());
+  let proceed = () => {};
+  for (const event of ['drain', 'close']) response.on(event, () => proceed());
+  for (const piece of pieces) {
+    if (response.closed) return;
+    if (!response.write(piece)) await new Promise<void>((resolve) => (proceed = resolve));
+  }
+  response.end();
+}

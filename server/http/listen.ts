@@ -1,19 +1,23 @@
 /** Starting to listen, and draining. */
-import type { Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { UsageError } from '../config.ts';
 import type { TrackedResponses } from './unparsed.ts';
 
-/** Throws a UsageError if the port cannot be used. */
-export function listen(server: Server, host: string, port: number): Promise<void> {
+/** Throws a UsageError if the port, which this variable chooses, cannot be used. */
+export function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  variable: 'PORT' | 'METRICS_PORT' = 'PORT',
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) => {
       const taken =
         error.code === 'EADDRINUSE' &&
-        `Port ${port} is already taken; choose another with PORT, for example PORT=${port + 1}.`;
+        `Port ${port} is already taken; choose another with ${variable}, for example ${variable}=${port + 1}.`;
       const forbidden =
-        error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with PORT.`;
+        error.code === 'EACCES' && `Port ${port} may not be used by this user; choose one above 1023 with ${variable}.`;
       reject(new UsageError(taken || forbidden || `Cannot listen on ${host}:${port}: ${error.message}`));
     });
     server.listen(port, host, resolve);
@@ -51,5 +55,28 @@ export function drain(
       server.close();
       resolve();
     });
+  });
+}
+
+/** Gives the app every request, also one that expects something. */
+export function attach(server: Server, app: RequestListener): void {
+  server.on('request', app);
+  // Node would respond to an unknown Expect header itself, and not in JSON.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('checkContinue', (request, response) => {
+    continueOnceRead(request, response);
+    server.emit('request', request, response);
+  });
+}
+
+/** `Expect: 100-continue`: a body that nothing reads, because its headers are enough to reject it, is never sent. */
+function continueOnceRead(request: IncomingMessage, response: ServerResponse): void {
+  const { shouldKeepAlive } = response;
+  // Without it, the client could take its next request for the body, or the server the body for the next request.
+  response.shouldKeepAlive = false;
+  request.once('resume', () => {
+    if (response.headersSent) return;
+    response.shouldKeepAlive = shouldKeepAlive;
+    response.writeContinue();
   });
 }

@@ -39,6 +39,9 @@ const logger = pino(
 );
 
 export const standardLog: Log = (entry) => (entry.error === undefined ? logger.info(entry) : logger.error(entry));
+/** What an operator should look at. */
+export const warningLog: Log = (entry) => logger.warn(entry);
+
 /** An error for the log: its chain, and where it came from. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };

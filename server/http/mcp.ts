@@ -1,41 +1,67 @@
-/** POST /mcp: tools for agents, with the same keys, limits and handlers as the API. */
+/** POST /mcp: tools for agents, with the same keys, limits and operations as the API. */
 import { Readable } from 'node:stream';
-import { RequestValidationError } from '@ts-rest/express';
-import type { AppRoute } from '@ts-rest/core';
-import type { Request as HttpRequest, RequestHandler } from 'express';
-import { z } from 'zod';
-import { v1Handlers } from '../api/v1.ts';
-import { v1 } from '../../contract/v1.ts';
-import type { Caller } from '../keys/caller.ts';
-import { handleMcp } from '../mcp/server.ts';
-import type { CallOperation, OperationInput } from '../mcp/tools.ts';
-import { invalidRequest } from '../problems/invalid-request.ts';
-import { toProblem } from '../problems/translate.ts';
+import type { Request as HttpRequest, RequestHandler, Response } from 'express';
 import { readVersion } from '../files.ts';
-import { callerOf } from './context.ts';
-import { operationIdOf } from './routes.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import { handleMcp } from '../mcp/server.ts';
+import type { CallOperation } from '../mcp/tool.ts';
+import { createTools } from '../mcp/tools.ts';
+import { sumProposals } from '../api/proposal-sums.ts';
+import { operationOf } from '../operations/operations.ts';
+import { perform } from '../operations/perform.ts';
+import type { AdmissionParts } from '../operations/perform.ts';
+import { Problem } from '../problems/problem.ts';
+import { admitOne, rpcError } from './admission.ts';
+import { keyOf } from './context.ts';
 
-export function mcpEndpoint(baseUrl: () => string): RequestHandler {
+/** `handshakes` counts everything but calls of tools, which count as operations. */
+type Parts = AdmissionParts & { handshakes: RateLimiter };
+
+export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
   const version = readVersion();
+  const tools = createTools(sumProposals);
   return async (request, response) => {
-    const perform = operationCaller(callerOf(response), baseUrl());
-    const call: CallOperation = async (route, input) => {
-      const performed: typeof response.locals.performed = { operation: operationIdOf(route.metadata) };
-      response.locals.performed = performed;
-      try {
-        return await perform(route, input);
-      } catch (error) {
-        performed.problem = toProblem(error);
-        throw error;
-      }
-    };
-    const onFailure = (error: unknown) => (response.locals.failure = error);
-    const { status, headers, body } = await handleMcp(webRequest(request), request.body, { version, call, onFailure });
+    const message: unknown = request.body;
+    // As the protocol says since 2025-06-18. One message performs one operation, and takes one allowance.
+    if (Array.isArray(message)) {
+      response.status(400).json(rpcError(-32_600, 'Batches are not supported. Send one message in each request.'));
+      return;
+    }
+    const isCall = Reflect.get(Object(message), 'method') === 'tools/call';
+    if (!isCall && !(await handshakes.take(keyOf(response).id)).accepted) throw new Problem('rate_limited');
+    const { status, headers, body } = await handleMcp(webRequest(request), message, {
+      version,
+      tools,
+      begin: () => beginCall(response, parts),
+      onEnd: (problem) => noteEnd(response, problem),
+    });
     response.status(status);
-    for (const [name, value] of headers) response.set(name, value);
+    // Whether the connection stays open is for the server and the client to say.
+    for (const [name, value] of headers) if (name !== 'connection') response.set(name, value);
     if (body) Readable.fromWeb(body).pipe(response);
     else response.end();
   };
+}
+
+/** Takes an allowance for the call; each operation after its first one takes another. Problems: those of requireAdmission(). */
+async function beginCall(response: Response, parts: AdmissionParts): Promise<CallOperation> {
+  const key = keyOf(response);
+  let next: ReturnType<typeof admitOne> | undefined = admitOne(key, response, parts);
+  await next;
+  return async (route, input) => {
+    const operation = operationOf(route);
+    response.locals.operation = operation.id;
+    const caller = await (next ?? admitOne(key, response, parts));
+    next = undefined;
+    return perform(operation, input, caller);
+  };
+}
+
+function noteEnd({ locals }: Response, problem: Problem | undefined): void {
+  locals.toolStatus = problem?.status ?? 200;
+  if (!problem) return;
+  locals.problem = problem;
+  if (problem.status >= 500) locals.failure = problem.cause;
 }
 
 /** Without the body: it is already parsed, and passed to the SDK separately. */
@@ -46,44 +72,4 @@ function webRequest({ method, headers }: HttpRequest): Request {
       : [[name, [value].flat().join(', ')]],
   );
   return new Request('http://localhost/mcp', { method, headers: entries });
-}
-
-type AnyHandler = (request: unknown, caller: Caller) => Promise<{ body: unknown }>;
-
-/** Performs operations as for a request: the contract's schemas first, then the handler. */
-function operationCaller(caller: Caller, baseUrl: string): CallOperation {
-  return async (route, input) => {
-    const handler = handlerOf(route);
-    const { params = {}, query, body, headers } = parsedInput(route, input);
-    return (await handler({ params, query, body, headers, baseUrl }, caller)).body;
-  };
-}
-
-function handlerOf(route: AppRoute): AnyHandler {
-  for (const [resource, routes] of Object.entries(v1)) {
-    const name = Object.entries(routes).find(([, one]) => one === route)?.[0];
-    if (name !== undefined) return Reflect.get(Reflect.get(v1Handlers, resource), name);
-  }
-  throw new Error(`${route.method} ${route.path} has no handler.`);
-}
-
-function parsedInput(route: AppRoute, { params, query = {}, body, headers = {} }: OperationInput) {
-  const check = (schema: unknown, value: unknown) =>
-    schema instanceof z.ZodType ? schema.safeParse(value) : ({ success: true, data: value, error: undefined } as const);
-  const parsed = {
-    query: check(route.query, query),
-    headers: check(route.headers, headers),
-    body: 'body' in route ? check(route.body, body ?? {}) : check(undefined, undefined),
-  };
-  if (parsed.query.success && parsed.headers.success && parsed.body.success) {
-    return { params, query: parsed.query.data, headers: parsed.headers.data, body: parsed.body.data };
-  }
-  const error = new RequestValidationError(
-    null,
-    parsed.headers.error ?? null,
-    parsed.query.error ?? null,
-    parsed.body.error ?? null,
-  );
-  const request = { query, body, tsRestRoute: route };
-  throw invalidRequest(error, request);
 }

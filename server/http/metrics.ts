@@ -1,5 +1,4 @@
 /** Prometheus metrics, derived from log lines and the pools, so that requests pay next to nothing for them. */
-import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type pg from 'pg';
@@ -7,9 +6,16 @@ import type { Aggregator } from 'prom-client';
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addressOf, listen } from './listen.ts';
 import type { Log } from './log.ts';
+import { webhookMetrics } from './webhook-metrics.ts';
+import type { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Receives every log line, and the values that are read at each scrape. */
-export type Metrics = { register: Registry; observe: Log; measure(measured: Measured): void };
+export type Metrics = {
+  register: Registry;
+  observe: Log;
+  measure(measured: Measured): void;
+  webhooks: WebhookMetrics;
+};
 
 type Measured = {
   /** By name. */
@@ -55,7 +61,12 @@ export function createMetrics(limiter?: LimiterStatus): Metrics {
     const code = databaseCode(error);
     if (code) databaseErrors.inc({ code });
   };
-  return { register, observe, measure: (measured) => addGauges(register, measured, limiter) };
+  return {
+    register,
+    observe,
+    measure: (measured) => addGauges(register, measured, limiter),
+    webhooks: webhookMetrics(register),
+  };
 }
 
 /** The code of a described error, or of its cause. */
@@ -92,10 +103,10 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
   poolGauge('database_pool_in_use', 'Connections in use.', ({ totalCount, idleCount }) => totalCount - idleCount);
   poolGauge('database_pool_idle', 'Connections that are open and free.', ({ idleCount }) => idleCount);
   poolGauge('database_pool_waiting', 'Requests that wait for a connection.', ({ waitingCount }) => waitingCount);
-  gauge('key_cache_keys', 'API keys that need no lookup.', knownKeys);
+  gauge('key_cache_keys', 'API keys in the cache.', knownKeys);
   gauge(
     'rate_limit_shared',
-    '1 while the window holds over all processes, 0 while one of them limits by itself.',
+    '1 while the window holds over all processes, 0 while one of them limits on its own.',
     () => (limiter?.().shared ? 1 : 0),
     'min',
   );
@@ -104,10 +115,27 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
   );
 }
 
-/** Serves `GET /metrics` on a port of its own; the primary of a cluster serves the sum over its workers. */
-export async function serveMetrics({ host, port, register }: { host: string; port: number; register?: Registry }) {
-  const workers = register ? undefined : new AggregatorRegistry();
-  const read = () => register?.metrics() ?? workers?.clusterMetrics() ?? Promise.resolve('');
+/** The metrics of a worker, as it last reported them. */
+export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+export type Totals = ReturnType<typeof createTotals>;
+
+/** The sum over the workers of a primary. What an ended worker counted stays, because a total must never fall. */
+export function createTotals() {
+  const latest = new Map<number, Snapshot>();
+  let ended: Promise<Snapshot> = Promise.resolve([]);
+  return {
+    receive: (worker: number, metrics: Snapshot) => void latest.set(worker, metrics),
+    end(worker: number): void {
+      const counted = (latest.get(worker) ?? []).filter(({ type }) => String(type) !== 'gauge');
+      latest.delete(worker);
+      ended = ended.then((before) => AggregatorRegistry.aggregate([before, counted]).getMetricsAsJSON());
+    },
+    read: async () => AggregatorRegistry.aggregate([await ended, ...latest.values()]).metrics(),
+  };
+}
+
+/** Serves `GET /metrics` on a port of its own. */
+export async function serveMetrics({ host, port, read }: { host: string; port: number; read: () => Promise<string> }) {
   const server: Server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Metrics are at /metrics.\n');
@@ -118,7 +146,7 @@ export async function serveMetrics({ host, port, register }: { host: string; por
       () => response.writeHead(503).end(),
     );
   });
-  await listen(server, host, port);
+  await listen(server, { host, port }, 'METRICS_PORT');
   return {
     url: `${addressOf(server, host)}/metrics`,
     close() {
@@ -126,12 +154,4 @@ export async function serveMetrics({ host, port, register }: { host: string; por
       server.closeAllConnections();
     },
   };
-}
-
-/** Lets the primary read this worker's metrics. */
-export function offerToPrimary(register: Registry): void {
-  if (!cluster.isWorker) return;
-  AggregatorRegistry.setRegistries(register);
-  // The constructor listens for the primary's requests.
-  void new AggregatorRegistry();
 }

@@ -1,6 +1,6 @@
 /** The contract's paths and their methods, for OPTIONS, 405, and suggestions for mistyped paths. */
 import type { AppRouter } from '@ts-rest/core';
-import { operationsOf } from '../../contract/operations.ts';
+import { metadataOf, operationsOf } from '../../contract/operations.ts';
 
 /** Path → the value of its `Allow` header. */
 export function allowedMethods(router: AppRouter): Map<string, string> {
@@ -19,21 +19,16 @@ export function pathForm(path: string): RegExp {
 
 /** Finds the operation that a request is for, where it was rejected before it was routed. */
 export function operationFinder(router: AppRouter): (method: string, path: string) => string | undefined {
-  const operations = operationsOf(router).map(({ method, path, metadata }) => ({
-    method,
-    form: pathForm(path),
-    id: operationIdOf(metadata),
+  const operations = operationsOf(router).map((route) => ({
+    method: route.method,
+    form: pathForm(route.path),
+    id: metadataOf(route).operationId,
   }));
   return (method, path) => {
     if (path === '/mcp') return 'mcp';
     const routed = method === 'HEAD' ? 'GET' : method;
     return operations.find((one) => one.method === routed && one.form.test(path))?.id;
   };
-}
-
-export function operationIdOf(metadata: unknown): string | undefined {
-  const id: unknown = Reflect.get(Object(metadata), 'operationId');
-  return typeof id === 'string' ? id : undefined;
 }
 
 /** Advice for methods that v1 does not have. */
@@ -61,9 +56,23 @@ const advice: readonly [method: RegExp, path: RegExp, sentence: string][] = [
 export const methodAdvice = (method: string, path: string): string | undefined =>
   advice.find(([methods, paths]) => methods.test(method) && paths.test(path))?.[2];
 
-/** `Did you mean /v1/customers?` for a route of the API without its version. */
+/** What other APIs call the records. */
+const synonyms: ReadonlyMap<string, string> = new Map([
+  ...['customer', 'contact', 'contacts', 'client', 'clients', 'account', 'accounts', 'company', 'companies'].map(
+    (name) => [name, 'customers'] as const,
+  ),
+  ...['proposal', 'quote', 'quotes', 'estimate', 'estimates', 'offer', 'offers', 'deal', 'deals'].map(
+    (name) => [name, 'proposals'] as const,
+  ),
+  ...['item', 'product', 'products', 'service', 'services', 'catalog'].map((name) => [name, 'items'] as const),
+  ...['user', 'whoami', 'self', 'ping'].map((name) => [name, 'me'] as const),
+]);
+
+/** `Did you mean /v1/customers?` for a route of the API with another version, case, number or name. */
 export function routeHint(path: string, routes: Iterable<string>): string | undefined {
-  const versioned = `/v1${path}`;
+  const [first = '', ...rest] = path.replace(/^(?:\/api)?(?:\/v\d{1,3}(?:\.\d{1,3})?)?\//i, '').split('/', 20);
+  const resource = first.toLowerCase();
+  const versioned = ['/v1', synonyms.get(resource) ?? resource, ...rest].join('/');
   for (const route of routes)
     if (pathForm(route).test(versioned)) return `Did you mean ${route.replaceAll(/:(\w+)/g, '{$1}')}?`;
   return undefined;

@@ -1,25 +1,27 @@
 /** A listening server: assembled, started and drained. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RequestListener, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { maximumHeaderBytes } from '../../contract/limits.ts';
-import { createUploads } from '../import/uploads/uploads.ts';
+import { createUploads } from '../uploads/uploads.ts';
 import { KeyDirectory } from '../keys/directory.ts';
 import { createUsageLog } from '../keys/usage.ts';
-import { StatementLimiter } from '../limits/concurrency.ts';
-import { UnknownKeys } from '../limits/unknown-keys.ts';
+import { createShares } from '../limits/concurrency.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createApp } from './app.ts';
-import { expireRegularly } from '../database/expire.ts';
+import { expireRegularly } from './retention.ts';
 import type { Database } from '../database/orm.ts';
-import { readSecret, removeEndedRegularly } from '../accounts/sign-in-tables.ts';
+import { signingSecret } from '../accounts/sign-in-tables.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
+import { limitConnections } from './connections.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
-import { addressOf, drain, listen } from './listen.ts';
+import { addressOf, attach, drain, listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tracing } from './tracing.ts';
+import { hinting, startWebhooks } from './webhooks.ts';
+import type { WebhookOptions } from './webhooks.ts';
 import { rejectUnparsed, trackResponses } from './unparsed.ts';
 
 // An import would read every export of the module, and one of them loads all of Node's fetch: 30 ms of each start.
@@ -35,6 +37,11 @@ export type ServeOptions = SettingsOptions & {
   authSecret?: string | undefined;
   /** How many trusted proxies are in front of this server. */
   trustedProxies?: number;
+  /** Where vulnerabilities are reported: a URL, https or mailto. */
+  securityContact?: string | undefined;
+  connectionsPerNetwork?: number | undefined;
+  /** Tells the operator. */
+  warn?: (message: string) => void;
   /** Monotonic, in milliseconds. */
   clock?: () => number;
   limiter?: RateLimiter;
@@ -42,6 +49,7 @@ export type ServeOptions = SettingsOptions & {
   /** Where uploaded files wait to be imported. Default: a folder for temporary files. */
   uploadFolder?: string | undefined;
   tracing?: Tracing | undefined;
+  webhooks?: WebhookOptions | undefined;
   /** In milliseconds; see `defaultTimeouts`. */
   timeouts?: Partial<typeof defaultTimeouts>;
 };
@@ -79,6 +87,9 @@ export async function serve({
   limiter,
   metrics,
   tracing,
+  warn = (message) => options.log({ message }),
+  trustedProxies = 0,
+  connectionsPerNetwork: mostOfNetwork = 2_000,
   ...options
 }: ServeOptions): Promise<Serving> {
   const log: Log = metrics ? both(options.log, metrics.observe) : options.log;
@@ -91,7 +102,7 @@ export async function serve({
     folder: options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads'),
     onError: report('an upload failed'),
   });
-  const secret = options.authSecret ?? (await readSecret(database.pool));
+  const secret = await signingSecret(database.pool, options.authSecret, warn);
   const server = createServer({
     maxHeaderSize: maximumHeaderBytes,
     requestTimeout: timeouts.request,
@@ -101,46 +112,56 @@ export async function serve({
     connectionsCheckingInterval: timeouts.check,
   });
   // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
-  await listen(server, host, port);
+  await listen(server, { host, port });
   const url = publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf(server, host);
+  const webhooks = startWebhooks({
+    database,
+    secret,
+    mail: options.mail,
+    baseUrl: () => url,
+    options: options.webhooks,
+    onAttempt: ({ outcome, isDelivered }) => metrics?.webhooks.attempted(outcome, isDelivered),
+    onError: report('webhooks failed'),
+  });
   const app = closedOnFailure(server, () =>
     createApp({
       database,
       keys,
-      usage,
+      usage: hinting(usage, webhooks),
       uploads,
+      webhooks,
       mail: options.mail,
       singleSignOn: options.singleSignOn,
-      unknownKeys: new UnknownKeys(clock),
       limiter: limiter ?? memoryRateLimiter(clock),
-      statements: new StatementLimiter(),
+      handshakes: memoryRateLimiter(clock),
+      shares: createShares(),
       log,
       secret,
       secure: publicUrl?.startsWith('https:') ?? false,
-      trustedProxies: options.trustedProxies ?? 0,
+      securityContact: options.securityContact,
+      trustedProxies,
+      warn,
       baseUrl: () => url,
     }),
   );
+  limitConnections(server, { mostOfNetwork, trustedProxies, warn });
   const responses = trackResponses(server);
-  const { pool, reads, writes, control } = database;
+  const { pool, reads, writes, control, signIns } = database;
+  metrics?.webhooks.measure(webhooks.backlog);
   metrics?.measure({
-    pools: { reads, writes, orm: pool, control },
+    pools: { reads, writes, orm: pool, control, signIns },
     knownKeys: () => keys.size,
     inFlight: () => responses.inFlight().length,
   });
   rejectUnparsed(server, responses, { publicUrl: url, log });
   attach(server, tracing?.traced(app) ?? app);
-  const onNotRemoved = report('expired rows were not removed');
-  const stopExpiring = expireRegularly(database.pool, onNotRemoved);
-  const stopRemoving = removeEndedRegularly(database.pool, onNotRemoved);
+  const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
   return {
     url,
     keys,
     async close() {
-      stopExpiring();
-      stopRemoving();
       await drain(server, responses, timeouts);
-      await Promise.all([usage.close(), keys.close(), uploads.close()]);
+      await Promise.all([expiry, usage, keys, uploads, webhooks].map(async (part) => part.close()));
     },
   };
 }
@@ -151,12 +172,6 @@ const both =
     first(entry);
     second(entry);
   };
-
-function attach(server: Server, app: RequestListener): void {
-  server.on('request', app);
-  // Node would respond to an unknown Expect header itself, and not in JSON.
-  server.on('checkExpectation', app);
-}
 
 /** A server that listens would keep the process alive. */
 function closedOnFailure<T>(server: Server, work: () => T): T {

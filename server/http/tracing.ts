@@ -23,7 +23,6 @@ import {
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Config } from '../config.ts';
 import { observeStatements } from '../database/statements.ts';
-import { operationOf } from './app.ts';
 
 export type Tracing = {
   /** The same listener, with a span around each request. */
@@ -47,7 +46,9 @@ export function startTracing(settings: Settings): Tracing {
   return {
     traced: (listener) => (request, response) => {
       const span = startRequest(tracer, request);
-      response.once('close', () => endRequest(span, request, response));
+      // Nobody will see it: the request pays for nothing more, and its statements find no context.
+      if (!span.isRecording()) return listener(request, response);
+      response.once('close', () => endRequest(span, response));
       contexts.run(trace.setSpan(ROOT_CONTEXT, span), () => {
         // Otherwise, what follows from the end of a body belongs to the connection.
         request.emit = AsyncLocalStorage.bind(request.emit.bind(request));
@@ -80,12 +81,12 @@ function startRequest(tracer: Tracer, { method = '', headers }: IncomingMessage)
   return tracer.startSpan(method, { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } }, parent);
 }
 
-function endRequest(span: Span, request: IncomingMessage, response: ServerResponse): void {
+function endRequest(span: Span, response: ServerResponse): void {
   const { statusCode } = response;
   span.setAttribute('http.response.status_code', statusCode);
   span.setAttribute('proposal_api.request_id', String(response.getHeader('x-request-id')));
-  const operation = operationOf(request);
-  if (operation !== undefined) {
+  const operation: unknown = Reflect.get(Object(Reflect.get(response, 'locals')), 'operation');
+  if (typeof operation === 'string') {
     span.updateName(operation);
     span.setAttribute('proposal_api.operation', operation);
   }

@@ -65,6 +65,7 @@ function afterAll(exchanges: readonly Exchange[], then: () => void): void {
 }
 
 const parserErrors: Readonly<Record<string, () => Problem>> = {
+  HPE_INVALID_TRANSFER_ENCODING: () => new Problem('unsupported_transfer_encoding'),
   HPE_HEADER_OVERFLOW: () => new Problem('headers_too_large'),
   ERR_HTTP_REQUEST_TIMEOUT: () => new Problem('request_timeout'),
 };
@@ -72,6 +73,9 @@ const parserErrors: Readonly<Record<string, () => Problem>> = {
 function problemOf({ code = '' }: ClientError): Problem {
   return parserErrors[code]?.() ?? new Problem('malformed_request', { fault: 'syntax' });
 }
+
+/** Long enough for the client to read the response. */
+const closingMs = 2_000;
 
 function reject(socket: Duplex, problem: Problem, { publicUrl, log, reason }: Context & { reason?: string }): void {
   if (!socket.writable) {
@@ -93,4 +97,7 @@ function reject(socket: Duplex, problem: Problem, { publicUrl, log, reason }: Co
   ];
   log({ requestId, status, code, ...(reason && { reason }) });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // A client that never closes its end would hold the descriptor for ever.
+  const timer = setTimeout(() => socket.destroy(), closingMs).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -1,47 +1,36 @@
-/** A cell of a CSV file → the value of its field. */
-import type { Delimiter } from './delimiter.ts';
+/** A cell of a table → the value of its field. */
+import { unescapeFormula } from '../text/spreadsheet.ts';
+import { countryCode } from './countries.ts';
+import { isDate, isDecimal } from './fields.ts';
 import type { Preset } from './presets/presets.ts';
+import type { Cell } from './source.ts';
+import { readDate, readNumber } from './values.ts';
+import type { DateOrder, DecimalPoint } from './values.ts';
 
-/**
- * A cell that a spreadsheet would run as a formula is exported with an apostrophe in front; so is one that would be
- * taken for such a cell when it is imported again.
- */
-const guarded = /^'+[=+\-@\t\r]/;
-
-function readCell(cell: string): string {
-  const text = cell.trim();
-  return text.startsWith("'") && guarded.test(text) ? text.slice(1) : text;
-}
-
-const decimals: ReadonlySet<string> = new Set([
-  'unitPrice',
-  'taxRate',
-  'subtotal',
-  'discountTotal',
-  'taxTotal',
-  'total',
-]);
-const europeanDecimal = /^-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+$/;
+type Readings = { decimalPoint: DecimalPoint; dateOrder: DateOrder };
 
 /** A function that puts a column's cell into its field; an empty cell sets nothing. */
 export function placerOf(
   field: string,
-  delimiter: Delimiter,
+  readings: Readings,
   preset: Preset | undefined,
-): (row: Record<string, unknown>, cell: string) => void {
-  const read = valueReader(field, delimiter, preset?.tagSeparator ?? ';');
+): (row: Record<string, unknown>, cell: Cell) => void {
+  const read = valueReader(field, readings, preset?.tagSeparator ?? ';');
   const convert = preset ? (cell: string) => preset.convert(field, cell) : undefined;
   const dot = field.indexOf('.');
   const [parent, name] = dot === -1 ? [undefined, field] : [field.slice(0, dot), field.slice(dot + 1)];
   return (row, cell) => {
-    const plain = readCell(cell);
+    const plain = typeof cell === 'number' ? printNumber(cell) : unescapeFormula(cell.trim());
     const text = convert && plain !== '' ? convert(plain) : plain;
     if (text === '') return;
     const target = parent === undefined ? row : objectAt(row, parent);
     // If two columns map to one field, the first with a value counts.
-    if (!Object.hasOwn(target, name)) target[name] = read(text);
+    if (!Object.hasOwn(target, name)) target[name] = typeof cell === 'number' ? text : read(text);
   };
 }
+
+/** With the 15 digits that a spreadsheet shows: 0.1 + 0.2 is stored with 17. */
+const printNumber = (number: number) => String(Number(number.toPrecision(15)));
 
 function objectAt(row: Record<string, unknown>, name: string): Record<string, unknown> {
   // Only this function puts objects into a row.
@@ -52,16 +41,31 @@ function objectAt(row: Record<string, unknown>, name: string): Record<string, un
   return created;
 }
 
-function valueReader(field: string, delimiter: Delimiter, tagSeparator: string): (cell: string) => unknown {
+function valueReader(
+  field: string,
+  { decimalPoint, dateOrder }: Readings,
+  tagSeparator: string,
+): (cell: string) => unknown {
   if (field === 'tags') return (cell) => tagsOf(cell, tagSeparator);
   if (field === 'taxable') return booleanOf;
-  if (delimiter === ';' && decimals.has(field)) return decimalOf;
+  if (field === 'website') return websiteOf;
+  if (field.endsWith('.country')) return countryCode;
+  if (isDecimal(field)) return (cell) => readNumber(cell, decimalPoint);
+  if (isDate(field)) return (cell) => readDate(cell, dateOrder);
   return (cell) => cell;
 }
 
-// Spreadsheets write TRUE and FALSE; any other text is left for the contract to reject.
-const booleanOf = (cell: string) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell);
-const decimalOf = (cell: string) => (europeanDecimal.test(cell) ? cell.replaceAll('.', '').replace(',', '.') : cell);
+const yes = /^(?:true|yes|y|1|wahr|ja|vrai|oui|verdadero|sí|si|waar)$/i;
+const no = /^(?:false|no|n|0|falsch|nein|faux|non|falso|onwaar|nee)$/i;
+
+/** Any other text is left for the contract to reject. */
+function booleanOf(cell: string): boolean | string {
+  if (yes.test(cell)) return true;
+  return no.test(cell) ? false : cell;
+}
+
+/** `acme.example` → `https://acme.example`. */
+const websiteOf = (cell: string) => (/^[a-z]+:\/\//i.test(cell) ? cell : `https://${cell}`);
 
 /** Separated tags, or a JSON array if a tag contains the separator. */
 function tagsOf(cell: string, separator: string): string[] {

@@ -1,71 +1,64 @@
 /** A chunk of rows → the database: all of it in one transaction, unless one of its rows cannot be stored. */
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
-import { settleClaims } from './claims.ts';
-import type { Keyed, Kind, Outcome, Rejection } from './kind.ts';
+import { rejectTaken } from './claims.ts';
+import type { Keyed, Rejection, Work } from './kind.ts';
 import { planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
-import type { Store } from './store.ts';
-import type { RecordTable } from '../records/record-table.ts';
 import { writePlans } from './write.ts';
-
-export type Deferred = { deferred: Rejection[] };
 
 /** How often a chunk that conflicts with other writers is planned again before it is split in half. */
 const attempts = 3;
 
 /**
- * Imports the rows, in order. If the database rejects one of them, each half is tried separately,
- * down to the row, so that the others are stored. `final` rows are not deferred any more.
+ * Imports the rows, in order. If the database rejects one of them, each half is tried separately, down to the row, so
+ * that the others are stored.
  */
-export async function importChunk<Row extends Keyed, Stored extends { id: string }>(
-  store: Store,
-  kind: Kind<Row, Stored>,
-  table: RecordTable<Stored>,
-  rows: readonly Row[],
-  final: boolean,
+export async function importChunk(
+  work: Work,
+  rows: readonly Keyed[],
   attempt = 1,
-): Promise<(Outcome | Deferred)[]> {
+): Promise<Pick<Plan, 'id' | 'outcome'>[]> {
   if (rows.length === 0) return [];
   try {
-    return await store.transaction(() => importAtOnce(store, kind, table, rows, final));
+    return await work.store.transaction(() => importAtOnce(work, rows));
   } catch (error) {
     const rejection = rejectionOf(error);
     if (!rejection && !(error instanceof SameRecord) && !isClash(error)) throw error;
-    if (isClash(error) && attempt < attempts) return importChunk(store, kind, table, rows, final, attempt + 1);
+    if (isClash(error) && attempt < attempts) return importChunk(work, rows, attempt + 1);
     if (rows.length === 1) {
-      if (rejection) return [[rejection]];
+      if (rejection) return [{ id: '', outcome: [rejection] }];
       throw error;
     }
     const middle = Math.ceil(rows.length / 2);
-    const before = await importChunk(store, kind, table, rows.slice(0, middle), final);
-    return [...before, ...(await importChunk(store, kind, table, rows.slice(middle), final))];
+    const before = await importChunk(work, rows.slice(0, middle));
+    return [...before, ...(await importChunk(work, rows.slice(middle)))];
   }
 }
 
-async function importAtOnce<Row extends Keyed, Stored extends { id: string }>(
-  store: Store,
-  kind: Kind<Row, Stored>,
-  table: RecordTable<Stored>,
-  rows: readonly Row[],
-  final: boolean,
-): Promise<Plan['outcome'][]> {
-  const plans = await planRows(store, kind, table, rows, { lock: false });
+async function importAtOnce(work: Work, rows: readonly Keyed[]): Promise<Plan[]> {
+  const plans = await planRows(work, rows, { lock: false });
   // Unchanged rows are only read. The others are locked and planned on what is stored by then.
   const changing = plans.flatMap(({ outcome }, index) => (outcome === 'updated' ? [index] : []));
-  if (changing.length > 0 && !store.dry) {
+  if (changing.length > 0 && !work.store.dry) {
+    const isChanging = new Set(changing);
     const locked = await planRows(
-      store,
-      kind,
-      table,
-      rows.filter((_, index) => plans[index]?.outcome === 'updated'),
+      work,
+      rows.filter((_, index) => isChanging.has(index)),
       { lock: true },
     );
     changing.forEach((at, index) => plans.splice(at, 1, ...locked.slice(index, index + 1)));
   }
-  await settleClaims(store, kind, table, plans, final);
-  await writePlans(store, table, kind.unique, plans);
-  return plans.map(({ outcome }) => outcome);
+  await rejectTaken(work, plans);
+  await writePlans(work.store, work.table, plans);
+  const written = plans.flatMap(({ outcome, record }) =>
+    outcome === 'created' || outcome === 'updated' ? [record] : [],
+  );
+  if ((await work.kind.isStillValid?.(work.store, written)) === false) throw new Overtaken();
+  return plans;
 }
+
+/** What was planned is no longer valid. */
+class Overtaken extends Error {}
 
 const takenKeys: Readonly<Record<string, Rejection>> = {
   items_sku: { field: 'sku', code: 'sku_taken', message: 'is taken by another item' },
@@ -73,7 +66,8 @@ const takenKeys: Readonly<Record<string, Rejection>> = {
 };
 
 /** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
-const isClash = (error: unknown) => ['23505', '40001', '40P01'].includes(sqlStateOf(error));
+const isClash = (error: unknown) =>
+  error instanceof Overtaken || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
 /** What is wrong with a row, if the database blames the row; an outage or a mistake of ours is neither. */
 function rejectionOf(error: unknown): Rejection | undefined {

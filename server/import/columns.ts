@@ -1,27 +1,19 @@
-/** Maps the columns of a CSV file to fields, and their cells to values. */
-import type { z } from 'zod';
+/** What the columns of a table mean: which field each one fills, and how its numbers and dates are read. */
+import type { ImportChoices, Match } from '../entities/upload.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
-import { addressParts } from '../entities/customer.ts';
-import { isReportHeader } from './rejects.ts';
+import { placerOf } from './cells.ts';
+import type { Inspection } from './inspect.ts';
+import type { Kind } from './kind.ts';
 import { presetFor } from './presets/presets.ts';
 import type { Preset } from './presets/presets.ts';
-import { placerOf } from './cells.ts';
-import type { Delimiter } from './delimiter.ts';
-
-const objects: ReadonlySet<string> = new Set(['address', 'shippingAddress', 'acceptedBy', 'owner']);
-const metadataPrefix = 'metadata.';
-
-export type Mapping = {
-  /** Column of the file → field of the record; an empty field leaves the column out. */
-  map?: Readonly<Record<string, string>> | undefined;
-  /** Keeps columns that are not fields under metadata, by their own names. */
-  restToMetadata?: boolean | undefined;
-};
+import { isReportHeader, reportColumns } from './rejects.ts';
+import { readingsOf } from './readings.ts';
+import type { Question, Readings } from './readings.ts';
+import type { Cell } from './source.ts';
 
 export type ColumnPlan = {
-  header: readonly string[];
   /** Notes for the user on how the file is read. */
   notes: string[];
   preset: string | undefined;
@@ -29,142 +21,158 @@ export type ColumnPlan = {
   fields: readonly (string | undefined)[];
   /** The column that holds the record as JSON, in a report about rows of a JSON file. */
   documentAt: number | undefined;
+  /** What is wrong with the header; a plan with faults or questions reads nothing. */
+  faults: string[];
+  questions: Question[];
   /** How many rows did not stand for a record of their own. */
   skipped(): number;
   /** The record that the cells describe; undefined if the row does not stand for a record of its own. */
-  read(cells: readonly string[]): Record<string, unknown> | undefined;
+  read(cells: readonly Cell[]): Record<string, unknown> | undefined;
 };
 
-type Kind = { name: string; columns: readonly string[]; record: z.ZodObject };
+type Table = Pick<Inspection, 'columns' | 'delimiter' | 'encoding'>;
 
-/** A dot stands for a field inside an object. */
-export function columnsOf(schema: z.ZodObject): string[] {
-  return Object.keys(schema.shape).flatMap((name) => {
-    if (name === 'address' || name === 'shippingAddress') return addressParts.map((part) => `${name}.${part}`);
-    if (name === 'acceptedBy' || name === 'owner') return [`${name}.name`, `${name}.email`];
-    return name === 'metadata' || name === 'lineItems' ? [] : [name];
-  });
-}
-
-/** Rejects a header before anything is imported. */
 export function planColumns(
-  header: readonly string[],
-  delimiter: Delimiter,
+  { columns, delimiter, encoding }: Table,
   kind: Kind,
-  mapping: Mapping = {},
+  choices: ImportChoices = {},
 ): ColumnPlan {
-  const own = isReportHeader(header) ? 4 : 0;
-  const named = header.slice(own);
-  rejectDuplicates(named);
-  const documentAt = own > 0 && named.length === 1 && named[0] === 'row' ? own : undefined;
-  const preset = presetFor(kind.name, named);
-  const known = { ...kind, mapping, preset, header: named };
-  rejectUnknownMappings(known);
+  const header = columns.map(({ name }) => name);
+  const own = isReportHeader(header) ? reportColumns.length : 0;
+  const documentAt = own > 0 && header.length === own + 1 && header[own] === 'row' ? own : undefined;
+  const preset = presetFor(kind.name, header.slice(own));
+  const faults = documentAt === undefined ? mappingFaults(header, kind, choices) : [];
   const left: string[] = [];
-  const isDocument = documentAt !== undefined;
-  const isLeft = (index: number) => isDocument || index < own;
-  const fields = header.map((name, index) => (isLeft(index) ? undefined : fieldOf(name, index, known, left)));
-  if (!isDocument && !preset?.isKeyed) requireKey(fields);
-  const notes = notesOn(delimiter, preset, left, mapping);
-  return { header, fields, notes, preset: preset?.name, documentAt, ...reader(header, fields, delimiter, preset) };
+  const known = { ...kind, choices, preset, faults, left };
+  const fields = header.map((name, index) =>
+    documentAt !== undefined || index < own ? undefined : fieldOf(name, known),
+  );
+  if (documentAt === undefined && !preset?.isKeyed) faults.push(...keyFaults(fields, kind, choices.match));
+  const numbers = readingsOf({ columns, fields, preset }, choices);
+  const notes = [...notesOn(delimiter, encoding, preset), ...numbers.notes];
+  if (left.length > 0) notes.push(`Columns not imported: ${left.join(', ')}.`);
+  const { questions } = numbers;
+  const found = { notes, fields, documentAt, faults, questions, preset: preset?.name };
+  const type = choices.type ? { type: choices.type } : {};
+  return { ...found, ...reader(header, fields, numbers, { preset, fixed: { ...preset?.fixed, ...type } }) };
 }
 
-function rejectDuplicates(header: readonly string[]): void {
-  header.forEach((name, index) => {
-    if (name !== '' && header.indexOf(name) !== index) throw new UsageError(`column ${name} appears twice`);
+/** Throws what is wrong or open, all of it in one UsageError. */
+export function requireClear({ faults, questions }: ColumnPlan): void {
+  const asked = questions.map(
+    ({ about, examples }) => `${open[about]} ${examples.map((one) => `"${one}"`).join(' and ')}.`,
+  );
+  if (faults.length + asked.length > 0) throw new UsageError([...faults, ...asked].join('\n'));
+}
+
+const open: Record<Question['about'], string> = {
+  decimalPoint: 'Say with --decimal-point whether numbers have a dot or a comma. The file contains',
+  dateOrder: 'Say with --date-order whether the day or the month comes first. The file contains',
+};
+
+function mappingFaults(header: readonly string[], { columns }: Kind, { map = {} }: ImportChoices): string[] {
+  const [names, fields] = [new Set(header), new Set(columns)];
+  const chosen = new Map<string, string>();
+  return Object.entries(map).flatMap(([column, field]) => {
+    if (!names.has(column))
+      return [`the mapping names column ${column}, which the file does not have${suggest(nearest(column, header))}`];
+    if (field === '') return [];
+    if (!fields.has(field) && metadataProblem(field) !== undefined)
+      return [`the mapping names ${field}, which is not a field of this record${suggest(nearest(field, columns))}`];
+    const other = chosen.get(field);
+    chosen.set(field, column);
+    return other === undefined ? [] : [`the columns ${other} and ${column} are both mapped to ${field}`];
   });
-}
-
-type Known = Kind & { mapping: Mapping; preset: Preset | undefined; header: readonly string[] };
-
-function rejectUnknownMappings({ mapping: { map = {} }, header, columns }: Known): void {
-  for (const [column, field] of Object.entries(map)) {
-    if (!header.includes(column)) {
-      const suggestion = nearest(column, header);
-      throw new UsageError(`the mapping names column ${column}, which the file does not have${suggest(suggestion)}`);
-    }
-    if (field !== '' && !columns.includes(field) && !field.startsWith(metadataPrefix)) {
-      throw new UsageError(
-        `the mapping names ${field}, which is not a field of this record${suggest(nearest(field, columns))}`,
-      );
-    }
-  }
 }
 
 const suggest = (name: string | undefined) => (name ? `; did you mean ${name}?` : '');
 
-/** The field that a column is for; undefined for one that is left out, which is added to `left` unless that was asked for. */
-function fieldOf(name: string, index: number, known: Known, left: string[]): string | undefined {
-  const { mapping, preset, columns } = known;
-  const mapped = mapping.map?.[name];
+type Known = Kind & { choices: ImportChoices; preset: Preset | undefined; faults: string[]; left: string[] };
+
+/** The field that a column is for; undefined for one that is left out, or that is a fault. */
+function fieldOf(name: string, known: Known): string | undefined {
+  const { choices, preset, columns, faults, left } = known;
+  const mapped = choices.map?.[name];
   if (mapped !== undefined) return mapped === '' ? undefined : mapped;
   const ofPreset = preset?.fieldOf(name);
   if (ofPreset !== undefined) return ofPreset;
-  if (!preset && (columns.includes(name) || (name.startsWith(metadataPrefix) && !problemOf(name, known)))) return name;
-  if (mapping.restToMetadata && name !== '') return metadataFieldOf(name);
-  if (preset || mapping.map) {
-    left.push(name === '' ? String(index + 1) : name);
-    return undefined;
-  }
-  throw new UsageError(`column ${name === '' ? index + 1 : name} ${problemOf(name, known) ?? ''}`);
+  const isOwn = columns.includes(name) || metadataProblem(name) === undefined;
+  if (!preset && isOwn) return name;
+  if (choices.restToMetadata && !isUnnamed(name)) return metadataFieldOf(name);
+  if (preset || choices.map) left.push(name);
+  else if (name.endsWith(' (2)')) faults.push(`column ${name.slice(0, -4)} appears twice`);
+  else faults.push(`${isUnnamed(name) ? '' : 'column '}${name} ${problemOf(name, known)}`);
+  return undefined;
 }
 
-function metadataFieldOf(name: string): string {
+const metadataPrefix = 'metadata.';
+/** The name that the inspection gives to a column without one. */
+const isUnnamed = (name: string) => /^column \d+$/.test(name);
+
+/** The metadata field that keeps a column under its own name. */
+export function metadataFieldOf(name: string): string {
   const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '');
   return `${metadataPrefix}${key.slice(0, 40) || 'column'}`;
 }
 
-function problemOf(name: string, { columns, record }: Kind): string | undefined {
-  if (name === '') return 'has no name';
-  if (name.startsWith(metadataPrefix)) {
-    const key = name.slice(metadataPrefix.length);
-    return metadataPatch.safeParse(Object.fromEntries([[key, '']])).error?.issues[0]?.message;
-  }
-  if (name === 'metadata') return 'needs a key, such as metadata.segment';
-  if (objects.has(name)) return `needs a part, such as ${name}.${columns.includes(`${name}.city`) ? 'city' : 'name'}`;
+/** What is wrong with the name of a metadata field; undefined if nothing is. */
+function metadataProblem(name: string): string | undefined {
+  if (!name.startsWith(metadataPrefix)) return 'needs a key, such as metadata.segment';
+  const value = Object.fromEntries([[name.slice(metadataPrefix.length), '']]);
+  return metadataPatch.safeParse(value).error?.issues[0]?.message;
+}
+
+function problemOf(name: string, { columns, record }: Kind): string {
+  if (isUnnamed(name)) return 'has no name';
+  if (name.startsWith('metadata')) return metadataProblem(name) ?? '';
+  const part = columns.find((column) => column.startsWith(`${name}.`));
+  if (part !== undefined) return `needs a part, such as ${part.replace(/\.line1$/, '.city')}`;
   if (name === 'lineItems') return 'does not fit into CSV: import lines from JSON Lines';
-  if (Object.keys(record.shape).includes(name)) return 'is set by the server and cannot be imported';
-  const suggestion = nearest(name, columns);
-  return `is not a field of this record${suggest(suggestion)}`;
+  if (Object.hasOwn(record.shape, name)) return 'is set by the server and cannot be imported';
+  return `is not a field of this record${suggest(nearest(name, columns))}`;
 }
 
-function requireKey(fields: readonly (string | undefined)[]): void {
-  if (fields.includes('externalId') || fields.includes('id')) return;
-  throw new UsageError(
-    'the column externalId is missing: it tells the records apart. Map another column to it: "Column=externalId".',
-  );
+function keyFaults(fields: readonly (string | undefined)[], kind: Kind, match: Match = 'externalId'): string[] {
+  if (!kind.matches.includes(match)) return [`${kind.name} cannot be matched by ${match}`];
+  if (match === 'none' || fields.includes(match) || (match === 'externalId' && fields.includes('id'))) return [];
+  return match === 'externalId'
+    ? [
+        'the externalId column is missing; it identifies each record. Map another column to it, or match by another field',
+      ]
+    : [`no column is mapped to ${match}, by which the rows are matched`];
 }
 
-function notesOn(delimiter: Delimiter, preset: Preset | undefined, left: string[], mapping: Mapping): string[] {
+function notesOn(delimiter: string, encoding: string, preset: Preset | undefined): string[] {
   const notes: string[] = [];
   if (preset) notes.push(`Recognized as an export from ${preset.name}.`);
-  if (delimiter === ';') notes.push('Columns are separated by semicolons: a comma in a number is its decimal point.');
+  if (delimiter === ';') notes.push('Columns are separated by semicolons.');
   if (delimiter === '\t') notes.push('Columns are separated by tabs.');
-  if (left.length > 0) notes.push(`Columns not imported: ${left.join(', ')}.`);
-  if (left.length > 0 && !mapping.restToMetadata) notes.push('--rest-to-metadata keeps them in metadata.');
+  if (encoding === 'windows-1252')
+    notes.push('The file is not UTF-8 and was read as Windows-1252. Check names with accents.');
   return notes;
 }
 
 function reader(
   header: readonly string[],
   fields: readonly (string | undefined)[],
-  delimiter: Delimiter,
-  preset: Preset | undefined,
+  readingsOfFile: Readings,
+  { preset, fixed }: { preset: Preset | undefined; fixed: Record<string, unknown> },
 ): Pick<ColumnPlan, 'read' | 'skipped'> {
   const complete = preset?.completer(header);
   const places = fields.flatMap((field, index) =>
-    field === undefined ? [] : [{ index, place: placerOf(field, delimiter, preset) }],
+    field === undefined ? [] : [{ index, place: placerOf(field, readingsOfFile, preset) }],
   );
   let skipped = 0;
   const read: ColumnPlan['read'] = (cells) => {
-    const whole = complete ? complete(cells) : cells;
+    const whole = complete ? complete(cells.map(String)) : cells;
     if (!whole) {
       skipped += 1;
       return undefined;
     }
     const row: Record<string, unknown> = {};
     for (const { index, place } of places) place(row, whole[index] ?? '');
-    return preset ? preset.finish({ ...preset.fixed, ...row }) : row;
+    const filled = { ...fixed, ...row };
+    return preset ? preset.finish(filled) : filled;
   };
   return { read, skipped: () => skipped };
 }

@@ -1,83 +1,67 @@
-import { pipeline } from 'node:stream';
+/** The records of a CSV file. */
+import { pipeline, Readable } from 'node:stream';
 import { parse } from 'csv-parse';
-import { UsageError } from '../config.ts';
-import type { ColumnPlan } from './columns.ts';
-import { delimiterOf } from './delimiter.ts';
-import type { Delimiter } from './delimiter.ts';
-import { parseJson } from './json-lines.ts';
 import { textOf } from './source.ts';
-import type { RawRow, Source } from './source.ts';
+import type { Source, TableRecord } from './source.ts';
+
+const delimiters = [',', ';', '\t'] as const;
+export type Delimiter = (typeof delimiters)[number];
 
 type SyntaxProblem = { message: string; recordsBefore: number };
 type Parsed = { record: string[]; info: { lines: number; records: number } };
 
-/** Otherwise an unclosed quote would swallow the rest of the file before it is reported. */
-const longestRecordBytes = 1024 * 1024;
+/** More than any valid row needs. Otherwise an unclosed quote would swallow the rest of the file before it is reported. */
+const longestRecord = 1024 * 1024;
 
-export type CsvFile = { delimiter: Delimiter; header: string[] };
-
-/** The first record of the file, and what separates its columns. */
-export async function readHeader(source: Source): Promise<CsvFile> {
-  const delimiter = await delimiterOf(source);
-  const { records, firstError } = open(source, delimiter);
-  for await (const { record } of records) {
-    if (!isTitle(record)) return { delimiter, header: record.map((name) => name.trim()) };
+/** The separator that occurs most often in the first record, outside quotes. */
+export async function delimiterOf(source: Source): Promise<Delimiter> {
+  const counts: Record<string, number> = { ',': 0, ';': 0, '\t': 0 };
+  let [isQuoted, hasStarted, length] = [false, false, 0];
+  for await (const text of textOf(source)) {
+    for (const character of text) {
+      if (character === '"') isQuoted = !isQuoted;
+      else if (!isQuoted && character in counts) counts[character] = (counts[character] ?? 0) + 1;
+      hasStarted ||= character.trim() !== '';
+      if (hasStarted && !isQuoted && (character === '\n' || character === '\r')) return mostFrequent(counts);
+    }
+    length += text.length;
+    if (length > longestRecord) break;
   }
-  const problem = firstError()?.message;
-  throw new UsageError(problem === undefined ? 'the file has no header' : `the header cannot be read: ${problem}`);
+  return mostFrequent(counts);
 }
+
+const mostFrequent = (counts: Record<string, number>): Delimiter =>
+  delimiters.toSorted((left, right) => (counts[right] ?? 0) - (counts[left] ?? 0))[0] ?? ',';
 
 /**
- * The records below the header, without empty ones. If the quotes of one do not match, nothing
- * after it can be parsed: it is rejected, and the reading ends there.
+ * The records, without empty ones. If the quotes of one do not match, nothing after it can be parsed: it is a fault, and
+ * the reading ends there.
  */
-export async function* readCsv(source: Source, { delimiter }: CsvFile, plan: ColumnPlan): AsyncGenerator<RawRow> {
-  const { records, firstError } = open(source, delimiter);
-  let inHeader = true;
-  let end = { line: 0, doubled: 0 };
-  for await (const { record, info } of records) {
-    if (info.records > (firstError()?.recordsBefore ?? info.records)) break;
-    const inside = newlinesIn(record);
-    // csv-parse counts a CRLF inside quotes as two lines.
-    const doubled = end.doubled + inside.doubled;
-    end = { line: info.lines - doubled, doubled };
-    if (record.every(isBlank)) continue;
-    const row = inHeader ? undefined : toRow(plan, record);
-    inHeader &&= isTitle(record);
-    if (row) yield { line: end.line - inside.lines, raw: rawOf(plan, record), ...row };
-  }
-  const problem = firstError()?.message;
-  if (problem === undefined) return;
-  const message = `cannot be read, and neither can what follows: ${problem}`;
-  yield { line: end.line + 1, raw: [], rejections: [{ field: '', code: 'malformed_csv', message }] };
-}
-
-/** The row as it was in the file that a report is about. */
-const rawOf = ({ documentAt }: ColumnPlan, record: string[]) =>
-  documentAt === undefined ? record : record.slice(documentAt, documentAt + 1);
-
-/** Reports have lines like `Contact List,,,` above their header. */
-const isTitle = (record: string[]) => record.every(isBlank) || (record.length > 2 && record.slice(1).every(isBlank));
-const isBlank = (cell: string) => cell.trim() === '';
-
-function open(
-  source: Source,
-  delimiter: Delimiter,
-): { records: AsyncIterable<Parsed>; firstError: () => SyntaxProblem | undefined } {
+export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord> {
   const parser = parse({
     bom: true,
     delimiter,
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
-    max_record_size: longestRecordBytes,
+    max_record_size: longestRecord,
     // If thrown, an error would discard the valid records that were read ahead of it.
     skip_records_with_error: true,
   });
-  let first: SyntaxProblem | undefined;
-  parser.on('skip', ({ message, records }) => (first ??= { message, recordsBefore: Number(records) }));
+  let fault: SyntaxProblem | undefined;
+  parser.on('skip', ({ message, records }) => (fault ??= { message, recordsBefore: Number(records) }));
   // The callback only keeps the error from being thrown: it destroys the parser, which passes it to the loop.
-  return { records: pipeline(textOf(source), parser, () => undefined), firstError: () => first };
+  const records: AsyncIterable<Parsed> = pipeline(Readable.from(textOf(source)), parser, () => undefined);
+  let end = { line: 0, doubled: 0 };
+  for await (const { record, info } of records) {
+    if (info.records > (fault?.recordsBefore ?? info.records)) break;
+    const inside = newlinesIn(record);
+    // csv-parse counts a CRLF inside quotes as two lines.
+    const doubled = end.doubled + inside.doubled;
+    end = { line: info.lines - doubled, doubled };
+    yield { line: end.line - inside.lines, cells: record };
+  }
+  if (fault) yield { line: end.line + 1, fault: fault.message };
 }
 
 function newlinesIn(record: readonly string[]): { lines: number; doubled: number } {
@@ -89,16 +73,4 @@ function newlinesIn(record: readonly string[]): { lines: number; doubled: number
     doubled += breaks.filter((kind) => kind === '\r\n').length;
   }
   return { lines, doubled };
-}
-
-function toRow(plan: ColumnPlan, record: readonly string[]) {
-  const { length } = plan.header;
-  const isSurplus = record.length > length && record.slice(length).some((cell) => !isBlank(cell));
-  if (record.length < length || isSurplus) {
-    const message = `has ${record.length} cells where the header has ${length}`;
-    return { rejections: [{ field: '', code: 'malformed_csv', message }] };
-  }
-  if (plan.documentAt !== undefined) return parseJson(record[plan.documentAt] ?? '');
-  const value = plan.read(record);
-  return value && { value };
 }

@@ -1,14 +1,13 @@
 /**
  * Imports a file of customers, items or proposals: the entry for programs. Safe to run again: records are matched by
- * externalId.
+ * externalId, unless `choices` say otherwise.
  *
- *     const preview = await previewFile({ kind, file, mapping });             // preview.ts: the first rows, as they are read
- *     const planned = await importFile({ ..., dryRun: true });                // the summary that the import will give
- *     const report = await importFile({ ..., isWaiting: false, onProgress }); // ImportBusy: another import is running
+ *     const inspection = await inspectFile(file);                            // inspect.ts: its header, numbers and dates
+ *     const planned = await importFile({ ..., inspection, dryRun: true });   // the summary that the import will give
+ *     const report = await importFile({ ..., inspection, isWaiting: false, onProgress }); // ImportBusy: another one runs
  *
- * An upload is written to a file first, because it is read more than once (withSpooled in source.ts). `rejects` is any
- * stream, such as a file that is downloaded afterward. A file that cannot be imported as a whole is a UsageError, with a
- * sentence for its owner. `signal` stops an import between two chunks; what is stored stays.
+ * `rejects` is any stream, such as a file that is downloaded afterward. A file that cannot be imported as a whole is a
+ * UsageError, with a sentence for its owner. `signal` stops an import between two chunks; what is stored stays.
  */
 import type { Writable } from 'node:stream';
 import { UsageError } from '../config.ts';
@@ -17,24 +16,26 @@ import { withSession } from '../database/session.ts';
 import type { Session } from '../database/session.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
+import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { writeEvent } from '../records/audit-log.ts';
-import type { Mapping } from './columns.ts';
+import { announceImport, importLock } from './announcement.ts';
+import { planColumns } from './columns.ts';
+import type { ColumnPlan } from './columns.ts';
 import { customers } from './customers.ts';
+import { inspectFile, isJson } from './inspect.ts';
+import type { Inspection } from './inspect.ts';
 import { items } from './items.ts';
-import type { Keyed, Kind } from './kind.ts';
+import type { Kind } from './kind.ts';
 import { proposals } from './proposals.ts';
 import { openRejects } from './rejects.ts';
-import type { Report, RowError } from './report.ts';
+import type { Report } from './report.ts';
 import { openRows } from './rows.ts';
 import { importRows } from './run.ts';
-import { inspectFile } from './source.ts';
-import type { Source } from './source.ts';
+import type { Run } from './run.ts';
 import { statisticsKeeper } from './statistics.ts';
 import { Store } from './store.ts';
 
-export const kinds = { customers, items, proposals };
-export type ImportKind = keyof typeof kinds;
-export const importKinds = ['customers', 'items', 'proposals'] as const satisfies ImportKind[];
+export const kinds: Readonly<Record<ImportKind, Kind>> = { customers, items, proposals };
 
 export type Progress = { bytesRead: number; bytesTotal: number; rowsRead: number };
 
@@ -46,7 +47,9 @@ export type ImportOptions = {
   organization: Organization;
   kind: ImportKind;
   file: string;
-  mapping?: Mapping | undefined;
+  /** Default: the file is inspected first. */
+  inspection?: Inspection | undefined;
+  choices?: ImportChoices | undefined;
   /** Validates and compares everything, and writes nothing. */
   dryRun?: boolean | undefined;
   /** Where rejected rows are written as CSV, to be corrected and imported separately; ended with the import. */
@@ -55,64 +58,62 @@ export type ImportOptions = {
   isWaiting?: boolean | undefined;
   /** For the audit log: the member who imports, null on the command line, and the name of the file. */
   audit?: { memberId: string | null; fileName: string } | undefined;
-  /** Stops the import between two chunks. */
-  signal?: AbortSignal | undefined;
   /** Called after each chunk. */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Called with all errors of rejected rows; the report contains the first 1000. */
-  onErrors?: ((errors: RowError[]) => void) | undefined;
-};
+} & Pick<Run, 'signal' | 'maximumRows' | 'onErrors' | 'onRow'>;
+
+/** What the columns of an inspected file mean, and what is wrong or open about them: nothing where the rows are JSON. */
+export function planOf(
+  inspection: Inspection,
+  kind: ImportKind,
+  choices: ImportChoices,
+): Pick<ColumnPlan, 'faults' | 'questions' | 'fields' | 'preset'> {
+  if (isJson(inspection)) return { faults: [], questions: [], fields: [], preset: undefined };
+  return planColumns(inspection, kinds[kind], choices);
+}
 
 /** Throws a UsageError, and stores nothing, if the file as a whole cannot be imported. */
 export async function importFile(options: ImportOptions): Promise<Report> {
-  const { database, organization, kind, dryRun = false, isWaiting = true } = options;
-  const source = await inspectFile(options.file);
+  const { database, organization, dryRun = false, isWaiting = true } = options;
+  const inspection = options.inspection ?? (await inspectFile(options.file));
   return withSession(database.pool, organization.id, async (session) => {
     if (!dryRun) await takeTurn(session, isWaiting);
     const store = new Store(session, database.orm, organization, dryRun);
     await store.prepare();
-    // A union of kinds has no common row type, so each is imported separately.
-    if (kind === 'customers') return importKind(customers, source, store, options);
-    return kind === 'items' ? importKind(items, source, store, options) : importKind(proposals, source, store, options);
+    if (!dryRun) store.announcement = await announceImport(session, options.kind);
+    return importInto(store, inspection, options);
   });
 }
 
-async function importKind<Row extends Keyed, Stored extends { id: string }>(
-  kind: Kind<Row, Stored>,
-  source: Source,
-  store: Store,
-  { database, mapping = {}, signal, onProgress, onErrors, dryRun, ...options }: ImportOptions,
-): Promise<Report> {
-  const open = await openRows(kind, source, mapping);
-  const rejects = options.rejects && openRejects(options.rejects, open.header, open.delimiter);
-  if (!dryRun) await audit(database, options, kind.name);
+async function importInto(store: Store, inspection: Inspection, options: ImportOptions): Promise<Report> {
+  const { file, choices = {}, dryRun, onProgress } = options;
+  const kind = kinds[options.kind];
+  const open = openRows(file, inspection, kind, choices);
+  const rejects = options.rejects && openRejects(options.rejects, open);
+  if (!dryRun) await audit(options);
   const keepStatistics = statisticsKeeper(store.session, store.tablesOf(kind.name));
-  const report = await importRows(
-    {
-      store,
-      kind,
-      table: kind.tableOf(store),
-      rejects,
-      signal,
-      async onChunk({ read, created }) {
-        if (!dryRun) await keepStatistics(created);
-        onProgress?.({ bytesRead: source.bytesRead, bytesTotal: source.size, rowsRead: read });
-      },
-      onErrors: onErrors ?? (() => undefined),
-    },
+  const report = await importRows({
+    ...options,
+    store,
+    kind,
+    table: kind.tableOf(store),
+    match: choices.match ?? 'externalId',
     open,
-  );
+    rejects,
+    async onChunk(so) {
+      if (!dryRun) await keepStatistics(so.created);
+      await store.announcement?.count(so);
+      onProgress?.({ bytesRead: open.source.bytesRead, bytesTotal: open.source.size, rowsRead: so.read });
+    },
+  });
   await rejects?.close();
   if (!dryRun) await keepStatistics(report.created, true);
+  await store.announcement?.count(report, 'end');
   return report;
 }
 
 /** Written before the first row, so that an import that is killed is on the audit log, too. */
-async function audit(
-  database: ImportOptions['database'],
-  { organization, audit: by }: Pick<ImportOptions, 'organization' | 'audit'>,
-  kind: ImportKind,
-): Promise<void> {
+async function audit({ database, organization, kind, audit: by }: ImportOptions): Promise<void> {
   if (!by) return;
   const { em } = forOrganization(database, organization.id);
   await writeEvent(em(), { action: 'records_imported', memberId: by.memberId, detail: `${kind} from ${by.fileName}` });
@@ -123,7 +124,7 @@ const patience = '60s';
 
 /** Two concurrent imports into one organization would only undo each other's work. */
 async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
-  const lock = `hashtextextended('import ' || $1, 0)`;
+  const lock = importLock('$1');
   if (!isWaiting) {
     const [[isFree] = []] = await session.query(`select pg_try_advisory_lock(${lock})`);
     if (isFree !== true) throw busy();

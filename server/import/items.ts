@@ -1,9 +1,9 @@
 import { item } from '../../contract/items.ts';
 import type { Item } from '../entities/item.ts';
 import { newItem, patchedItem } from '../records/item.ts';
-import { columnsOf } from './columns.ts';
+import { columnsOf } from './fields.ts';
+import { rejectMissing, resultOf } from './kind.ts';
 import type { Kind } from './kind.ts';
-import { rejectMissing, resultOf } from './row-result.ts';
 import { itemImport, requiredOfNewItem } from './schemas.ts';
 import type { ItemImport } from './schemas.ts';
 
@@ -13,6 +13,8 @@ export const items: Kind<ItemImport, Item> = {
   schema: itemImport,
   record: item,
   columns: columnsOf(itemImport),
+  required: requiredOfNewItem,
+  matches: ['externalId', 'sku', 'none'],
   tableOf: (store) => store.items,
   unique: { field: 'sku', property: 'skuKey', column: 'sku_key', code: 'sku_taken' },
   isFlat: true,

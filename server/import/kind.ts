@@ -1,8 +1,10 @@
 /** What customers, items and proposals each define, so that one importer serves all three. */
 import type { z } from 'zod';
 import type { Kind as IdKind } from '../../contract/fields.ts';
-import type { Store } from './store.ts';
+import { Problem } from '../problems/problem.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
+import type { ImportKind, Match } from '../entities/upload.ts';
+import type { Store } from './store.ts';
 
 /** Why a row is not imported; `field` is empty if the row as a whole is wrong. */
 export type Rejection = { field: string; code: string; message: string };
@@ -10,6 +12,8 @@ export type Rejection = { field: string; code: string; message: string };
 export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];
 
 export type Keyed = { id?: string | undefined; externalId?: string | null | undefined };
+/** A stored record. */
+export type Identified = { id: string };
 
 /** A value that is unique within an organization. */
 export type UniqueKey = { field: string; property: string; column: string; code: string };
@@ -19,16 +23,23 @@ export type LineChanges = { created: Values[]; changed: Values[]; removed: strin
 /** The result of a valid row: values for a new or stored record, and the changes to its lines. */
 export type RowResult = { values: Values; lines?: LineChanges };
 
-export type Planner<Row, Stored> = (row: Row, stored: Stored | undefined) => RowResult | Rejection[];
+/** A method, because only its own kind's rows and records reach it: the importer knows no more of them than their keys. */
+export type Planner<Row = Keyed, Stored = Identified> = {
+  plan(row: Row, stored: Stored | undefined): RowResult | Rejection[];
+}['plan'];
 
-export type Kind<Row extends Keyed = Keyed, Stored extends object = object> = {
-  name: 'customers' | 'items' | 'proposals';
+export type Kind<Row extends Keyed = Keyed, Stored extends Identified = Identified> = {
+  name: ImportKind;
   id: IdKind;
   schema: z.ZodType<Row>;
   /** The record as the API returns it: only the server sets its other fields. */
   record: z.ZodObject;
   /** The columns that a CSV file may have. */
   columns: readonly string[];
+  /** What a new record must have. */
+  required: readonly string[];
+  /** By which fields its rows can find their records. */
+  matches: readonly Match[];
   unique?: UniqueKey;
   tableOf(store: Store): RecordTable<Stored>;
   /** Whether the record has no lines of its own. */
@@ -37,4 +48,32 @@ export type Kind<Row extends Keyed = Keyed, Stored extends object = object> = {
   weigh(row: Row): number;
   /** Loads what these rows refer to, in a fixed number of queries. */
   planner(store: Store, rows: readonly Row[], stored: readonly (Stored | undefined)[]): Promise<Planner<Row, Stored>>;
+  /** Whether what was written still is as planned: the write may have waited for another transaction. */
+  isStillValid?(store: Store, written: readonly Values[]): Promise<boolean>;
 };
+
+/** One import of a kind. */
+export type Work = {
+  store: Store;
+  kind: Kind;
+  table: RecordTable<Identified>;
+  match: Match;
+};
+
+/** The values that the record's own functions compute. */
+export const resultOf = (compute: () => Values): RowResult | Rejection[] => rejecting(() => ({ values: compute() }));
+
+/** Converts a thrown Problem into the errors of the row. */
+export function rejecting<T>(compute: () => T): T | Rejection[] {
+  try {
+    return compute();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.errors.map(({ field, code, message }) => ({ field, code, message }));
+  }
+}
+
+export function rejectMissing<T extends object>(row: T, names: readonly (keyof T & string)[]): Rejection[] {
+  const missing = names.filter((name) => row[name] === undefined);
+  return missing.map((field) => ({ field, code: 'required', message: 'is required for a new record' }));
+}

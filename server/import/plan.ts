@@ -1,14 +1,14 @@
 /** Rows → what importing them would do, compared with what is stored. */
 import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
-import type { Keyed, Kind, LineChanges, Planner, Rejection } from './kind.ts';
-import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
+import { matchKey } from './keys.ts';
+import type { Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
 export type Plan = {
   /** Of the stored record, or of the new one. */
   id: string;
-  outcome: 'created' | 'updated' | 'unchanged' | Rejection[] | { deferred: Rejection[] };
+  outcome: Outcome;
   record: Values;
   stored?: Values;
   lines?: LineChanges;
@@ -18,11 +18,7 @@ export type Plan = {
 export type Drafts = WeakMap<object, Values>;
 
 /** Remembers what the record of a row would be if it were new. */
-export function drafter<Row extends Keyed, Stored extends { id: string }>(
-  { session, drafts }: Store,
-  table: RecordTable<Stored>,
-  plan: Planner<Row, Stored>,
-): (row: Row) => void {
+export function drafter({ store: { session, drafts }, table }: Work, plan: Planner): (row: Keyed) => void {
   return (row) => {
     const result = plan(row, undefined);
     if (!Array.isArray(result)) drafts.set(row, newRecord(table, result.values, session.organizationId));
@@ -38,38 +34,34 @@ function newRecord(table: RecordTable, values: Values, organizationId: string): 
 export class SameRecord extends Error {}
 
 /** `lock` locks the stored records until the transaction ends, so that no concurrent change is lost. */
-export async function planRows<Row extends Keyed, Stored extends { id: string }>(
-  store: Store,
-  kind: Kind<Row, Stored>,
-  table: RecordTable<Stored>,
-  rows: readonly Row[],
-  { lock }: { lock: boolean },
-): Promise<Plan[]> {
-  const stored = await loadStored(store, kind, table, rows, lock);
-  const ids = stored.flatMap((record) => (record ? [record.id] : []));
+export async function planRows(work: Work, rows: readonly Keyed[], { lock }: { lock: boolean }): Promise<Plan[]> {
+  const { store, kind, match } = work;
+  const stored = await loadStored(work, rows, lock);
+  const ids = stored.flatMap((record) => (isRecord(record) ? [record.id] : []));
   if (new Set(ids).size < ids.length) throw new SameRecord();
-  const plan = await kind.planner(store, rows, stored);
+  const records = stored.map((record) => (isRecord(record) ? record : undefined));
+  const plan = await kind.planner(store, rows, records);
   return rows.map((row, index) => {
-    const draft = stored[index] ? undefined : store.drafts.get(row);
-    if (draft && row.externalId) return asCreated(draft, store.startedAt);
-    return planRow(store, kind, table, row, stored[index], plan(row, stored[index]));
+    const [found, record] = [stored[index], records[index]];
+    if (found === 'several') return { id: '', outcome: [severalMatch(match)], record: {} };
+    const draft = record ? undefined : store.drafts.get(row);
+    if (!record && !row.externalId && match === 'externalId')
+      return { id: '', outcome: [unknownId(kind.id)], record: {} };
+    if (!draft) return planRow(work, record, plan(row, record));
+    // Webhooks learn from the id when a record was stored: not before its transaction began.
+    return asCreated({ ...draft, id: uuidv7() }, store.startedAt);
   });
 }
 
-function planRow<Row extends Keyed, Stored extends { id: string }>(
-  { session, startedAt }: Store,
-  { id: kind, unique }: Kind<Row, Stored>,
-  table: RecordTable<Stored>,
-  row: Row,
-  stored: Stored | undefined,
-  result: { values: Values; lines?: LineChanges } | Rejection[],
+function planRow(
+  { store: { session, startedAt }, kind: { unique }, table }: Work,
+  stored: Identified | undefined,
+  result: RowResult | Rejection[],
 ): Plan {
   if (Array.isArray(result)) return { id: stored?.id ?? '', outcome: result, record: {} };
   const { values, lines } = result;
-  if (!stored) {
-    if (!row.externalId) return { id: '', outcome: [unknownId(kind)], record: {} };
+  if (!stored)
     return { ...asCreated(newRecord(table, values, session.organizationId), startedAt), ...(lines && { lines }) };
-  }
   if (!lines && !table.differs(stored, values)) return { id: stored.id, outcome: 'unchanged', record: {} };
   return {
     id: stored.id,
@@ -92,26 +84,39 @@ const unknownId = (kind: string): Rejection => ({
   message: `is the id of no ${kind} here; to create one, give it an externalId`,
 });
 
-/** The stored record of each row: the one with its id, else the one with its externalId. */
-async function loadStored<Row extends Keyed, Stored extends { id: string }>(
-  store: Store,
-  { id: kind }: Kind<Row, Stored>,
-  table: RecordTable<Stored>,
-  rows: readonly Row[],
+const severalMatch = (field: string): Rejection => ({
+  field,
+  code: 'conflict',
+  message: 'belongs to several records here; match by externalId, or correct them first',
+});
+
+type Found = Identified | 'several' | undefined;
+const isRecord = (found: Found): found is Identified => typeof found === 'object';
+
+const columns = { externalId: 'external_id', email: 'email_key', sku: 'sku_key' };
+
+/** The stored record of each row: the one with its id, else the one that it matches. */
+async function loadStored(
+  { store, kind, table, match }: Work,
+  rows: readonly Keyed[],
   lock: boolean,
-): Promise<(Stored | undefined)[]> {
-  const load = async (column: string, values: readonly string[]): Promise<Stored[]> => {
+): Promise<Found[]> {
+  const load = async (column: string, values: readonly string[]): Promise<Identified[]> => {
     if (values.length === 0) return [];
     const rest = lock ? 'order by t.id for update' : '';
     const found = await store.select(table, table.selection('t'), { column, values, rest });
     return found.map((row) => table.parse(row));
   };
-  const ids = rows.map(({ id }) => (id === undefined ? undefined : storedId(kind, id)));
+  const ids = rows.map(({ id }) => (id === undefined ? undefined : storedId(kind.id, id)));
   const byId = new Map((await load('id', ids.filter(isText))).map((record) => [record.id, record]));
-  const externalIds = rows.filter((_, index) => !byId.has(ids[index] ?? '')).map(({ externalId }) => externalId);
-  const others = await load('external_id', externalIds.filter(isText));
-  const byExternalId = new Map<unknown, Stored>(others.map((record) => [Reflect.get(record, 'externalId'), record]));
-  return rows.map(({ externalId }, index) => byId.get(ids[index] ?? '') ?? byExternalId.get(externalId));
+  if (match === 'none') return ids.map((id) => byId.get(id ?? ''));
+  const keys = rows.map((row, index) => (byId.has(ids[index] ?? '') ? undefined : matchKey(row, match)));
+  const byKey = new Map<string | undefined, Found>();
+  for (const record of await load(columns[match], keys.filter(isText))) {
+    const key = matchKey(record, match);
+    byKey.set(key, byKey.has(key) ? 'several' : record);
+  }
+  return keys.map((key, index) => byId.get(ids[index] ?? '') ?? (key === undefined ? undefined : byKey.get(key)));
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -27,29 +27,19 @@ export type Head = ReturnType<typeof mergeHead>;
 
 /** `customerId` is undefined where the row names no customer, null where it removes the one that is stored. */
 export function mergeHead(row: ProposalImport, customerId: string | null | undefined, base: Base, startedAt: string) {
-  const { number, title, status, statusChangedAt, currency, externalId, createdAt, metadata, acceptedBy, owner } = row;
-  const { notes, terms, declineReason, publicUrl, expiresAt } = row;
-  const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt } = row;
-  const events = { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt };
-  const texts = { notes, terms, declineReason, publicUrl, expiresAt };
-  const plain = { number, title, status, currency, externalId, createdAt, ...texts, ...events };
+  const { id: _id, customerExternalId: _name, lineItems: _lines, acceptedBy, owner, metadata, ...rest } = row;
+  const { subtotal: _subtotal, discountTotal: _discount, taxTotal: _tax, total: _total, ...given } = rest;
   const merged = {
     ...startFrom(base),
-    ...withoutUndefined({ ...plain, customerId, acceptedBy: wholePerson(acceptedBy), owner: wholePerson(owner) }),
+    ...withoutUndefined({ ...given, customerId, acceptedBy: wholePerson(acceptedBy), owner: wholePerson(owner) }),
     metadata: mergeMetadata(base.metadata, metadata),
   };
-  return { ...merged, statusChangedAt: statusChangedAt ?? whenStatusChanged(merged, base, startedAt) };
+  return { ...merged, statusChangedAt: given.statusChangedAt ?? whenStatusChanged(merged, base, startedAt) };
 }
 
 function startFrom({ number, title, status, currency, createdAt, customerId = null, ...base }: Base) {
-  const {
-    sentAt = null,
-    viewedAt = null,
-    acceptedAt = null,
-    declinedAt = null,
-    expiredAt = null,
-    canceledAt = null,
-  } = base;
+  const { sentAt = null, viewedAt = null, acceptedAt = null } = base;
+  const { declinedAt = null, expiredAt = null, canceledAt = null } = base;
   const events = { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt };
   return { number, title, status, currency, createdAt, customerId, ...events };
 }

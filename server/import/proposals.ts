@@ -6,9 +6,9 @@ import { proposalTotals } from '../records/money.ts';
 import type { ProposalTotals } from '../records/money.ts';
 import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { columnsOf } from './columns.ts';
+import { columnsOf } from './fields.ts';
+import { rejecting, rejectMissing } from './kind.ts';
 import type { Kind, Rejection, RowResult } from './kind.ts';
-import { rejecting, rejectMissing } from './row-result.ts';
 import { changesOf, costLines, resolveLines } from './proposal-lines.ts';
 import type { CostedLine } from './proposal-lines.ts';
 import { mergeHead, rejectHead } from './proposal-head.ts';
@@ -22,6 +22,8 @@ export const proposals: Kind<ProposalImport, Proposal> = {
   schema: proposalImport,
   record: proposal,
   columns: columnsOf(proposalImport),
+  required: requiredOfNewProposal,
+  matches: ['externalId'],
   unique: { field: 'number', property: 'number', column: 'number', code: 'number_taken' },
   tableOf: (store) => store.proposals,
   isFlat: false,

@@ -9,13 +9,13 @@ export type Report = {
   updated: number;
   unchanged: number;
   rejected: number;
-  /** Why rows were rejected, in the order of the file; no more than `maximumErrors`, so that memory is bounded. */
+  /** Why rows were rejected, in the order of the file; no more than `reportedErrors`, so that memory is bounded. */
   errors: RowError[];
-  /** How the file was read: its source, its separator, columns that were left out. */
+  /** How the file was read: its source, its separator, columns that were left out, rows that repeat. */
   notes: string[];
 };
 
-const maximumErrors = 1000;
+export const reportedErrors = 1000;
 
 export const emptyReport = (notes: string[] = []): Report => ({
   read: 0,
@@ -36,7 +36,7 @@ export function count(report: Report, line: number, outcome: Outcome): RowError[
   }
   const errors = outcome.map((rejection) => ({ line, ...rejection }));
   report.rejected += 1;
-  report.errors.push(...errors.slice(0, maximumErrors - report.errors.length));
+  report.errors.push(...errors.slice(0, reportedErrors - report.errors.length));
   return errors;
 }
 

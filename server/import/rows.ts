@@ -1,49 +1,77 @@
-/** The rows of a file in any supported format. */
-import type { z } from 'zod';
-import { planColumns } from './columns.ts';
-import type { Mapping } from './columns.ts';
-import { readCsv, readHeader } from './csv.ts';
-import type { Delimiter } from './delimiter.ts';
-import { readJsonArray } from './json-array.ts';
-import { readJsonLines } from './json-lines.ts';
-import type { RawRow, Source } from './source.ts';
+/** The rows of an inspected file. */
+import type { ImportChoices } from '../entities/upload.ts';
 import { UsageError } from '../config.ts';
+import { unescapeFormula } from '../text/spreadsheet.ts';
+import { planColumns, requireClear } from './columns.ts';
+import type { ColumnPlan } from './columns.ts';
+import type { Delimiter } from './csv.ts';
+import { isBlank, isJson, isTitle, recordsOf } from './inspect.ts';
+import type { Inspection } from './inspect.ts';
+import { flatRow, readDocument, readJson, rowWithLines } from './json.ts';
+import type { RowBounds } from './json.ts';
+import type { Kind } from './kind.ts';
+import type { Cell, RawRow, Source } from './source.ts';
 
 export type OpenRows = {
+  source: Source;
   rows: AsyncIterable<RawRow>;
   /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
-  /** The field of each column in the header; undefined for one that is left out. */
-  fields: readonly (string | undefined)[];
   delimiter: Delimiter;
-  preset: string | undefined;
   notes: string[];
   /** Rows of the file that are not records of their own. */
   skipped(): number;
 };
 
-type Kind = { name: string; columns: readonly string[]; record: z.ZodObject };
-
-export async function openRows(kind: Kind, source: Source, mapping: Mapping): Promise<OpenRows> {
-  if (source.format !== 'csv') {
-    if (mapping.map || mapping.restToMetadata)
-      throw new UsageError('Only the columns of CSV files can be mapped: the fields of JSON have their names already.');
-    const rows = source.format === 'json-array' ? readJsonArray(source) : readJsonLines(source);
-    return { rows, header: undefined, fields: [], delimiter: ',', preset: undefined, notes: [], skipped: () => 0 };
+/** Throws a UsageError where the header is wrong, or leaves something open. */
+export function openRows(file: string, inspection: Inspection, kind: Kind, choices: ImportChoices): OpenRows {
+  const source: Source = { ...inspection, file, bytesRead: 0, maximumBytes: Number.POSITIVE_INFINITY };
+  const bounds = kind.isFlat ? flatRow : rowWithLines;
+  const { columns, delimiter } = inspection;
+  if (isJson(source)) {
+    if (choices.map ?? choices.restToMetadata)
+      throw new UsageError('Column mapping applies to CSV files and workbooks only.');
+    return { source, rows: readJson(source, bounds), header: undefined, delimiter, notes: [], skipped: () => 0 };
   }
-  const file = await readHeader(source);
-  const plan = planColumns(file.header, file.delimiter, kind, mapping);
-  const notes = [...plan.notes];
-  if (source.encoding === 'windows-1252')
-    notes.push('The file is not UTF-8 and was read as Windows-1252. Check names with accents.');
-  const isDocument = plan.documentAt !== undefined;
-  return {
-    rows: readCsv(source, file, plan),
-    header: isDocument ? undefined : file.header,
-    fields: plan.fields,
-    delimiter: file.delimiter,
-    preset: plan.preset,
-    notes,
-    skipped: plan.skipped,
-  };
+  const plan = planColumns(inspection, kind, choices);
+  requireClear(plan);
+  const header = plan.documentAt === undefined ? columns.map(({ name }) => name) : undefined;
+  const rows = readTable(source, delimiter, { plan, columns: columns.length, bounds });
+  return { source, rows, header, delimiter, notes: [...plan.notes], skipped: plan.skipped };
+}
+
+type Table = { plan: ColumnPlan; columns: number; bounds: RowBounds };
+
+/** The records below the header, without empty ones. */
+async function* readTable(source: Source, delimiter: Delimiter, table: Table): AsyncGenerator<RawRow> {
+  const { documentAt } = table.plan;
+  let isAbove = true;
+  for await (const record of recordsOf(source, delimiter)) {
+    const { line } = record;
+    if ('fault' in record) {
+      const message = `cannot be read, and neither can what follows: ${record.fault}`;
+      yield { line, raw: [], size: 0, rejections: [{ field: '', code: 'malformed_csv', message }] };
+      return;
+    }
+    const { cells } = record;
+    if (cells.every(isBlank)) continue;
+    const row = isAbove ? undefined : toRow(cells, table);
+    isAbove &&= isTitle(cells);
+    // A report about rows of a JSON file repeats the document alone.
+    const raw = documentAt === undefined ? cells : cells.slice(documentAt, documentAt + 1);
+    if (row) yield { line, raw, size: sizeOf(cells), ...row };
+  }
+}
+
+const sizeOf = (cells: readonly Cell[]) => cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
+
+function toRow(cells: readonly Cell[], { plan, columns, bounds }: Table) {
+  const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));
+  if (cells.length < columns || isSurplus) {
+    const message = `has ${cells.length} cells where the header has ${columns}`;
+    return { rejections: [{ field: '', code: 'malformed_csv', message }] };
+  }
+  if (plan.documentAt !== undefined) return readDocument(unescapeFormula(String(cells[plan.documentAt] ?? '')), bounds);
+  const value = plan.read(cells);
+  return value && { value };
 }

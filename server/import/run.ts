@@ -1,94 +1,100 @@
 /** One import, chunk by chunk: while the database stores a chunk, the next one is read and validated. */
-import { inChunks, parseEntry, readEntries } from './batches.ts';
-import type { Entry } from './batches.ts';
 import { importChunk } from './chunk.ts';
-import type { Deferred } from './chunk.ts';
-import { Deferral } from './deferral.ts';
+import { inChunks, parseEntry, valueOf } from './entries.ts';
+import type { Entry } from './entries.ts';
 import { findUnchanged } from './exact.ts';
-import type { Keyed, Kind, Outcome } from './kind.ts';
+import { tooManyRows } from './inspect.ts';
+import { Repeats } from './keys.ts';
+import type { Rejection, Work } from './kind.ts';
 import { drafter } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { maximumRejects } from './rejects.ts';
 import type { Rejects } from './rejects.ts';
 import { count, emptyReport } from './report.ts';
 import type { Report, RowError } from './report.ts';
 import type { OpenRows } from './rows.ts';
-import type { Store } from './store.ts';
-import type { RecordTable } from '../records/record-table.ts';
 
-type Target<Row extends Keyed, Stored extends { id: string }> = {
-  store: Store;
-  kind: Kind<Row, Stored>;
-  table: RecordTable<Stored>;
+/** A row of the file as it was read, for people to look at. */
+export type SampleRow = { line: number } & ({ record: object } | { rejections: readonly Rejection[] });
+
+export type Run = Work & {
+  open: OpenRows;
   rejects: Rejects | undefined;
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
+  /** The most rows that the file may have. */
+  maximumRows?: number | undefined;
   onChunk: (report: Report) => Promise<void>;
-  onErrors: (errors: RowError[]) => void;
+  onErrors?: ((errors: RowError[]) => void) | undefined;
+  /** Called with each row and what became of it. */
+  onRow?: ((row: SampleRow, result: Pick<Plan, 'id' | 'outcome'>) => void) | undefined;
 };
 
-export async function importRows<Row extends Keyed, Stored extends { id: string }>(
-  target: Target<Row, Stored>,
-  open: OpenRows,
-): Promise<Report> {
-  const { store, kind, table, signal, onChunk, rejects } = target;
+export async function importRows(run: Run): Promise<Report> {
+  const { store, kind, match, open, signal, onChunk, maximumRows = Infinity } = run;
   const report = emptyReport(open.notes);
-  const deferral = new Deferral(kind);
+  const repeats = new Repeats(match);
   // Files are often imported again: as long as most rows equal the stored records, equality is checked first.
-  let isComparing = kind.isFlat;
-  // As long as most are new, their records are computed while the database stores the chunk before.
-  let isCreating = false;
-  const draft = kind.isFlat ? drafter(store, table, await kind.planner(store, [], [])) : undefined;
-  const entries = readEntries(kind, open.rows, {
-    keepRaw: rejects !== undefined,
-    isComparing: () => isComparing,
-    onRow: (row) => isCreating && draft?.(row),
-  });
-  for await (const chunk of ahead(inChunks(kind, entries))) {
+  const canCompare = kind.isFlat && match === 'externalId';
+  const mode = { isComparing: canCompare, isCreating: false };
+  const draft = kind.isFlat ? drafter(run, await kind.planner(store, [], [])) : undefined;
+  async function* entries(): AsyncGenerator<Entry> {
+    for await (const row of open.rows) {
+      const entry: Entry = run.rejects ? row : { ...row, raw: [] };
+      const parsed = mode.isComparing ? entry : parseEntry(run, entry);
+      // As long as most are new, their records are computed while the database stores the chunk before.
+      if (mode.isCreating && 'row' in parsed) draft?.(parsed.row);
+      repeats.add(parsed.line, valueOf(parsed));
+      yield parsed;
+    }
+  }
+  for await (const chunk of ahead(inChunks(run, entries()))) {
     signal?.throwIfAborted();
     const { unchanged, created } = report;
-    const now = chunk.filter((entry) => !deferral.mustWait(entry));
-    for (const entry of chunk) if (deferral.mustWait(entry)) deferral.add(entry);
-    await importEntries(target, report, now, deferral);
-    isComparing = kind.isFlat && report.unchanged - unchanged > chunk.length / 2;
-    isCreating = report.created - created > chunk.length / 2;
+    await importEntries(run, report, chunk);
+    if (report.read > maximumRows) throw tooManyRows(maximumRows);
+    mode.isComparing = canCompare && report.unchanged - unchanged > chunk.length / 2;
+    mode.isCreating = report.created - created > chunk.length / 2;
     await onChunk(report);
   }
-  for await (const chunk of deferral.chunks()) await importEntries(target, report, chunk, undefined);
   await onChunk(report);
-  report.errors.sort((left, right) => left.line - right.line);
-  const skipped = open.skipped();
-  if (skipped > 0) report.notes.push(`Rows left out, which are no records of their own: ${skipped}.`);
+  report.notes.push(...repeats.notes(), ...endNotes(report, open.skipped()));
   return report;
 }
 
-async function importEntries<Row extends Keyed, Stored extends { id: string }>(
-  { store, kind, table, rejects, onErrors }: Target<Row, Stored>,
-  report: Report,
-  given: readonly Entry<Row>[],
-  deferral: Deferral<Row, Stored> | undefined,
-): Promise<void> {
-  const same = await findUnchanged(store, kind, table, given);
-  const entries = given.map((entry) => (same.has(entry) ? entry : parseEntry(kind, entry)));
+function endNotes({ rejected }: Report, skipped: number): string[] {
+  const notes: string[] = [];
+  if (skipped > 0) notes.push(`Rows skipped because they are not separate records: ${skipped}.`);
+  if (rejected > maximumRejects)
+    notes.push(`The file of rejected rows contains the first ${maximumRejects.toLocaleString('en-US')}.`);
+  return notes;
+}
+
+async function importEntries(run: Run, report: Report, given: readonly Entry[]): Promise<void> {
+  const same = run.match === 'externalId' ? await findUnchanged(run, given) : new Set();
+  const entries = given.map((entry) => (same.has(entry) ? entry : parseEntry(run, entry)));
   const rows = entries.flatMap((entry) => ('row' in entry ? [entry.row] : []));
-  const isFinal = deferral === undefined || deferral.isFull;
-  const outcomes = await importChunk(store, kind, table, rows, isFinal);
+  const planned = await importChunk(run, rows);
   const errors: RowError[] = [];
   let next = 0;
   for (const entry of entries) {
-    const outcome = 'row' in entry ? (outcomes[next++] ?? []) : outcomeOf(entry);
-    if (isDeferred(outcome)) {
-      if (deferral) deferral.add(entry);
-      continue;
-    }
+    const { id, outcome } = 'row' in entry ? (planned[next++] ?? notPlanned(entry)) : notPlanned(entry);
+    run.onRow?.(sampleOf(entry), { id, outcome });
     errors.push(...count(report, entry.line, outcome));
-    if (typeof outcome !== 'string') await rejects?.write(entry, outcome);
+    if (typeof outcome !== 'string') await run.rejects?.write(entry, outcome);
   }
-  if (errors.length > 0) onErrors(errors);
+  if (errors.length > 0) run.onErrors?.(errors);
 }
 
 /** A row without a plan is either wrong or unchanged. */
-const outcomeOf = <Row>(entry: Entry<Row>): Outcome => ('rejections' in entry ? entry.rejections : 'unchanged');
+const notPlanned = (entry: Entry): Pick<Plan, 'id' | 'outcome'> => ({
+  id: '',
+  outcome: 'rejections' in entry ? entry.rejections : 'unchanged',
+});
 
-const isDeferred = (outcome: Outcome | Deferred): outcome is Deferred =>
-  typeof outcome === 'object' && !Array.isArray(outcome);
+function sampleOf(entry: Entry): SampleRow {
+  const { line } = entry;
+  return 'rejections' in entry ? { line, rejections: entry.rejections } : { line, record: valueOf(entry) };
+}
 
 /** Produces the next value while the previous one is in use. */
 async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {

@@ -9,8 +9,8 @@ import { decimalInput } from '../../contract/decimal.ts';
 import * as fields from '../../contract/fields.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { item, itemCreateFields, itemTypes } from '../../contract/items.ts';
-import { parseInstant } from '../../contract/parameters.ts';
-import { eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.ts';
+import { parseInstant } from '../../contract/instant.ts';
+import { bounded, eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.ts';
 import { lineTexts, maximumLines, personFields, proposalTexts, status } from '../../contract/proposals.ts';
 import { failure, oneOf } from '../../contract/text.ts';
 
@@ -35,32 +35,16 @@ const metadata = metadataPatch.optional();
 /** What identifies a row's record: its externalId, or the id that an export gives to a record without one. */
 const keys = (kind: fields.Kind) => ({ id: fields.id(kind).optional(), externalId: emptyIsAbsent(fields.externalId) });
 
-const isAbsent = (value: unknown) => value === undefined || value === null || value === '';
-
-/** Reported together with the errors of single fields, so that one run shows everything. */
-function requireKey<T extends z.ZodType>(schema: T): T {
-  return schema.refine(
-    (row) => !isAbsent(Reflect.get(Object(row), 'externalId')) || !isAbsent(Reflect.get(Object(row), 'id')),
-    {
-      path: ['externalId'],
-      params: { code: 'required' },
-      message: 'is required',
-      when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    },
-  );
-}
-
-const customerFields = z.strictObject({
+export const customerImport = z.strictObject({
   ...customerCreateFields,
   ...keys('customer'),
   metadata,
   status: customer.shape.status.optional(),
   createdAt: instant.optional(),
 });
-export const customerImport = requireKey(customerFields);
 export type CustomerImport = z.output<typeof customerImport>;
 
-const itemFields = z.strictObject({
+export const itemImport = z.strictObject({
   ...itemCreateFields,
   type: itemCreateFields.type.optional(),
   name: itemCreateFields.name.optional(),
@@ -70,13 +54,12 @@ const itemFields = z.strictObject({
   status: item.shape.status.optional(),
   createdAt: instant.optional(),
 });
-export const itemImport = requireKey(itemFields);
 export type ItemImport = z.output<typeof itemImport>;
 export const requiredOfNewItem = ['type', 'name', 'unitPrice'] as const satisfies (keyof ItemImport)[];
 
 const { number, title, notes, terms, declineReason, publicUrl } = proposalTexts;
 const { name, description, sku, unit } = lineTexts;
-/** Named as a whole: without its e-mail address, a new name must not keep the old one's. */
+/** Named as a whole: without its email address, a new name must not keep the old one's. */
 const person = emptyIsAbsent(z.strictObject({ name: personFields.name, email: emptyIsAbsent(personFields.email) }));
 const largestDiscount = '999999999999999999.9999';
 
@@ -115,10 +98,7 @@ const lineImport = z
   });
 export type LineImport = z.output<typeof lineImport>;
 
-const lineItems = z.array(lineImport).check(({ value, issues }) => {
-  if (value.length > maximumLines)
-    issues.push(failure('too_many_items', `must have at most ${maximumLines} lines`, value));
-});
+const lineItems = bounded(maximumLines, z.array(lineImport));
 
 /** Computed by the server; if a file contains them, they must equal the sums of its lines. */
 const total = decimalInput({
@@ -128,7 +108,7 @@ const total = decimalInput({
   example: '38.50',
 }).optional();
 
-const proposalFields = z.strictObject({
+export const proposalImport = z.strictObject({
   ...keys('proposal'),
   number: number.optional(),
   title: title.optional(),
@@ -157,6 +137,5 @@ const proposalFields = z.strictObject({
   taxTotal: total,
   total,
 });
-export const proposalImport = requireKey(proposalFields);
 export type ProposalImport = z.output<typeof proposalImport>;
 export const requiredOfNewProposal = ['number', 'title', 'status'] as const satisfies (keyof ProposalImport)[];

@@ -1,20 +1,25 @@
-/** A file of rows on disk, inspected before anything is imported, and read as a stream at any size. */
+/** A file of rows on disk: its format, its bytes, unpacked, and its text. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { pipeline as run } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { UsageError } from '../config.ts';
-import { EncodingDetector } from './encoding.ts';
-import type { Encoding } from './encoding.ts';
 import type { Rejection } from './kind.ts';
 
-/** A row as it was read; `line` is where it starts, from 1. `raw` is what the report of rejected rows repeats. */
-export type RawRow = { line: number; raw: readonly string[] } & ({ value: unknown } | { rejections: Rejection[] });
+/** Numbers only where a workbook says that a cell is one. */
+export type Cell = string | number;
 
-export type Format = 'csv' | 'json-lines' | 'json-array';
+/** A row as it was read; `line` is where it starts, from 1. `raw` is what the report of rejected rows repeats. */
+export type RawRow = { line: number; raw: readonly Cell[]; size: number } & (
+  | { value: unknown }
+  | { rejections: Rejection[] }
+);
+
+export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
+export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
 export type Source = {
   file: string;
   format: Format;
@@ -23,7 +28,12 @@ export type Source = {
   size: number;
   /** Bytes of the file that have been read so far. */
   bytesRead: number;
+  /** The most that the file may unpack to: a few compressed bytes can be many. */
+  maximumBytes: number;
 };
+
+/** A record of a table: its cells, or why it and what follows cannot be read. `line` is where it starts. */
+export type TableRecord = { line: number } & ({ cells: readonly Cell[] } | { fault: string });
 
 const namedFormats: Readonly<Record<string, Format>> = {
   '.csv': 'csv',
@@ -32,51 +42,26 @@ const namedFormats: Readonly<Record<string, Format>> = {
   '.ndjson': 'json-lines',
 };
 
-/**
- * Reads the file through once, so that one in an encoding or a format that nobody can read is rejected whole: half a
- * file imported is worse than none. A few compressed bytes can be many: `maximumBytes` bounds what they unpack to.
- */
-export async function inspectFile(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
+/** Finds out what the file is from its name and its first bytes. */
+export async function openSource(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
   const size = await sizeOf(file);
   const first = await firstBytes(file);
-  if (first.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004')
-    throw new UsageError(
-      `${file} is an Excel workbook or a ZIP archive. Save the sheet as "CSV UTF-8" and import that.`,
-    );
   const isCompressed = first[0] === 0x1f && first[1] === 0x8b;
-  const source: Source = { file, format: 'csv', encoding: 'utf-8', isCompressed, size, bytesRead: 0 };
-  const detector = new EncodingDetector();
-  let start = '';
-  let unpackedBytes = 0;
-  try {
-    for await (const chunk of bytesOf(source)) {
-      unpackedBytes += chunk.length;
-      if (unpackedBytes > maximumBytes) break;
-      if (start.trim() === '')
-        start = chunk
-          .subarray(0, 1024)
-          .toString('utf8')
-          .replace(/^\uFEFF/, '');
-      detector.push(chunk);
-    }
-  } catch (cause) {
-    throw unreadable(file, cause);
-  }
-  if (unpackedBytes > maximumBytes) {
-    const maximum = maximumBytes.toLocaleString('en-US');
-    throw new UsageError(`${file} unpacks to more than ${maximum} bytes. Split it into several files.`);
-  }
-  const encoding = detector.end();
-  if (!encoding)
-    throw new UsageError(`${file} is neither UTF-8 nor Windows-1252. Save it as UTF-8 (in Excel, "CSV UTF-8").`);
-  const format = formatOf(file, start);
-  if (format !== 'csv' && encoding !== 'utf-8') throw new UsageError(`${file} is not UTF-8, as JSON must be.`);
-  return { ...source, format, encoding, bytesRead: 0 };
+  const isZip = first.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004';
+  const isUtf16 = first[0] === 0xff && first[1] === 0xfe;
+  const encoding = isUtf16 ? 'utf-16le' : 'utf-8';
+  const format = isZip ? 'xlsx' : 'csv';
+  const source: Source = { file, format, encoding, isCompressed, size, bytesRead: 0, maximumBytes };
+  return isZip ? source : { ...source, format: await formatOf(source) };
 }
 
-function formatOf(file: string, start: string): Format {
-  const named = namedFormats[extname(file.replace(/\.gz$/i, '')).toLowerCase()];
-  const [first] = start.trimStart();
+async function formatOf(source: Source): Promise<Format> {
+  const named = namedFormats[extname(source.file.replace(/\.gz$/i, '')).toLowerCase()];
+  let first = '';
+  for await (const text of textOf({ ...source, encoding: 'windows-1252' })) {
+    [first = ''] = text.replace(/^\u00EF\u00BB\u00BF/, '').trimStart();
+    if (first !== '') break;
+  }
   if (first === '[' && named !== 'csv') return 'json-array';
   return named ?? (first === '{' ? 'json-lines' : 'csv');
 }
@@ -105,28 +90,48 @@ function unreadable(file: string, cause: unknown): UsageError {
   return new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 }
 
+export function tooLarge({ file, maximumBytes }: Pick<Source, 'file' | 'maximumBytes'>): UsageError {
+  const maximum = maximumBytes.toLocaleString('en-US');
+  return new UsageError(`${file} unpacks to more than ${maximum} bytes. Split it into several files.`);
+}
+
 /** The bytes of the file, unpacked. */
-export function bytesOf(source: Source): AsyncIterable<Buffer> {
+export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
   source.bytesRead = 0;
+  let unpacked = 0;
   const file = createReadStream(source.file, { highWaterMark: 256 * 1024 });
   file.on('data', (chunk) => {
     source.bytesRead += chunk.length;
   });
   // An error destroys both streams, and the loop over the last one throws it.
-  return source.isCompressed ? pipeline(file, createGunzip(), () => undefined) : file;
+  const bytes = source.isCompressed ? pipeline(file, createGunzip(), () => undefined) : file;
+  try {
+    for await (const chunk of bytes) {
+      unpacked += chunk.length;
+      if (unpacked > source.maximumBytes) throw tooLarge(source);
+      // Neither stream has an encoding, so their chunks are bytes.
+      yield chunk as Buffer;
+    }
+  } catch (cause) {
+    throw cause instanceof UsageError ? cause : unreadable(source.file, cause);
+  }
 }
 
-/** The characters of the file. */
-export function textOf(source: Source): Readable {
-  const bytes = bytesOf(source);
-  if (source.encoding === 'utf-8') return Readable.from(bytes);
-  return Readable.from(decode(bytes, source.encoding));
-}
+/** Bytes that are no text in the source's encoding. */
+export class NotInEncoding extends Error {}
 
-async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding);
-  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
-  yield decoder.decode();
+/** The characters of the file, without a byte order mark. */
+export async function* textOf(source: Source): AsyncGenerator<string> {
+  const decoder = new TextDecoder(source.encoding, { fatal: true });
+  const decode = (bytes?: Buffer) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw new NotInEncoding(source.encoding, { cause });
+    }
+  };
+  for await (const chunk of bytesOf(source)) yield decode(chunk);
+  yield decode();
 }
 
 /** Stores a stream, such as standard input, in a temporary file during `work`, because it is read more than once. */

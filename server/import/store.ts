@@ -1,12 +1,14 @@
 /** The organization's tables during one import, or their temporary substitutes in a dry run. */
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Database } from '../database/orm.ts';
 import type { Session } from '../database/session.ts';
 import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import type { Announcement } from './announcement.ts';
 import type { Drafts } from './plan.ts';
-import { RecordTable } from '../records/record-table.ts';
+import { recordTable } from '../records/record-table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 
 /** The columns by which a planned record hides a stored one: the lines of a planned proposal hide all stored ones. */
 const hiding: Readonly<Record<string, { column: string; planned: string }>> = {
@@ -39,18 +41,18 @@ export class Store {
   readonly proposals: RecordTable<Proposal>;
   readonly lines: RecordTable<ProposalLine>;
   readonly drafts: Drafts = new WeakMap();
+  announcement: Announcement | undefined;
   /** The `now()` of the current transaction. */
   startedAt = '';
 
-  constructor(session: Session, orm: MikroORM, organization: Organization, dry: boolean) {
+  constructor(session: Session, orm: Database['orm'], organization: Organization, dry: boolean) {
     this.session = session;
     this.organization = organization;
     this.dry = dry;
-    const metadata = orm.getMetadata();
-    this.customers = new RecordTable<Customer>(metadata.get(Customer));
-    this.items = new RecordTable<Item>(metadata.get(Item));
-    this.proposals = new RecordTable<Proposal>(metadata.get(Proposal));
-    this.lines = new RecordTable<ProposalLine>(metadata.get(ProposalLine));
+    this.customers = recordTable(Customer, () => orm);
+    this.items = recordTable(Item, () => orm);
+    this.proposals = recordTable(Proposal, () => orm);
+    this.lines = recordTable(ProposalLine, () => orm);
   }
 
   /** Readies the connection. A dry run writes to temporary tables, which reads put over the real ones. */

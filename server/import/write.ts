@@ -1,22 +1,14 @@
 /** Plans → the database: COPY for new records, COPY into a staging table and one statement for changed ones. */
 import { renameInProposals } from '../records/customer.ts';
-import { handovers } from './claims.ts';
-import type { UniqueKey } from './kind.ts';
 import type { Plan } from './plan.ts';
 import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
-export async function writePlans(
-  store: Store,
-  table: RecordTable,
-  unique: UniqueKey | undefined,
-  plans: readonly Plan[],
-): Promise<void> {
+export async function writePlans(store: Store, table: RecordTable, plans: readonly Plan[]): Promise<void> {
   const created = plans.filter(({ outcome }) => outcome === 'created');
   const updated = plans.filter(({ outcome }) => outcome === 'updated');
   if (created.length + updated.length === 0) return;
   if (store.dry) await layOver(store, table, updated);
-  await handOver(store, table, unique, plans);
   await apply(
     store,
     table,
@@ -34,6 +26,10 @@ export async function writePlans(
     store.lines,
     lines.flatMap((line) => line.created),
     lines.flatMap((line) => line.changed),
+  );
+  await store.announcement?.mark(
+    table,
+    [...created, ...updated].map(({ id }) => id),
   );
 }
 
@@ -63,9 +59,8 @@ async function update(
   await session.command(`create temp table ${staged} (like ${table.name}) on commit drop`);
   await session.copy(`copy ${staged} (${columns.join(', ')}) from stdin`, linesOf(table, updated));
   if (table === store.customers && !store.dry) await session.query(renamed);
-  const sets = columns.filter((name) => name !== 'id' && name !== 'organization_id').map(assignment);
   await session.query(
-    `update ${store.written(table)} t set ${sets.join(', ')} from ${staged} s
+    `update ${store.written(table)} t set ${table.assignments()} from ${staged} s
      where t.organization_id = $1 and t.id = s.id`,
   );
 }
@@ -77,30 +72,8 @@ const renamed = `with changed as (
     where t.organization_id = $1 and t.name_search <> s.name_search
   ) ${renameInProposals}`;
 
-// Never earlier than what is stored: a transaction that waited for the row began before the one that it waited for.
-const assignment = (name: string) =>
-  name === 'updated_at' ? 'updated_at = greatest(t.updated_at, s.updated_at)' : `${name} = s.${name}`;
-
 function* linesOf(table: RecordTable, records: readonly Values[]): Generator<string> {
   for (const record of records) yield table.line(record);
-}
-
-/**
- * Frees the unique values that one record gives up for another of the same chunk: the database checks row by row, and
- * two that swap would never pass. An id serves as a value that nobody else has.
- */
-async function handOver(
-  store: Store,
-  table: RecordTable,
-  unique: UniqueKey | undefined,
-  plans: readonly Plan[],
-): Promise<void> {
-  const ids = handovers(plans, unique);
-  if (!unique || ids.length === 0) return;
-  await store.session.query(
-    `update ${store.written(table)} set ${unique.column} = id::text where organization_id = $1 and id = any($2)`,
-    [ids],
-  );
 }
 
 /** Copies stored records into a dry run's own tables, where they can be changed. */

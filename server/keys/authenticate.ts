@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problems/problem.ts';
-import type { UnknownKeys } from '../limits/unknown-keys.ts';
 import type { KeyDirectory, AuthenticatedKey } from './directory.ts';
 
 const form = /^ak_live_[0-9a-f]{64}$/;
@@ -22,6 +21,7 @@ const mistakes = [
   [/^ak_live_/i, 'no_bearer'],
   [/^(?!bearer\b)/i, 'other_scheme'],
   [/^bearer\s+ak_live_[0-9a-f]{64}$/i, 'upper_case'],
+  [/^bearer\s+(?:\{\{|\$\{?\w|%\w+%$|<(?!ak_live_)\w|your_|ak_live_(?:…|\.\.\.|x+$))/i, 'placeholder'],
   [/^bearer\s+["'<]/i, 'quoted'],
 ] as const;
 
@@ -30,28 +30,23 @@ function malformed(authorization: string): Problem {
   return new Problem('api_key_malformed', { mistake });
 }
 
-type Credentials = { headers: IncomingHttpHeaders; url: string; ipAddress: string };
+type Credentials = { headers: IncomingHttpHeaders; url: string };
 
-/**
- * The live key of the request. Problems: api_key_missing, api_key_malformed, api_key_invalid, api_key_revoked, and
- * rate_limited if the same network has sent too many unknown keys.
- */
-export async function authenticate(
-  { headers, url, ipAddress }: Credentials,
-  keys: KeyDirectory,
-  unknownKeys: UnknownKeys,
-): Promise<AuthenticatedKey> {
+/** A replaced key ends as a revoked one does: its successor is there. */
+const hasExpired = ({ revokedAt, endsAt, replacedBy }: AuthenticatedKey) => replacedBy === null && revokedAt === endsAt;
+
+/** Problems: api_key_revoked, api_key_expired. */
+export function requireLive(key: AuthenticatedKey): void {
+  if (key.revokedAt) throw new Problem(hasExpired(key) ? 'api_key_expired' : 'api_key_revoked');
+}
+
+/** The key of the request, which may no longer be live. Problems: api_key_missing, _malformed, _invalid. */
+export async function authenticate({ headers, url }: Credentials, keys: KeyDirectory): Promise<AuthenticatedKey> {
   const authorization = headers.authorization?.trim();
   if (!authorization) throw missing(headers, url);
   const [scheme = '', raw = '', ...rest] = authorization.split(/ +/);
   if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !form.test(raw)) throw malformed(authorization);
-  const key = await keys.find(hashKey(raw), () => {
-    if (unknownKeys.isOver(ipAddress)) throw new Problem('rate_limited');
-  });
-  if (!key) {
-    unknownKeys.count(ipAddress);
-    throw new Problem('api_key_invalid');
-  }
-  if (key.revokedAt) throw new Problem('api_key_revoked');
+  const key = await keys.find(hashKey(raw));
+  if (!key) throw new Problem('api_key_invalid');
   return key;
 }

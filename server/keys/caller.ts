@@ -2,24 +2,53 @@
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
-import type { StatementLimiter } from '../limits/concurrency.ts';
+import type { Shares } from '../limits/concurrency.ts';
+import type { Turns } from '../limits/turns.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
 import type { AuthenticatedKey } from './directory.ts';
 
-export type Caller = Tenant & {
+/** None of its members takes SQL: records/ reads and writes for it. */
+export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
+  /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
+  run<T>(work: () => Promise<T>, options: { isLarge: boolean }): Promise<T>;
+  turns: Turns;
   key: AuthenticatedKey;
   organization: AuthenticatedKey['organization'];
   allowance: Allowance;
   /** Signs what the API issues and later accepts, such as cursors. */
   secret: string;
+  /** URL of the service as callers see it, without a slash at its end. */
+  baseUrl: string;
+};
+
+export type CallerParts = {
+  database: Database;
+  shares: Shares;
+  /** Resolves when the response is sent; without one, it is not waited for. */
+  sent?: () => Promise<void>;
+  secret: string;
+  /** Known once the server listens. */
+  baseUrl: () => string;
 };
 
 export function createCaller(
   key: AuthenticatedKey,
   allowance: Allowance,
-  { database, statements, secret }: { database: Database; statements: StatementLimiter; secret: string },
+  { database, shares, sent, secret, baseUrl }: CallerParts,
 ): Caller {
   const { organization } = key;
-  const tenant = forOrganization(database, organization.id, (work) => statements.run(organization.id, key.id, work));
-  return { ...tenant, key, organization, allowance, secret };
+  const run: Caller['run'] = (work, { isLarge }) => {
+    const admitted = () => shares.work.run(organization.id, key.id, work);
+    return isLarge ? shares.largeWork.run(organization.id, key.id, admitted, sent) : admitted();
+  };
+  return {
+    ...forOrganization(database, organization.id),
+    run,
+    turns: shares.turns,
+    key,
+    organization,
+    allowance,
+    secret,
+    baseUrl: baseUrl(),
+  };
 }

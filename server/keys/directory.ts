@@ -1,6 +1,7 @@
 /** Looks up keys: with one statement, or none if no key has changed since it was last read. */
 import type pg from 'pg';
 import type { Plan } from '../../contract/me.ts';
+import type { OrganizationId } from '../entities/owned.ts';
 import { toRfc3339 } from '../entities/timestamp.ts';
 import { LastUses } from './last-uses.ts';
 
@@ -13,20 +14,21 @@ export type AuthenticatedKey = {
   lastUsedAt: string | null;
   revokedAt: string | null;
   endsAt: string | null;
-  /** Monotonic time at which a replaced key stops working; Infinity for a key that works until it is revoked. */
+  replacedBy: string | null;
+  /** Monotonic time at which a replaced or expiring key stops working; Infinity for one that works until it is revoked. */
   endsAtMs: number;
-  organization: { id: string; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
+  organization: { id: OrganizationId; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
 };
 
 /** A change of a key or a plan takes effect within this time in every process, because the epoch is read again. */
 const trustMs = 500;
-const capacity = { keys: 20_000, unknown: 5_000 };
+const capacity = { keys: 20_000, unknown: 5_000, lookup: 1_000 };
 
-const lookup = `select e.epoch, k.id, k.name, k.prefix, k.last_four as "lastFour", k.created_at::text as "createdAt",
-  k.last_used_at::text as "lastUsedAt", k.revoked_at::text as "revokedAt",
+const lookup = `select e.epoch, k.hash, k.id, k.name, k.prefix, k.last_four as "lastFour", k.created_at::text as "createdAt",
+  k.last_used_at::text as "lastUsedAt", k.revoked_at::text as "revokedAt", k.replaced_by as "replacedBy",
   k.ends_at::text as "endsAt", (extract(epoch from k.ends_at - now()) * 1000)::float8 as "endsInMs", o.id as "organizationId",
   o.name as "organizationName", o.slug, o.currency, o.plan, o.created_at::text as "organizationCreatedAt"
-  from access_epoch e left join api_keys k on k.hash = $1 left join organizations o on o.id = k.organization_id`;
+  from access_epoch e left join api_keys k on k.hash = any($1) left join organizations o on o.id = k.organization_id`;
 
 /**
  * The keys that were read at one epoch of the database; every change of a key or a plan advances the epoch. Any other
@@ -45,6 +47,9 @@ export class KeyDirectory {
   /** Statements sent so far, and the latest of them whose result was used. */
   #sent = 0;
   #used = 0;
+  /** Hashes for the next lookup, and the lookups that run. */
+  readonly #waiting = new Map<string, PromiseWithResolvers<AuthenticatedKey | undefined>>();
+  #reading = false;
 
   constructor(pool: pg.Pool, clock: () => number) {
     this.#pool = pool;
@@ -57,17 +62,15 @@ export class KeyDirectory {
     return this.#known.size;
   }
 
-  /** The key with this hash, revoked or not; undefined if there is none. `onRead` is called before a statement is sent. */
-  async find(hash: string, onRead: () => void = () => {}): Promise<AuthenticatedKey | undefined> {
+  /** The key with this hash, revoked or not; undefined if there is none. */
+  async find(hash: string): Promise<AuthenticatedKey | undefined> {
     const isCached = this.#known.has(hash) || this.#unknown.has(hash);
     if (isCached && this.#clock() - this.#verifiedAtMs >= trustMs) await this.#verify();
     if (this.#unknown.has(hash)) return undefined;
-    const known = this.#known.get(hash);
-    if (!known) onRead();
-    const key = known ?? (await this.#read(hash));
-    // Nothing in the database changes when a replaced key ends.
+    const key = this.#known.get(hash) ?? (await this.#read(hash));
+    // Nothing in the database changes when a replaced or expiring key ends.
     if (key && this.#clock() >= key.endsAtMs) key.revokedAt ??= key.endsAt;
-    if (key && !key.revokedAt) this.#lastUses.note(key);
+    if (key) this.#lastUses.note(key);
     return key;
   }
 
@@ -119,17 +122,45 @@ export class KeyDirectory {
     return true;
   }
 
-  async #read(hash: string): Promise<AuthenticatedKey | undefined> {
+  /**
+   * One statement at a time looks up all the hashes that wait for it: a flood of unknown keys makes it longer, but takes no
+   * other connection, and no network's valid keys are rejected because of it.
+   */
+  #read(hash: string): Promise<AuthenticatedKey | undefined> {
+    const waiting = this.#waiting.get(hash) ?? Promise.withResolvers<AuthenticatedKey | undefined>();
+    this.#waiting.set(hash, waiting);
+    if (!this.#reading) void this.#readAll();
+    return waiting.promise;
+  }
+
+  async #readAll(): Promise<void> {
+    this.#reading = true;
+    while (this.#waiting.size > 0) {
+      const batch = new Map([...this.#waiting].slice(0, capacity.lookup));
+      for (const hash of batch.keys()) this.#waiting.delete(hash);
+      try {
+        const found = await this.#lookUp([...batch.keys()]);
+        for (const [hash, { resolve }] of batch) resolve(found.get(hash));
+      } catch (error) {
+        for (const { reject } of batch.values()) reject(error);
+      }
+    }
+    this.#reading = false;
+  }
+
+  async #lookUp(hashes: string[]): Promise<Map<string, AuthenticatedKey>> {
     const question = this.#ask();
-    const { rows } = await this.#pool.query<Row>({ name: 'access-key', text: lookup, values: [hash] });
-    const [row] = rows;
+    const { rows } = await this.#pool.query<Row>({ name: 'access-keys', text: lookup, values: [hashes] });
     // A key read before a change that is now known is valid for this one request only.
-    const isCurrent = this.#learn(row?.epoch, question);
-    const key = row?.id ? toKey(row, question.atMs) : undefined;
-    if (!isCurrent) return key;
-    if (key) remember(this.#known, capacity.keys).set(hash, key);
-    else remember(this.#unknown, capacity.unknown).add(hash);
-    return key;
+    const isCurrent = this.#learn(rows[0]?.epoch, question);
+    const found = new Map(rows.flatMap((row) => (row.id ? [[row.hash, toKey(row, question.atMs)] as const] : [])));
+    if (!isCurrent) return found;
+    for (const hash of hashes) {
+      const key = found.get(hash);
+      if (key) remember(this.#known, capacity.keys).set(hash, key);
+      else remember(this.#unknown, capacity.unknown).add(hash);
+    }
+    return found;
   }
 }
 
@@ -141,14 +172,16 @@ function remember<Cache extends { size: number; clear(): void }>(cache: Cache, l
 
 type Row = Omit<AuthenticatedKey, 'organization' | 'endsAtMs'> & {
   epoch: string;
+  hash: string;
   endsInMs: number | null;
-  organizationId: string;
+  organizationId: OrganizationId;
   organizationName: string;
   organizationCreatedAt: string;
 } & Pick<AuthenticatedKey['organization'], 'slug' | 'currency' | 'plan'>;
 
 function toKey(row: Row, readAtMs: number): AuthenticatedKey {
-  const { id, name, prefix, lastFour, createdAt, lastUsedAt, revokedAt, endsAt, endsInMs, slug, currency, plan } = row;
+  const { id, name, prefix, lastFour, createdAt, lastUsedAt, revokedAt, endsAt, replacedBy, endsInMs } = row;
+  const { slug, currency, plan } = row;
   return {
     id,
     name,
@@ -158,6 +191,7 @@ function toKey(row: Row, readAtMs: number): AuthenticatedKey {
     lastUsedAt: lastUsedAt && toRfc3339(lastUsedAt),
     revokedAt: revokedAt && toRfc3339(revokedAt),
     endsAt: endsAt && toRfc3339(endsAt),
+    replacedBy,
     endsAtMs: endsInMs === null ? Number.POSITIVE_INFINITY : readAtMs + endsInMs,
     organization: {
       id: row.organizationId,

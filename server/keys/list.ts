@@ -27,6 +27,10 @@ export async function findKey(em: ScopedEntityManager, id: string): Promise<ApiK
   return key;
 }
 
+/** The key that a form, or an authorization code, has created. */
+export const findKeyOfForm = (em: ScopedEntityManager, csrfTokenId: string): Promise<ApiKey | null> =>
+  em.findOne(ApiKey, { csrfTokenId });
+
 const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
 
 /** Every key of the organization, live ones first, newest first. */

@@ -25,6 +25,21 @@ export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: strin
   );
 }
 
+/** Revokes a key for no member: its application gave it back, or its code was used twice. */
+export const revokeForClient = (em: ScopedEntityManager, id: string): Promise<void> =>
+  em.transactional(async (inner) => {
+    const key = await lockKey(inner, id);
+    if (key.revokedAt !== null) return;
+    key.revokedAt = key.transactionStart ?? null;
+    recordEvent(inner, {
+      action: 'key_revoked',
+      memberId: null,
+      keyId: key.id,
+      detail: key.name,
+      reason: 'application',
+    });
+  });
+
 export async function renameKey(em: ScopedEntityManager, actor: Actor, id: string, typedName: string): Promise<ApiKey> {
   const attempt = { action: 'key_renamed', memberId: actor.id, detail: typedName } as const;
   return auditingRejections(em, attempt, () =>

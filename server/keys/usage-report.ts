@@ -1,8 +1,10 @@
 /** The usage of an organization's API, as the settings show it. */
-import type pg from 'pg';
+import { executeIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
+import { organizationOf } from '../entities/owned.ts';
 import { FailedRequest, outcomes } from '../entities/usage.ts';
 import type { Outcome } from '../entities/usage.ts';
+import { usageBounds } from './usage.ts';
 
 export const reportedDays = 30;
 
@@ -18,18 +20,18 @@ export type UsageReport = {
 };
 
 const text = `select to_char(day, 'YYYY-MM-DD') as day, operation, key_id as "keyId", outcome, sum(requests)::float8 as requests
-  from usage_counts where organization_id = $1 and day > $2::date - ${reportedDays} and ($3::uuid is null or key_id = $3)
+  from usage_counts where organization_id = ? and day > ?::date - ${reportedDays} and key_id = coalesce(?, key_id)
   group by grouping sets ((day, outcome), (operation, outcome), (key_id, outcome))`;
 
 type Sum = { day: string | null; operation: string | null; keyId: string | null; outcome: Outcome; requests: number };
 
 /** Of the whole organization, or of one of its keys. */
 export async function readUsage(
-  pool: pg.Pool,
-  { organizationId, keyId, nowMs = Date.now() }: { organizationId: string; keyId?: string; nowMs?: number },
+  em: ScopedEntityManager,
+  { keyId, nowMs = Date.now() }: { keyId?: string; nowMs?: number } = {},
 ): Promise<UsageReport> {
   const today = new Date(nowMs).toISOString().slice(0, 10);
-  const { rows } = await pool.query<Sum>(text, [organizationId, today, keyId ?? null]);
+  const rows = await executeIn<Sum>(em, text, [organizationOf(em), today, keyId ?? null]);
   const byDay = tallyBy(rows, 'day');
   const days = Array.from({ length: reportedDays }, (_, index) => {
     const day = new Date(Date.parse(today) - (reportedDays - 1 - index) * 86_400_000).toISOString().slice(0, 10);
@@ -68,9 +70,27 @@ function tallyBy(rows: readonly Sum[], name: 'day' | 'operation' | 'keyId'): Map
   return tallies;
 }
 
-const mostShown = 50;
+/** The latest failed requests of a key, or of all, newest first. */
+export function readFailures(
+  em: ScopedEntityManager,
+  keyId?: string,
+  limit: number = usageBounds.storedFailures,
+): Promise<FailedRequest[]> {
+  const where = keyId === undefined ? {} : { keyId };
+  return em.find(FailedRequest, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
+}
 
-/** The latest failed requests of a key, newest first. */
-export function readFailures(em: ScopedEntityManager, keyId: string): Promise<FailedRequest[]> {
-  return em.find(FailedRequest, { keyId }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: mostShown });
+/** Failures that are alike: the latest of them, how many there are, and the time of the first. */
+export type FailureGroup = { latest: FailedRequest; count: number; firstAt: string };
+
+/** `failures`: newest first. */
+export function groupFailures(failures: readonly FailedRequest[]): FailureGroup[] {
+  const groups = new Map<string, FailureGroup>();
+  for (const latest of failures) {
+    const { keyId, operation, status, code, fields, createdAt } = latest;
+    const likeness = JSON.stringify([keyId, operation, status, code, fields]);
+    const group = groups.get(likeness) ?? { latest, count: 0, firstAt: createdAt };
+    groups.set(likeness, { ...group, count: group.count + 1, firstAt: createdAt });
+  }
+  return [...groups.values()];
 }

@@ -1,9 +1,9 @@
 /**
- * Counts what each API key does and records what failed: in memory during a request, written in batches afterwards.
- * A process that is killed loses the last seconds.
+ * Counts what each API key does and records what failed: in memory during a request, written in batches afterward.
+ * A process that is killed loses the last half-minute.
  */
 import type pg from 'pg';
-import { deleteExpired } from '../database/expire.ts';
+import { createBackground } from '../database/background.ts';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 
@@ -45,7 +45,8 @@ type Failure = Required<Pick<UsageEvent, 'keyId' | 'organizationId' | 'status' |
 
 export const usageBounds = {
   flushMs: 5_000,
-  pruneMs: 5 * 60_000,
+  /** Failures are there soon for those who look for them; counts are summed up for longer, so that many keys cost few rows. */
+  countsMs: 30_000,
   /** Distinct counts in memory; further ones are dropped until the next batch is written. */
   counts: 20_000,
   /** Failures in memory, of all keys and of one. */
@@ -65,6 +66,7 @@ export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageL
   let failures: Failure[] = [];
   let failuresByKey = new Map<string, number>();
   let writing: Promise<void> = Promise.resolve();
+  let countsWrittenAt = now();
 
   function add(count: Count): void {
     const { keyId, day, operation, outcome } = count;
@@ -97,9 +99,19 @@ export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageL
     failures.push({ ...failure, code: code ?? '', fields: JSON.stringify(wrong) });
   }
 
-  async function write(): Promise<void> {
-    const [batch, failed] = [[...counts.values()], failures];
-    [counts, failures, failuresByKey] = [new Map(), [], new Map()];
+  /** The counts so far, which are forgotten. */
+  function takeCounts(): Count[] {
+    const batch = [...counts.values()];
+    counts = new Map();
+    countsWrittenAt = now();
+    return batch;
+  }
+
+  const areCountsDue = () => now() - countsWrittenAt >= usageBounds.countsMs || counts.size >= usageBounds.counts / 2;
+
+  async function write(batch: readonly Count[]): Promise<void> {
+    const failed = failures;
+    [failures, failuresByKey] = [[], new Map()];
     try {
       if (batch.length > 0)
         await pool.query({ name: 'usage-counts', text: insertCounts, values: [JSON.stringify(batch)] });
@@ -114,15 +126,11 @@ export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageL
     await pool.query({ name: 'usage-trim', text: trimFailures, values: [keys] });
   }
 
-  const flush = () => (writing = writing.then(write).catch(onError));
-  const timers = [
-    setInterval(() => void flush(), usageBounds.flushMs).unref(),
-    setInterval(() => void pruneUsage(pool).catch(onError), usageBounds.pruneMs).unref(),
-  ];
-  async function close(): Promise<void> {
-    for (const timer of timers) clearInterval(timer);
-    await flush();
-  }
+  const writeNext = (batch: () => readonly Count[]) => (writing = writing.then(() => write(batch())).catch(onError));
+  const flush = () => writeNext(takeCounts);
+  const background = createBackground(onError);
+  background.every(usageBounds.flushMs, () => writeNext(() => (areCountsDue() ? takeCounts() : [])));
+  const close = () => background.close().then(flush);
   return { record, flush, close };
 }
 
@@ -152,21 +160,3 @@ const trimFailures = `delete from failed_requests where (organization_id, id) in
     from failed_requests f join json_to_recordset($1::json) as k("organizationId" uuid, "keyId" uuid)
       on f.organization_id = k."organizationId" and f.key_id = k."keyId") ranked
   where place > ${usageBounds.storedFailures})`;
-
-const expired = [
-  {
-    table: 'usage_counts',
-    key: 'organization_id, key_id, day, operation, outcome',
-    where: `day < (now() at time zone 'utc')::date - ${usageBounds.days}`,
-  },
-  {
-    table: 'failed_requests',
-    key: 'organization_id, id',
-    where: `created_at < now() - interval '${usageBounds.failureDays} days'`,
-  },
-];
-
-/** Removes counts of more than 90 days and failures of more than 7. */
-export async function pruneUsage(pool: pg.Pool): Promise<void> {
-  for (const rows of expired) await deleteExpired(pool, rows);
-}

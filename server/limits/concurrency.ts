@@ -1,58 +1,148 @@
-/** Limits the concurrent statements of a key and of an organization: its further ones queue, without delaying others. */
+/**
+ * Limits the concurrent operations of a key, of an organization and of the process: further ones queue. Freed slots go to
+ * the organization that uses the fewest, and some slots are kept for organizations that use none, so that no few of them
+ * can take every connection. What would wait too long is rejected early.
+ */
 import { Problem } from '../problems/problem.ts';
+import { Turns } from './turns.ts';
 
-const most = { ofKey: 3, ofOrganization: 5 };
+type Most = {
+  ofKey: number;
+  ofOrganization: number;
+  inAll: number;
+  /** Slots among these that only an organization without any may take. */
+  reserved: number;
+  /** Of an organization. */
+  waiting: number;
+};
+
+/** As many in all as a pool has connections, so that nobody waits for a connection instead of here. */
+const usual: Most = { ofKey: 3, ofOrganization: 5, inAll: 10, reserved: 2, waiting: 100 };
+/** Those whose responses may be many megabytes, until they are sent: slow readers fill the memory no further. */
+const large: Most = { ofKey: 1, ofOrganization: 2, inAll: 20, reserved: 4, waiting: 20 };
 const longestWaitMs = 5_000;
+/** For what would wait longer than that. Not rejected at once: some callers would repeat it at once. */
+const hopelessWaitMs = 1_000;
+/** How much the latest work counts in the average. */
+const share = 0.1;
 
 type Waiting = { keyId: string; start: () => void };
-type Running = { total: number; ofKey: Map<string, number>; queue: Waiting[] };
+type Running = { total: number; ofKey: Map<string, number>; queue: Waiting[]; averageMs: number };
 
-export class StatementLimiter {
+export class WorkLimiter {
   readonly #organizations = new Map<string, Running>();
+  readonly #most: Most;
+  readonly #clock: () => number;
+  #total = 0;
 
-  /** Runs `work` once a slot is free. Problem: unavailable after 5 seconds in the queue. */
-  async run<T>(organizationId: string, keyId: string, work: () => Promise<T>): Promise<T> {
+  constructor(most: Most = usual, clock: () => number = () => performance.now()) {
+    this.#most = most;
+    this.#clock = clock;
+  }
+
+  /** Runs `work` once a slot is free. Problem: unavailable after 5 seconds in the queue, or earlier where it would take longer. */
+  async run<T>(
+    organizationId: string,
+    keyId: string,
+    work: () => Promise<T>,
+    /** The slot is free once this resolves. */
+    released?: () => Promise<void>,
+  ): Promise<T> {
     const running = this.#organizations.get(organizationId) ?? {
       total: 0,
       ofKey: new Map<string, number>(),
       queue: [],
+      averageMs: 0,
     };
     this.#organizations.set(organizationId, running);
-    if (hasRoom(running, keyId)) enter(running, keyId);
-    else await wait(running, keyId);
-    try {
-      return await work();
-    } finally {
-      leave(running, keyId);
-      if (running.total === 0 && running.queue.length === 0) this.#organizations.delete(organizationId);
+    if (this.#hasRoom(running, keyId)) this.#enter(running, keyId);
+    else await this.#wait(running, keyId).finally(() => this.#forgetIdle(organizationId, running));
+    const startedMs = this.#clock();
+    const leave = () => {
+      const tookMs = this.#clock() - startedMs;
+      running.averageMs += (tookMs - running.averageMs) * (running.averageMs === 0 ? 1 : share);
+      this.#leave(running, keyId);
+      this.#forgetIdle(organizationId, running);
+    };
+    return work().then(
+      (result) => {
+        if (released) void released().finally(leave);
+        else leave();
+        return result;
+      },
+      (error: unknown) => {
+        leave();
+        throw error;
+      },
+    );
+  }
+
+  #forgetIdle(organizationId: string, { total, queue }: Running): void {
+    if (total === 0 && queue.length === 0) this.#organizations.delete(organizationId);
+  }
+
+  #hasRoom(running: Running, keyId: string): boolean {
+    const { ofOrganization, ofKey, inAll, reserved } = this.#most;
+    const isOwnFree = running.total < ofOrganization && countOf(running, keyId) < ofKey;
+    return isOwnFree && this.#total < (running.total === 0 ? inAll : inAll - reserved);
+  }
+
+  /** How long the next in the queue would wait, if the organization gets its share of the slots. */
+  #expectedMs({ averageMs, queue }: Running): number {
+    const { ofOrganization, inAll } = this.#most;
+    const slots = Math.max(1, Math.min(ofOrganization, inAll / this.#organizations.size));
+    return (averageMs * (queue.length + 1)) / slots;
+  }
+
+  async #wait(running: Running, keyId: string): Promise<void> {
+    if (running.queue.length >= this.#most.waiting) throw new Problem('unavailable', { reason: 'busy' });
+    await wait(running, keyId, this.#expectedMs(running) > longestWaitMs ? hopelessWaitMs : longestWaitMs);
+  }
+
+  #enter(running: Running, keyId: string): void {
+    this.#total += 1;
+    running.total += 1;
+    running.ofKey.set(keyId, countOf(running, keyId) + 1);
+  }
+
+  #leave(running: Running, keyId: string): void {
+    this.#total -= 1;
+    running.total -= 1;
+    const left = countOf(running, keyId) - 1;
+    if (left > 0) running.ofKey.set(keyId, left);
+    else running.ofKey.delete(keyId);
+    this.#startNext();
+  }
+
+  /** Of the organizations with a waiting statement that may start, the one that runs the fewest. */
+  #startNext(): void {
+    let found: { running: Running; next: Waiting } | undefined;
+    for (const running of this.#organizations.values()) {
+      if (found && running.total >= found.running.total) continue;
+      const next = running.queue.find(({ keyId }) => this.#hasRoom(running, keyId));
+      if (next) found = { running, next };
     }
+    if (!found) return;
+    const { running, next } = found;
+    running.queue.splice(running.queue.indexOf(next), 1);
+    this.#enter(running, next.keyId);
+    next.start();
   }
 }
 
+/** What organizations share: the operations that run at once, those of them that may be large, and the event loop. */
+export type Shares = { work: WorkLimiter; largeWork: WorkLimiter; turns: Turns };
+
+export const createShares = (): Shares => ({
+  work: new WorkLimiter(),
+  largeWork: new WorkLimiter(large),
+  turns: new Turns(),
+});
+
 const countOf = ({ ofKey }: Running, keyId: string) => ofKey.get(keyId) ?? 0;
-const hasRoom = (running: Running, keyId: string) =>
-  running.total < most.ofOrganization && countOf(running, keyId) < most.ofKey;
 
-function enter(running: Running, keyId: string): void {
-  running.total += 1;
-  running.ofKey.set(keyId, countOf(running, keyId) + 1);
-}
-
-/** Gives a free slot to the first entry in the queue that may use it. */
-function leave(running: Running, keyId: string): void {
-  running.total -= 1;
-  const left = countOf(running, keyId) - 1;
-  if (left > 0) running.ofKey.set(keyId, left);
-  else running.ofKey.delete(keyId);
-  const next = running.queue.find((waiting) => hasRoom(running, waiting.keyId));
-  if (!next) return;
-  running.queue.splice(running.queue.indexOf(next), 1);
-  enter(running, next.keyId);
-  next.start();
-}
-
-function wait(running: Running, keyId: string): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function wait(running: Running, keyId: string, limitMs: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
     const waiting: Waiting = {
       keyId,
       start() {
@@ -63,7 +153,7 @@ function wait(running: Running, keyId: string): Promise<void> {
     const timer = setTimeout(() => {
       running.queue.splice(running.queue.indexOf(waiting), 1);
       reject(new Problem('unavailable', { reason: 'busy' }));
-    }, longestWaitMs);
+    }, limitMs);
     running.queue.push(waiting);
   });
 }

@@ -20,6 +20,15 @@ class Window {
   #next = 0;
   latest = Number.NEGATIVE_INFINITY;
 
+  release(): void {
+    this.#next = (this.#next - 1 + rateLimit.limit) % rateLimit.limit;
+    this.#times[this.#next] = Number.NEGATIVE_INFINITY;
+  }
+
+  agesSince(timeMs: number, nowMs: number): number[] {
+    return [...this.#times].filter((time) => time >= timeMs && nowMs - time < windowMs).map((time) => nowMs - time);
+  }
+
   take(nowMs: number): Allowance {
     const accepted = nowMs - (this.#times[this.#next] ?? 0) >= windowMs;
     if (accepted) {
@@ -44,8 +53,17 @@ class Window {
   }
 }
 
+/** Windows in memory. What they take at a moment is decided in that moment. */
+export type LocalRateLimiter = {
+  take(key: string): Allowance;
+  /** Takes the latest accepted request of the key back. */
+  release(key: string): void;
+  /** How long ago requests were accepted, by key, in milliseconds: those from this time on that are still counted. */
+  agesSince(timeMs: number): Map<string, number[]>;
+};
+
 /** For one process. `clock` is monotonic, in milliseconds. */
-export function memoryRateLimiter(clock: () => number): RateLimiter {
+export function memoryRateLimiter(clock: () => number): LocalRateLimiter {
   const windows = new Map<string, Window>();
   let sweptAt = clock();
   return {
@@ -58,6 +76,12 @@ export function memoryRateLimiter(clock: () => number): RateLimiter {
       const window = windows.get(key) ?? new Window();
       windows.set(key, window);
       return window.take(nowMs);
+    },
+    release: (key) => windows.get(key)?.release(),
+    agesSince(timeMs) {
+      const nowMs = clock();
+      const ages = [...windows].map(([key, window]) => [key, window.agesSince(timeMs, nowMs)] as const);
+      return new Map(ages.filter(([, found]) => found.length > 0));
     },
   };
 }

@@ -1,8 +1,9 @@
-/** One window for all processes while Redis responds, and a window for this process alone while it does not. */
-import { createClient } from '@redis/client';
+/** One window for all processes while Redis responds; the window of this process always counts, too. */
+import { ErrorReply } from '@redis/client';
+import { connect, ready, withinTime } from './redis-connection.ts';
 import { memoryRateLimiter } from './rate-limit.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
-import { takeFromRedis } from './redis-rate-limit.ts';
+import { addToRedis, epochOf, removeFromRedis, StoreEmptied, takeFromRedis } from './redis-rate-limit.ts';
 
 export type SharedRateLimiter = RateLimiter & {
   /** Whether the shared window is in use, and how many requests were limited by this process alone. */
@@ -20,109 +21,162 @@ type Options = {
 
 /** A store that is slower than this counts as unavailable. */
 const patienceMs = 100;
-const retryMs = 1_000;
 const probePatienceMs = 500;
+const addingPatienceMs = 5_000;
+/** Pauses between attempts to use the store again; the last one repeats. */
+const retriesMs = [1_000, 1_000, 2_000, 5_000];
+/** How often a store in use is asked whether it still has its data. */
+const checkMs = 1_000;
+/** Replies that concern the whole store; another error concerns what is stored for one key. */
+const storeWide = /^(?:OOM|MISCONF|READONLY|LOADING|NOREPLICAS|CLUSTERDOWN|MASTERDOWN|NOPERM|NOAUTH|BUSY)/;
 
 /** Connects in the background after a first attempt: the service starts, and serves, without the store. */
-export async function sharedRateLimiter({ url, clock, onChange }: Options): Promise<SharedRateLimiter> {
-  const alone = memoryRateLimiter(clock);
-  let isShared = false;
-  let isClosed = false;
-  let fallbacks = 0;
-  let client = connect(url);
-  let retry: NodeJS.Timeout | undefined;
+export async function sharedRateLimiter(options: Options): Promise<SharedRateLimiter> {
+  const limiter = new Limiter(options);
+  await limiter.begin();
+  return limiter;
+}
 
-  const leave = (error: unknown) => {
-    if (!isShared || isClosed) return;
-    isShared = false;
-    onChange('The rate limit store is away or slow: this process limits by itself until it is back.', reasonOf(error));
-    retry = setTimeout(() => void probe(), retryMs);
-  };
-  const probe = async () => {
-    if (isClosed) return;
+class Limiter implements SharedRateLimiter {
+  readonly #options: Options;
+  readonly #local;
+  #client;
+  #epoch = '';
+  #isShared = false;
+  #isClosed = false;
+  #fallbacks = 0;
+  #attempts = 0;
+  /** What this process accepted from then on is unknown to the store. */
+  #unknownSinceMs = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#local = memoryRateLimiter(options.clock);
+    this.#client = connect(options.url);
+  }
+
+  async begin(): Promise<void> {
     try {
-      await withinTime(
-        ready(client).then(() => client.ping()),
-        probePatienceMs,
-      );
-      if (isClosed) return;
-      isShared = true;
-      onChange('The rate limit store is back: the limit holds over all processes.');
+      await this.#join();
+      this.#isShared = true;
+      this.#later(() => this.#check(), checkMs);
+    } catch (error) {
+      this.#isShared = true;
+      this.#leave(error);
+    }
+  }
+
+  /** Accepted if both windows accept: a store that comes back empty would admit more. */
+  async take(key: string): Promise<Allowance> {
+    const takenAtMs = this.#options.clock();
+    const own = this.#local.take(key);
+    if (!own.accepted) return own;
+    if (this.#isShared) {
+      try {
+        const shared = await withinTime(takeFromRedis(this.#client, key, { epoch: this.#epoch }), patienceMs);
+        if (!shared.accepted) this.#local.release(key);
+        return { ...shared, remaining: Math.min(own.remaining, shared.remaining) };
+      } catch (error) {
+        const isOfKey = error instanceof ErrorReply && !storeWide.test(error.message);
+        if (isOfKey) void this.#mend(key, error);
+        else this.#leave(error, takenAtMs);
+      }
+    }
+    this.#unknownSinceMs = Math.min(this.#unknownSinceMs, takenAtMs);
+    this.#fallbacks += 1;
+    return own;
+  }
+
+  status = () => ({ shared: this.#isShared, fallbacks: this.#fallbacks });
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    if (this.#client.isOpen) this.#client.destroy();
+  }
+
+  #leave(error: unknown, sinceMs = this.#options.clock()): void {
+    if (!this.#isShared || this.#isClosed) return;
+    this.#isShared = false;
+    this.#unknownSinceMs = sinceMs;
+    const sentence =
+      error instanceof StoreEmptied
+        ? 'The rate limit store has lost its data: it gets what this process knows.'
+        : 'The rate limit store is away or slow: this process limits on its own until it is back.';
+    this.#options.onChange(sentence, reasonOf(error));
+    this.#later(() => this.#probe(), error instanceof StoreEmptied ? 0 : retriesMs[0]);
+  }
+
+  async #check(): Promise<void> {
+    try {
+      const epoch = await withinTime(epochOf(this.#client), probePatienceMs);
+      if (epoch !== this.#epoch) throw new StoreEmptied('the store has lost its data');
+      this.#later(() => this.#check(), checkMs);
+    } catch (error) {
+      this.#leave(error);
+    }
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      await this.#join();
+      if (this.#isClosed) return;
+      this.#attempts = 0;
+      this.#isShared = true;
+      this.#unknownSinceMs = Number.POSITIVE_INFINITY;
+      this.#options.onChange('The rate limit store is back: the limit holds over all processes.');
+      this.#later(() => this.#check(), checkMs);
     } catch {
       // A connection that was lost silently never recovers, so each attempt opens a new one.
-      if (client.isOpen) client.destroy();
-      if (isClosed) return;
-      client = connect(url);
-      retry = setTimeout(() => void probe(), retryMs);
+      if (this.#client.isOpen) this.#client.destroy();
+      if (this.#isClosed) return;
+      this.#client = connect(this.#options.url);
+      this.#attempts += 1;
+      this.#later(() => this.#probe(), retriesMs[this.#attempts] ?? retriesMs.at(-1));
     }
-  };
-
-  try {
-    await withinTime(ready(client), probePatienceMs);
-    isShared = true;
-  } catch (error) {
-    isShared = true;
-    leave(error);
   }
-  return {
-    async take(key): Promise<Allowance> {
-      if (isShared) {
-        try {
-          const allowance = await withinTime(takeFromRedis(client, key), patienceMs);
-          // Also counted in this process, in case the store becomes unavailable.
-          if (allowance.accepted) await alone.take(key);
-          return allowance;
-        } catch (error) {
-          leave(error);
-        }
-      }
-      fallbacks += 1;
-      return alone.take(key);
-    },
-    status: () => ({ shared: isShared, fallbacks }),
-    close() {
-      isClosed = true;
-      clearTimeout(retry);
-      if (client.isOpen) client.destroy();
-    },
-  };
-}
 
-function connect(url: string) {
-  const client = createClient({
-    url,
-    RESP: 2,
-    // Without a connection, a request is limited by this process at once; it does not wait.
-    disableOfflineQueue: true,
-    maintNotifications: 'disabled',
-    socket: { connectTimeout: 2_000, reconnectStrategy: false },
-  });
-  client.on('error', () => undefined); // the command that fails says so
-  client.connect().catch(() => undefined);
-  return client;
-}
+  /** Resolves once the store takes requests, and knows those that this process accepted without it. */
+  async #join(): Promise<void> {
+    const epoch = await withinTime(
+      ready(this.#client).then(() => epochOf(this.#client)),
+      probePatienceMs,
+    );
+    if (epoch !== this.#epoch) this.#unknownSinceMs = Number.NEGATIVE_INFINITY;
+    this.#epoch = epoch;
+    // A store that is full or read-only responds, and takes nothing.
+    await withinTime(takeFromRedis(this.#client, 'probe', { epoch }), probePatienceMs);
+    await withinTime(this.#tell(epoch), addingPatienceMs);
+  }
 
-function ready(client: ReturnType<typeof connect>): Promise<unknown> {
-  return client.isReady ? Promise.resolve() : new Promise((resolve) => client.once('ready', resolve));
-}
+  async #tell(epoch: string): Promise<void> {
+    // Requests go on meanwhile: each pass has only those that the one before took time for.
+    for (let passes = 0, sinceMs = this.#unknownSinceMs; passes < 10; passes += 1) {
+      const nextMs = this.#options.clock();
+      const ages = this.#local.agesSince(sinceMs);
+      if (ages.size === 0) return;
+      await Promise.all([...ages].map(([key, agesMs]) => addToRedis(this.#client, key, epoch, agesMs)));
+      sinceMs = nextMs;
+    }
+  }
 
-const tickMs = 10;
+  /** What is stored for the key is no window; the store itself is well. */
+  async #mend(key: string, error: ErrorReply): Promise<void> {
+    this.#options.onChange('The rate limit store had something else in the place of a window.', reasonOf(error));
+    const epoch = this.#epoch;
+    await removeFromRedis(this.#client, key, epoch)
+      .then(() => {
+        const agesMs = this.#local.agesSince(Number.NEGATIVE_INFINITY).get(key) ?? [];
+        return addToRedis(this.#client, key, epoch, agesMs);
+      })
+      .catch(() => undefined);
+  }
 
-/**
- * Rejects when the store took longer. Time in which this process itself was too busy to read a response does not count:
- * however late a tick comes, it is one tick.
- */
-async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  let ticks = 0;
-  const timer = setInterval(() => {
-    ticks += 1;
-    if (ticks * tickMs >= limitMs) reject(new Error(`no response within ${limitMs} ms`));
-  }, tickMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearInterval(timer);
+  #later(work: () => Promise<void>, ms: number | undefined): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void work(), ms);
+    this.#timer.unref();
   }
 }
 

@@ -1,4 +1,5 @@
 /** The contract's schemas as an agent reads them: names, types, choices and one sentence each, to save tokens. */
+import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 
 export type JsonSchema = { [keyword: string]: unknown };
@@ -10,22 +11,56 @@ export type Inputs = {
   definitions: Record<string, JsonSchema>;
 };
 
-export function inputsOf(schema: z.ZodType): Inputs {
+export function schemaOf(part: unknown): z.ZodType {
+  if (part instanceof z.ZodType) return part;
+  throw new Error('This part of the contract has no schema.');
+}
+
+/** The fields of the record that an operation returns. */
+export function fieldsOf(route: AppRoute): string[] {
+  const success = schemaOf(route.responses[200]);
+  const data: unknown = success instanceof z.ZodObject ? success.shape.data : undefined;
+  const record = data instanceof z.ZodArray ? data.element : success;
+  return record instanceof z.ZodObject ? Object.keys(record.shape) : [];
+}
+
+/** `whole` keeps descriptions whole, with the rules of each parameter. */
+export function inputsOf(schema: z.ZodType, { whole = false } = {}): Inputs {
   const { $defs, ...root } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   // Zod's type allows `true` and `false` in place of any schema; it emits them for additionalProperties only.
   const definitions = ($defs ?? {}) as Record<string, JsonSchema>;
   const { $ref } = root;
-  const whole: JsonSchema = typeof $ref === 'string' ? (definitions[nameIn($ref)] ?? {}) : root;
-  const required = Array.isArray(whole.required) ? whole.required.map(String) : [];
-  const properties = entriesOf(whole.properties).filter(([, property]) => property.readOnly !== true);
+  const body: JsonSchema = typeof $ref === 'string' ? (definitions[nameIn($ref)] ?? {}) : root;
+  const required = Array.isArray(body.required) ? body.required.map(String) : [];
+  const properties = entriesOf(body.properties).filter(([, property]) => property.readOnly !== true);
   return {
     required,
-    properties: Object.fromEntries(properties.map(([name, property]) => [name, compact(property)])),
+    properties: Object.fromEntries(
+      properties.map(([name, property]) => [name, compact(asDescribed(name, property, whole))]),
+    ),
     definitions: Object.fromEntries(
       Object.entries(definitions).map(([name, definition]) => [name, compact(definition)]),
     ),
   };
 }
+
+/** What the name of a time or a choice says already is left out, and all but the first sentence unless `whole`. */
+function asDescribed(name: string, { description, ...property }: JsonSchema, whole: boolean): JsonSchema {
+  const isTold =
+    /(?:Since|Before)$/.test(name) || (whole && (property.enum !== undefined || property.type === 'array'));
+  const text = typeof description === 'string' ? description : '';
+  return {
+    ...property,
+    ...(!isTold && { description: whole ? briefly(text) : text }),
+  };
+}
+
+/** All sentences as one, without what a filter says of itself. */
+const briefly = (text: string) =>
+  text
+    .replace(/^Only (?:the )?\w+ (?:with |in |of |for )?/, '')
+    .replaceAll(/\.(?= )/g, ';')
+    .replace(/\.$/, '');
 
 const nameIn = ($ref: string): string => $ref.replace('#/$defs/', '');
 
@@ -34,8 +69,11 @@ const entriesOf = (properties: unknown): [string, JsonSchema][] => Object.entrie
 /** Without patterns, lengths, formats and examples: the contract checks them, and its messages explain them. */
 function compact(schema: JsonSchema): JsonSchema {
   const { $ref, anyOf, type, enum: values, items, properties, additionalProperties, description } = schema;
-  const first = Array.isArray(anyOf) ? anyOf.find((part) => Object(part).type !== 'null') : undefined;
-  if (first !== undefined) return orNull(compact(describedBy(first, description)));
+  const choices = Array.isArray(anyOf) ? anyOf.filter((part) => Object(part).type !== 'null') : [];
+  const [first] = choices;
+  if (choices.length === 1) return orNull(compact(describedBy(first, description)));
+  if (choices.length > 1)
+    return { anyOf: choices.map((part) => compact(Object(part))), description: sentence(description) };
   if (typeof $ref === 'string') return { $ref };
   const text = sentence(description);
   return {
@@ -46,7 +84,8 @@ function compact(schema: JsonSchema): JsonSchema {
       properties: Object.fromEntries(
         entriesOf(properties).map(([name, property]) => [
           name,
-          compact({ ...withoutNull(property), description: undefined }),
+          // Names such as `city` need no description, a code does.
+          compact({ ...withoutNull(property), ...(!isCode(property) && { description: undefined }) }),
         ]),
       ),
     }),
@@ -54,6 +93,8 @@ function compact(schema: JsonSchema): JsonSchema {
     ...(text !== '' && { description: text }),
   };
 }
+
+const isCode = (property: JsonSchema) => /\bISO \d/.test(JSON.stringify(property));
 
 /** An agent clears a field with null. */
 const orNull = ({ type, ...schema }: JsonSchema): JsonSchema =>

@@ -1,32 +1,28 @@
 /** The Model Context Protocol server: the official SDK around the tools, a new instance for each request. */
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { toProblem } from '../problems/translate.ts';
-import type { Problem } from '../problems/problem.ts';
+import { Problem } from '../problems/problem.ts';
 import { ArgumentError } from './result.ts';
-import { tools } from './tools.ts';
-import type { Arguments, CallOperation } from './tools.ts';
+import type { Arguments, CallOperation, Tool } from './tool.ts';
 
 type ToolResult = {
   content: { type: 'text'; text: string }[];
-  structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
 
 const instructions =
   'Customers, proposals and catalog items of one organization. Times are UTC, money is a decimal string with its currency. Proposals are read-only.';
 
-const listed = tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-  name,
-  title,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}));
+export type McpOptions = {
+  version: string;
+  tools: readonly Tool[];
+  /** Takes an allowance for a call of a tool. Problems: rate_limited. */
+  begin: () => Promise<CallOperation>;
+  /** Called when a tool has ended, with the problem if it failed. */
+  onEnd: (problem?: Problem) => void;
+};
 
-export type McpOptions = { version: string; call: CallOperation; onFailure: (error: unknown) => void };
-
-/** Handles one HTTP request, whose body is already parsed; the caller is in `call`. */
+/** Handles one HTTP request, whose body is already parsed; the caller is in `begin`. */
 export async function handleMcp(request: Request, parsedBody: unknown, options: McpOptions): Promise<Response> {
   const handler = createMcpHandler(() => createServer(options), {
     // Nothing here changes while a client is connected.
@@ -38,40 +34,56 @@ export async function handleMcp(request: Request, parsedBody: unknown, options: 
 function createServer({ version, ...options }: McpOptions): McpServer {
   const mcp = new McpServer(
     { name: 'proposal-api', title: 'Proposal API', version },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: { listChanged: false } }, instructions },
   );
   // Not `registerTool`, which requires Zod schemas: these are shorter than what Zod would print.
-  mcp.server.setRequestHandler('tools/list', () => ({ tools: listed }));
+  mcp.server.setRequestHandler('tools/list', () => ({ tools: options.tools.map(listed) }));
   mcp.server.setRequestHandler('tools/call', ({ params }) => callTool(params.name, params.arguments ?? {}, options));
   return mcp;
 }
 
+/** Results are text alone: with a schema for structured ones, each would be sent twice. */
+const listed = ({ name, title, description, inputSchema, annotations }: Tool) => ({
+  name,
+  title,
+  description,
+  inputSchema,
+  annotations,
+});
+
 async function callTool(
   name: string,
   input: Arguments,
-  { call, onFailure }: Pick<McpOptions, 'call' | 'onFailure'>,
+  { tools, begin, onEnd }: Pick<McpOptions, 'tools' | 'begin' | 'onEnd'>,
 ): Promise<ToolResult> {
+  try {
+    const call = await begin();
+    const result = await toolFor(tools, name, input).run(input, call);
+    onEnd();
+    return { content: [{ type: 'text', text: JSON.stringify(result) }] };
+  } catch (error) {
+    const problem =
+      error instanceof ArgumentError ? new Problem('validation_failed', { errors: [] }) : toProblem(error);
+    onEnd(problem);
+    return failed(error instanceof ArgumentError ? error.message : explain(problem));
+  }
+}
+
+function toolFor(tools: readonly Tool[], name: string, input: Arguments): Tool {
   const tool = tools.find((one) => one.name === name);
-  if (!tool)
-    return failed(`There is no tool "${name.slice(0, 60)}". Tools: ${tools.map((one) => one.name).join(', ')}.`);
+  if (!tool) {
+    const known = tools.map((one) => one.name).join(', ');
+    throw new ArgumentError(`There is no tool "${name.slice(0, 60)}". Tools: ${known}.`);
+  }
   const known = Object.keys(Object(tool.inputSchema.properties));
   const unknown = Object.keys(input).find((argument) => !known.includes(argument));
-  if (unknown !== undefined)
-    return failed(`${name} has no argument "${unknown.slice(0, 60)}". Arguments: ${known.join(', ')}.`);
-  try {
-    const result = await tool.run(input, call);
-    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
-  } catch (error) {
-    if (error instanceof ArgumentError) return failed(error.message);
-    const problem = toProblem(error);
-    if (problem.status >= 500) onFailure(problem.cause ?? error);
-    return failed(explain(problem));
-  }
+  if (unknown === undefined) return tool;
+  throw new ArgumentError(`${name} has no argument "${unknown.slice(0, 60)}". Arguments: ${known.join(', ')}.`);
 }
 
 const failed = (text: string): ToolResult => ({ isError: true, content: [{ type: 'text', text }] });
 
-/** `validation_failed: email must be one e-mail address. Did you mean …?` */
+/** `validation_failed: email must be one email address. Did you mean …?` */
 function explain(problem: Problem): string {
   const { code, message, errors } = problem;
   const { existingId } = problem.body('', '');

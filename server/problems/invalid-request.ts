@@ -1,5 +1,5 @@
 /** The contract's schema issues → the errors of a problem: location, field, code and advice. */
-import type { RequestValidationError } from '@ts-rest/express';
+import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { maximumErrors } from '../../contract/limits.ts';
 import { nearest } from '../../contract/nearest.ts';
@@ -15,20 +15,25 @@ type Place = ProblemError['in'];
 /** What an invalid request contained, and the schemas that know what it could have contained. */
 type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
 
-/** The problem of a request that the contract does not accept; `tsRestRoute` is its operation. */
-export function invalidRequest(error: RequestValidationError, request: { query: unknown; body: unknown }): Problem {
-  const route = Object(Reflect.get(request, 'tsRestRoute'));
-  const responses = Object(Reflect.get(route, 'responses'));
+/** What the schemas of an operation found wrong. */
+export type Findings = Partial<Record<'query' | 'headers' | 'body', z.ZodError | undefined>>;
+
+/** The problem of a request that the contract does not accept. */
+export function invalidRequest(
+  route: AppRoute,
+  request: { query?: unknown; body?: unknown },
+  found: Findings,
+): Problem {
   const sent: Sent = {
     query: request.query,
     body: request.body,
-    querySchema: Reflect.get(route, 'query'),
-    bodySchema: Reflect.get(route, 'body'),
-    recordSchema: Reflect.get(responses, '201') ?? Reflect.get(responses, '200'),
+    querySchema: route.query,
+    bodySchema: 'body' in route ? route.body : undefined,
+    recordSchema: route.responses[201] ?? route.responses[200],
   };
-  const query = describeAll(inOrder(findingsOf(error.query), request.query), 'query', sent);
-  const headers = describeAll(findingsOf(error.headers), 'header', sent);
-  const body = describeAll(findingsOf(error.body), 'body', sent);
+  const query = describeAll(inOrder(findingsOf(found.query), request.query), 'query', sent);
+  const headers = describeAll(findingsOf(found.headers), 'header', sent);
+  const body = describeAll(findingsOf(found.body), 'body', sent);
   const errors = [...query, ...headers, ...body].slice(0, maximumErrors);
   switch (query[0]?.code ?? headers[0]?.code) {
     case undefined:
@@ -55,10 +60,8 @@ export function describeInvalidBody(
 /** One finding of a schema: an issue, or one of the unknown names that an issue lists. */
 type Finding = { issue: Issue; key?: string };
 
-function findingsOf(error: unknown): Finding[] {
-  const issues: unknown = typeof error === 'object' && error !== null && 'issues' in error ? error.issues : [];
-  // ts-rest types what its validator reports as unknown; it is Zod's own error.
-  return (issues as readonly Issue[]).flatMap((issue): Finding[] =>
+function findingsOf({ issues }: { issues: readonly Issue[] } = { issues: [] }): Finding[] {
+  return issues.flatMap((issue): Finding[] =>
     issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ issue, key })) : [{ issue }],
   );
 }
@@ -78,19 +81,19 @@ function describe({ issue, key }: Finding, place: Place, sent: Sent): ProblemErr
   const path = issue.path.map(String);
   if (key !== undefined) return unknownName(key, path, place, sent);
   const value = issue.input ?? valueAt(place === 'body' ? sent.body : sent.query, path);
-  const { code, message, suggestion } = explain(issue, value);
-  return entry(place, path, place === 'body' ? code : outsideBody(place, code, message), message, suggestion);
+  const explained = explain(issue, value);
+  return entry(place, path, place === 'body' ? explained : { ...explained, code: outsideBody(place, explained) });
 }
 
 /** Outside the body, an error has the code of its problem. */
-function outsideBody(place: Place, code: FieldCode, message: string): ProblemCode {
+function outsideBody(place: Place, { code, message }: Explained): ProblemCode {
   if (place === 'header') return 'invalid_header';
   return code === 'too_many_items' && message.startsWith('must be given once')
     ? 'duplicate_parameter'
     : 'invalid_parameter';
 }
 
-function entry(place: Place, path: string[], code: string, message: string, suggestion?: string): ProblemError {
+function entry(place: Place, path: string[], { code, message, suggestion }: Explained<string>): ProblemError {
   const names = path.map(shown);
   const field = place === 'query' && names.length > 1 ? `${names[0]}[${names.slice(1).join('.')}]` : names.join('.');
   const pointer =
@@ -101,22 +104,26 @@ function entry(place: Place, path: string[], code: string, message: string, sugg
 function unknownName(key: string, path: string[], place: Place, sent: Sent): ProblemError {
   if (place !== 'body') return unknownParameter(key, namesAt(sent.querySchema, []));
   const readOnly = path.length === 0 && namesAt(sent.recordSchema, []).includes(key);
-  if (readOnly) return entry(place, [key], 'read_only_field', 'is set by the server and cannot be given');
+  if (readOnly)
+    return entry(place, [key], { code: 'read_only_field', message: 'is set by the server and cannot be given' });
   const suggestion = nearest(key, namesAt(sent.bodySchema, path));
-  return entry(place, [...path, key], 'unknown_field', 'is not a field of this record', suggestion);
+  return entry(place, [...path, key], { code: 'unknown_field', message: 'is not a field of this record', suggestion });
 }
 
 function unknownParameter(key: string, names: readonly string[]): ProblemError {
-  const unknown = 'is not a parameter of this operation';
+  const unknown = (why = '', suggestion?: string) =>
+    entry('query', [key], {
+      code: 'unknown_parameter',
+      message: `is not a parameter of this operation${why && `; ${why}`}`,
+      suggestion,
+    });
   const { advice, suggestion, otherwise } = otherParameters.get(key) ?? {};
-  if (advice !== undefined && (suggestion === undefined || names.includes(suggestion))) {
-    return entry('query', [key], 'unknown_parameter', `${unknown}; ${advice}`, suggestion);
-  }
-  if (otherwise !== undefined) return entry('query', [key], 'unknown_parameter', `${unknown}; ${otherwise}`);
-  return entry('query', [key], 'unknown_parameter', unknown, nearest(key.replace(/\[.*$/, ''), names));
+  if (advice !== undefined && (suggestion === undefined || names.includes(suggestion)))
+    return unknown(advice, suggestion);
+  return otherwise === undefined ? unknown('', nearest(key.replace(/\[.*$/, ''), names)) : unknown(otherwise);
 }
 
-type Explained = { code: FieldCode; message: string; suggestion?: string | undefined };
+type Explained<Code = FieldCode> = { code: Code; message: string; suggestion?: string | undefined };
 
 function explain(issue: Issue, input: unknown): Explained {
   if (issue.code === 'custom') {

@@ -20,7 +20,7 @@ type Arguments<Code extends ProblemCode> =
     : [facts: Facts<Code>, options?: ErrorOptions];
 
 /**
- * Thrown from anywhere; where it leaves the server, it becomes JSON or a page. The code's row in the catalogue has the
+ * Thrown from anywhere; where it leaves the server, it becomes JSON or a page. The code's row in the catalog has the
  * sentence.
  *
  * @example throw new Problem('not_found', { record: 'customer' });

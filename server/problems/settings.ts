@@ -20,7 +20,7 @@ const row = (status: number, title: string): Row<number, Facts> => ({
 });
 
 export const settingsProblems = {
-  unreadable: row(400, 'This request could not be read'),
+  unreadable: row(400, 'Invalid request'),
   forged: row(403, 'You cannot do this'),
   role: row(403, 'You cannot do this'),
   plan: row(403, 'You cannot do this'),
@@ -28,8 +28,8 @@ export const settingsProblems = {
   repeated: row(409, 'This was already done'),
   taken: row(409, 'This is already taken'),
   too_large: row(413, 'This form is too large'),
-  invalid: row(422, 'This form needs a correction'),
-  limit: row(422, 'There is no room for more'),
+  invalid: row(422, 'Check the form'),
+  limit: row(422, 'Limit reached'),
   last_admin: row(422, 'An organization needs an admin'),
   password: row(422, 'This password cannot be used'),
   too_many: row(429, 'Too many attempts'),

@@ -1,5 +1,4 @@
 /** The audit log of an organization: written in the transaction of the event, and read by kind. */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
 import type { AuditAction, AuditKind } from '../entities/audit-event.ts';
@@ -19,7 +18,7 @@ export type Entry = {
 };
 
 /** Within the transaction of `em`, so that the event is written together with the change. */
-export function recordEvent(em: EntityManager, { kind = 'change', ...entry }: Entry): void {
+export function recordEvent(em: ScopedEntityManager, { kind = 'change', ...entry }: Entry): void {
   em.create(AuditEvent, { kind, ...entry, ...(entry.detail && { detail: printable(entry.detail) }) });
 }
 
@@ -45,9 +44,18 @@ export async function auditingRejections<T>(
   }
 }
 
-/** The latest events of a kind, newest first. */
-export function readEvents(em: ScopedEntityManager, kind: AuditKind, limit: number): Promise<AuditEvent[]> {
-  return em.find(AuditEvent, { kind }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
+/** The latest events of a kind, newest first; `before` is the id of one, to read those that are older. */
+export async function readEvents(
+  em: ScopedEntityManager,
+  kind: AuditKind,
+  limit: number,
+  before?: string,
+): Promise<AuditEvent[]> {
+  const last = before === undefined ? null : await em.findOne(AuditEvent, { id: before, kind });
+  const older = last && {
+    $or: [{ createdAt: { $lt: last.createdAt } }, { createdAt: last.createdAt, id: { $lt: last.id } }],
+  };
+  return em.find(AuditEvent, { kind, ...older }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
 }
 
 /** Typed text may be anything: it has not been validated yet. */

@@ -1,20 +1,41 @@
-/** Customers: from a body of the API or a row of an import to the stored values. */
-import type { CustomerCreate, CustomerUpdate } from '../../contract/customers.ts';
+/** What a customer is: its stored values, what a request or an imported row makes of them, what is shown, and what erasure keeps. */
+import { customerStatuses } from '../../contract/customers.ts';
+import type { Customer as CustomerBody, CustomerCreate, CustomerUpdate } from '../../contract/customers.ts';
+import { uriOrNull } from '../../contract/uri.ts';
 import { addressParts, Customer } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
-import { exactly } from './exact.ts';
-import { mergePatch, withoutUndefined } from './merge-patch.ts';
-import { mergeMetadata } from './metadata.ts';
-import { select, storedProperties, versioned } from './selection.ts';
+import { Problem } from '../problems/problem.ts';
+import { erasedExternalIds } from './erased-external-ids.ts';
+import { always, erased, erasedName, kept } from './erasure.ts';
+import type { Erasure } from './erasure.ts';
+import { etagOf } from './etag.ts';
+import { markOf } from './list-index.ts';
+import type { ListIndex } from './list-index.ts';
+import { mergePatch, requireUnchanged, withoutUndefined } from './merge-patch.ts';
+import { mergeMetadata, presentMetadata } from './metadata.ts';
+import { noMore } from './no-more.ts';
+import { publicId } from './public-id.ts';
+import { select, storedProperties } from './selection.ts';
+import { changedTags } from './tags.ts';
 import type { Table } from './writer.ts';
 
 /** Kept for conditions and orders: no response needs them. */
-const stored = storedProperties<
-  Customer,
-  'organizationId' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'search' | 'tokens' | 'transactionStart'
->(Customer, ['organizationId', 'nameSearch', 'emailKey', 'phoneKey', 'search', 'tokens', 'transactionStart']);
-export const customerSelection = select(Customer, stored);
-export type CustomerRow = Pick<Customer, (typeof stored)[number]>;
+const derived = [
+  'organizationId',
+  'nameSearch',
+  'emailKey',
+  'phoneKey',
+  'search',
+  'tokens',
+  'transactionStart',
+] as const;
+export const customerProperties = storedProperties<Customer, (typeof derived)[number]>(Customer, derived);
+export type CustomerRow = Pick<Customer, (typeof customerProperties)[number]>;
+
+export const customerIndex: ListIndex<Customer> = {
+  marks: { status: markOf('status'), country: (column) => `(${column('address')} ->> 'country')` },
+  leading: { property: 'status', values: customerStatuses },
+};
 
 /** Proposals are found by their customer's name, which is part of their search text. */
 export const renameInProposals = `update proposals p
@@ -22,39 +43,79 @@ export const renameInProposals = `update proposals p
   from changed where p.organization_id = $1 and p.customer_id = changed.id`;
 export const customerTable: Table<Customer, CustomerRow> = {
   entity: Customer,
-  selection: versioned(customerSelection),
+  selection: select(Customer, customerProperties),
+  refusing: { property: 'externalId', ...erasedExternalIds },
   alongside: { property: 'name', statement: renameInProposals },
 };
 
 /** What a caller may set. */
-type Values = Omit<CustomerRow, 'id' | 'nameKey' | 'createdAt' | 'updatedAt'>;
+type Values = Omit<CustomerRow, ReadOnly | 'nameKey' | 'revision'>;
+type ReadOnly = 'id' | 'erasedAt' | 'createdAt' | 'updatedAt';
 type Input = Omit<CustomerCreate, 'metadata'> & Pick<CustomerUpdate, 'metadata'>;
 
 /** The values of a new customer; what is absent is left to the entity's own defaults. */
-export function newCustomer({ address, shippingAddress, metadata, ...fields }: Input) {
-  return exactly<Partial<Values>>()({
+export function newCustomer({ address, shippingAddress, tags = [], metadata, ...fields }: Input) {
+  return noMore<Partial<Values>>()({
     ...withoutUndefined(fields),
     type: fields.type ?? defaultType(fields),
     name: displayName(fields),
     address: wholeAddress(address),
     shippingAddress: wholeAddress(shippingAddress),
+    tags: changedTags([], tags),
     metadata: mergeMetadata({}, metadata),
   });
 }
 
 /** The values that a merge patch gives a stored customer; fields that only the server sets are no part of it. */
 export function patchedCustomer(
-  customer: Pick<CustomerRow, 'address' | 'shippingAddress' | 'metadata'>,
-  { address, shippingAddress, metadata, ...fields }: Omit<CustomerUpdate, 'id' | 'createdAt' | 'updatedAt'>,
+  customer: Pick<CustomerRow, 'address' | 'shippingAddress' | 'tags' | 'metadata'>,
+  { address, shippingAddress, tags, metadata, ...fields }: Omit<CustomerUpdate, ReadOnly | 'etag'>,
 ) {
-  return exactly<Partial<Values>>()({
+  return noMore<Partial<Values>>()({
     ...withoutUndefined(fields),
     ...(address !== undefined && { address: patchedAddress(customer.address, address) }),
     ...(shippingAddress !== undefined && {
       shippingAddress: patchedAddress(customer.shippingAddress, shippingAddress),
     }),
+    ...(tags !== undefined && { tags: changedTags(customer.tags, tags) }),
     ...(metadata !== undefined && { metadata: mergeMetadata(customer.metadata, metadata) }),
   });
+}
+
+/** What an update makes of a stored customer. Problems: customer_erased, read_only_field. */
+export function updatedCustomer(customer: CustomerRow, update: CustomerUpdate): Partial<CustomerRow> {
+  const { id, erasedAt, createdAt, updatedAt, etag, ...patch } = update;
+  if (customer.erasedAt !== null) throw new Problem('customer_erased');
+  requireUnchanged({ id, erasedAt, createdAt, updatedAt, etag }, () => presentCustomer(customer));
+  return patchedCustomer(customer, patch);
+}
+
+export function presentCustomer(customer: CustomerRow): CustomerBody {
+  const { type, name, firstName, lastName, companyName, email, phone, address, shippingAddress } = customer;
+  const { taxId, website, notes, tags, externalId, metadata, status, erasedAt, createdAt, updatedAt } = customer;
+  return {
+    id: publicId('customer', customer.id),
+    type,
+    name,
+    firstName,
+    lastName,
+    companyName,
+    email,
+    phone,
+    address: wholeAddress(address),
+    shippingAddress: wholeAddress(shippingAddress),
+    taxId,
+    website: uriOrNull(website),
+    notes,
+    tags,
+    externalId,
+    metadata: presentMetadata(metadata),
+    status,
+    erasedAt,
+    createdAt,
+    updatedAt,
+    etag: etagOf(customer),
+  };
 }
 
 function patchedAddress(present: StoredAddress | null, patch: CustomerUpdate['address']): StoredAddress | null {
@@ -63,16 +124,10 @@ function patchedAddress(present: StoredAddress | null, patch: CustomerUpdate['ad
 
 /** An address with all of its parts, in the contract's order; one without a value in it is null. */
 export function wholeAddress(input: Partial<StoredAddress> | null | undefined): StoredAddress | null {
-  const part = (name: keyof StoredAddress) => input?.[name] ?? null;
-  if (addressParts.every((name) => part(name) === null)) return null;
-  return {
-    line1: part('line1'),
-    line2: part('line2'),
-    city: part('city'),
-    region: part('region'),
-    postalCode: part('postalCode'),
-    country: part('country'),
-  };
+  if (!input) return null;
+  const { line1 = null, line2 = null, city = null, region = null, postalCode = null, country = null } = input;
+  const whole = { line1, line2, city, region, postalCode, country };
+  return addressParts.every((part) => whole[part] === null) ? null : whole;
 }
 
 type Named = Partial<Record<'name' | 'companyName' | 'firstName' | 'lastName' | 'email' | 'phone', string | null>>;
@@ -89,3 +144,28 @@ export function displayName({ name, companyName, firstName, lastName, email, pho
 export function defaultType({ companyName, firstName, lastName }: Named): Customer['type'] {
   return companyName && !firstName && !lastName ? 'company' : 'person';
 }
+
+/** An externalId goes, too: in files from other tools it is often a name. */
+export const customerErasure: Erasure<Customer> = {
+  ...always,
+  type: kept,
+  name: () => erasedName,
+  firstName: erased,
+  lastName: erased,
+  companyName: erased,
+  email: erased,
+  phone: erased,
+  address: erased,
+  shippingAddress: erased,
+  taxId: erased,
+  website: erased,
+  notes: erased,
+  tags: () => [],
+  externalId: erased,
+  metadata: () => ({}),
+  status: () => 'archived',
+  // Set to the time of the erasure.
+  erasedAt: kept,
+  revision: kept,
+  updatedAt: kept,
+};

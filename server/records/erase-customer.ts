@@ -1,64 +1,73 @@
 /**
  * Erases the personal data of one customer, in one transaction: in the record, in its proposals, in stored idempotent
- * responses and in the audit log. The customer keeps its id, and its proposals keep their amounts, states and times.
+ * responses, in webhook deliveries, in the audit log, and in files that were uploaded to be imported. The customer keeps its id, and its proposals keep
+ * their amounts, states and times.
  */
-import type { Scope, Tenant } from '../database/tenant.ts';
+import type { EntityName } from '@mikro-orm/core';
+import { statements } from '../database/scope.ts';
+import type { Scope } from '../database/scope.ts';
+import type { Tenant } from '../database/tenant.ts';
 import { AuditEvent } from '../entities/audit-event.ts';
-import { Proposal } from '../entities/proposal.ts';
-import { customerTable } from './customer.ts';
+import { IdempotencyKey } from '../entities/idempotency-key.ts';
+import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { ImportMapping, Upload } from '../entities/upload.ts';
+import { WebhookDelivery } from '../entities/webhook.ts';
+import { customerErasure, customerTable } from './customer.ts';
 import type { CustomerRow } from './customer.ts';
-import { changesTo } from './merge-patch.ts';
+import { keepErasedExternalId } from './erased-external-ids.ts';
+import {
+  auditErasure,
+  deliveryErasure,
+  erasedFrom,
+  lineErasure,
+  mappingErasure,
+  proposalErasure,
+  responseErasure,
+  uploadErasure,
+} from './erasure.ts';
+import type { Erasure } from './erasure.ts';
 import { publicId } from './public-id.ts';
 import { Redaction } from './redaction.ts';
 import { readOne } from './reader.ts';
-import { select, storedProperties, versioned } from './selection.ts';
 import { exactly } from './sql.ts';
-import { completed, insertOf, updateLocked } from './writer.ts';
-
-const anonymous = 'Erased customer';
-
-/** An externalId goes, too: in files from other tools it is often a name. */
-const erased = {
-  name: anonymous,
-  firstName: null,
-  lastName: null,
-  companyName: null,
-  email: null,
-  phone: null,
-  address: null,
-  shippingAddress: null,
-  taxId: null,
-  website: null,
-  notes: null,
-  tags: [],
-  externalId: null,
-  metadata: {},
-  status: 'archived',
-} as const satisfies Partial<Record<keyof CustomerRow, unknown>>;
+import { completed, tableIn, updateLocked } from './writer.ts';
 
 /** Returns false if the data was erased before, and undefined if there is no such customer; neither changes anything. */
 export function eraseCustomer(tenant: Tenant, id: string, memberId: string | null): Promise<boolean | undefined> {
   return tenant.transact(async (scope) => {
     const stored = await readOne(scope, customerTable.selection, exactly('id', id), { lock: true });
     if (!stored) return undefined;
-    const values: Partial<CustomerRow> = { ...erased, tags: [] };
-    if (!changesTo<Partial<CustomerRow>>(stored, values)) return false;
+    if (stored.erasedAt !== null) return false;
     const { names, words } = identifying(stored);
-    await updateLocked(scope, customerTable, exactly('id', id), () => values);
+    const redaction = new Redaction(names);
+    const changes = erasedFrom(customerErasure, stored, redaction);
+    const erasedAt = await timeOf(scope);
+    await updateLocked(scope, customerTable, exactly('id', id), () => ({ ...changes, erasedAt }));
+    if (stored.externalId !== null) await keepErasedExternalId(scope, id, stored.externalId);
     await eraseInProposals(scope, id, new Redaction(names, words));
-    await eraseInResponses(scope, publicId('customer', id), new Redaction(names));
-    await eraseInAuditLog(scope, new Redaction(names));
+    await eraseInDeliveries(scope, id, redaction);
+    await eraseInResponses(scope, publicId('customer', id), { ...changes, erasedAt }, redaction);
+    const mentions = 'detail ilike any($2) or previous ilike any($2)';
+    await eraseWhere(scope, { entity: AuditEvent, erasure: auditErasure }, redaction, mentions, [redaction.patterns]);
+    await eraseInUploads(scope, redaction, erasedAt);
     const event = { kind: 'change', action: 'customer_erased', memberId, detail: publicId('customer', id) } as const;
-    const { into, parameters, values: valuesOf } = insertOf(scope, AuditEvent);
-    await scope.query(`${into} values (${parameters})`, valuesOf(completed(scope, AuditEvent, event)));
+    const { into, parameters, values } = tableIn(scope, AuditEvent).insert;
+    await scope[statements].query(`${into} values (${parameters})`, values(completed(scope, AuditEvent, event)));
     return true;
   });
+}
+
+/** The `now()` of the transaction, which is also the updatedAt of what it changes. */
+async function timeOf(scope: Scope): Promise<string> {
+  const text = 'select now()::timestamptz(3) as now where $1::uuid is not null';
+  const [row] = await scope[statements].query<{ now: string }>(text, []);
+  return row?.now ?? '';
 }
 
 /** How many proposals name the customer. */
 export async function countProposals(scope: Scope, id: string): Promise<number> {
   const text = 'select count(*)::int as count from proposals where organization_id = $1 and customer_id = $2';
-  const [row] = await scope.query<{ count: number }>(text, [id]);
+  const [row] = await scope[statements].query<{ count: number }>(text, [id]);
   return row?.count ?? 0;
 }
 
@@ -77,88 +86,70 @@ function identifying(customer: CustomerRow) {
   };
 }
 
-const proposalTable = {
-  entity: Proposal,
-  selection: versioned(
-    select(
-      Proposal,
-      storedProperties<Proposal, 'organizationId' | 'search' | 'transactionStart'>(Proposal, [
-        'organizationId',
-        'search',
-        'transactionStart',
-      ]),
-    ),
-  ),
-};
-
-/** The search text follows from the customer's new name; what people wrote is redacted. */
+/** A proposal whose lines have changed is another version, too. */
 async function eraseInProposals(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
-  const proposals = await scope.query<{ id: string }>(
-    'select id from proposals where organization_id = $1 and customer_id = $2 order by id for update',
+  const ofCustomer = 'customer_id = $2';
+  await eraseWhere(scope, { entity: Proposal, erasure: proposalErasure }, redaction, ofCustomer, [customerId]);
+  const proposals = `proposal_id in (select p.id from proposals p where p.organization_id = $1 and p.${ofCustomer})`;
+  const lines = { entity: ProposalLine, erasure: lineErasure };
+  const changed = await eraseWhere(scope, lines, redaction, proposals, [customerId]);
+  await scope[statements].query(
+    `update proposals set revision = revision + 1, updated_at = greatest(now(), updated_at)
+     where organization_id = $1 and id in (select l.proposal_id from proposal_lines l where l.organization_id = $1 and l.id = any($2))`,
+    [changed],
+  );
+}
+
+/** Events of the customer and of its proposals. */
+async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
+  const deliveries = { entity: WebhookDelivery, erasure: deliveryErasure };
+  const proposals = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
+  const mentions = `record_id = $2 or record_id in (${proposals})`;
+  await eraseWhere(scope, deliveries, redaction, mentions, [customerId]);
+  // The result of what is being sent would write its body back: it is sent once more instead. What is pending is locked, so
+  // that it is not rendered before this transaction ends.
+  await scope[statements].query(
+    `update webhook_deliveries set state = 'pending' where organization_id = $1 and state in ('pending', 'sending') and (${mentions})`,
     [customerId],
   );
-  for (const { id } of proposals) {
-    await updateLocked(scope, proposalTable, exactly('id', id), (proposal) =>
-      changesTo<Partial<typeof proposal>>(proposal, {
-        title: redaction.of(proposal.title),
-        notes: redaction.of(proposal.notes),
-        terms: redaction.of(proposal.terms),
-        declineReason: redaction.of(proposal.declineReason),
-        publicUrl: redaction.finds(proposal.publicUrl) ? null : proposal.publicUrl,
-        acceptedBy: proposal.acceptedBy && { name: anonymous, email: null },
-        metadata: redaction.ofMembers(proposal.metadata),
-      }),
-    );
-  }
-  await eraseInLines(scope, customerId, redaction);
 }
 
-async function eraseInLines(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
-  const lines = await scope.query<{ id: string; name: string; description: string | null }>(
-    `select l.id, l.name, l.description from proposal_lines l
-     join proposals p on p.organization_id = l.organization_id and p.id = l.proposal_id
-     where l.organization_id = $1 and p.customer_id = $2 order by l.id for update of l`,
-    [customerId],
-  );
-  for (const { id, name, description } of lines) {
-    if (!redaction.finds(name) && !redaction.finds(description)) continue;
-    await scope.query('update proposal_lines set name = $3, description = $4 where organization_id = $1 and id = $2', [
-      id,
-      redaction.of(name),
-      redaction.of(description),
-    ]);
-  }
+async function eraseInResponses(scope: Scope, id: string, changes: object, redaction: Redaction): Promise<void> {
+  const responses = { entity: IdempotencyKey, erasure: responseErasure(id, changes) };
+  const mentions = 'position($2 in body) > 0 or key ilike any($3)';
+  await eraseWhere(scope, responses, redaction, mentions, [id, redaction.patterns]);
 }
 
-/** A repeated request gets the response that it would get if the customer had been created without its data. */
-async function eraseInResponses(scope: Scope, id: string, redaction: Redaction): Promise<void> {
-  const rows = await scope.query<{ id: string; key: string; body: string }>(
-    `select id, key, body from idempotency_keys
-     where organization_id = $1 and (position($2 in body) > 0 or key ilike any($3)) for update`,
-    [id, redaction.patterns],
-  );
-  for (const row of rows) {
-    const body: unknown = JSON.parse(row.body);
-    const isOfCustomer = Reflect.get(Object(body), 'id') === id;
-    await scope.query('update idempotency_keys set key = $3, body = $4 where organization_id = $1 and id = $2', [
-      row.id,
-      redaction.finds(row.key) ? `erased ${row.id}` : row.key,
-      isOfCustomer ? JSON.stringify({ ...Object(body), ...erased }) : row.body,
-    ]);
-  }
+/** The processes that have the files remove them: see createUploads(). */
+async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: string): Promise<void> {
+  await eraseWhere(scope, { entity: Upload, erasure: uploadErasure }, redaction, 'true', []);
+  await eraseWhere(scope, { entity: ImportMapping, erasure: mappingErasure }, redaction, 'true', []);
+  await scope[statements].query('update uploads set erased_at = $2 where organization_id = $1', [erasedAt]);
 }
 
-async function eraseInAuditLog(scope: Scope, redaction: Redaction): Promise<void> {
-  const events = await scope.query<{ id: string; detail: string | null; previous: string | null }>(
-    `select id, detail, previous from audit_events
-     where organization_id = $1 and (detail ilike any($2) or previous ilike any($2)) for update`,
-    [redaction.patterns],
+type Erased<T extends { id: string }> = { entity: EntityName<T>; erasure: Erasure<T> };
+
+/** Erases in the rows that meet the condition, and returns the ids of those that have changed. */
+async function eraseWhere<T extends { id: string }>(
+  scope: Scope,
+  { entity, erasure }: Erased<T>,
+  redaction: Redaction,
+  condition: string,
+  parameters: unknown[],
+): Promise<string[]> {
+  const table = tableIn(scope, entity);
+  const read = table.columns.map(({ name, property }) => `${name} as "${property}"`).join(', ');
+  const found = await scope[statements].query<T>(
+    `select ${read} from ${table.name} where organization_id = $1 and (${condition}) order by id for update`,
+    parameters,
   );
-  for (const { id, detail, previous } of events) {
-    await scope.query('update audit_events set detail = $3, previous = $4 where organization_id = $1 and id = $2', [
-      id,
-      redaction.of(detail),
-      redaction.of(previous),
-    ]);
+  const changed: string[] = [];
+  for (const row of found) {
+    const changes = erasedFrom(erasure, row, redaction);
+    if (!table.differs(row, changes)) continue;
+    changed.push(row.id);
+    const { text, parameters: values } = table.update;
+    await scope[statements].query(text, values(row, table.changed(row, changes)));
   }
+  return changed;
 }

@@ -3,11 +3,14 @@
  * neither. A lock that ends with the statement shows whether the same request is still running.
  */
 import { createHash } from 'node:crypto';
-import type { EntityName } from '@mikro-orm/core';
-import type { Scope, Tenant } from '../database/tenant.ts';
-import { IdempotencyKey } from '../entities/idempotency-key.ts';
-import { completed, insert, insertOf, returningTimes } from './writer.ts';
-import type { New, Times } from './writer.ts';
+import type { idempotencyHours } from '../../contract/limits.ts';
+import { statements } from '../database/scope.ts';
+import type { Scope } from '../database/scope.ts';
+import type { Tenant } from '../database/tenant.ts';
+import { IdempotencyKey, idempotencyLifetime } from '../entities/idempotency-key.ts';
+import { completed, insertIn, orRefused, returningNew, tableIn } from './writer.ts';
+import type { RecordTable } from './record-table.ts';
+import type { Identified, New, Table, Version } from './writer.ts';
 
 /** What identifies a repeated request, and the response that it gets. */
 export type Claim = {
@@ -24,14 +27,15 @@ export type StoredResponse = {
   body: string;
   createdAt: string;
 };
-/** The times of a new record, a stored response, or that the same request is still running. */
-export type Outcome = { times: Times } | { stored: StoredResponse } | 'running';
+/** The version of a new record, a stored response, or that the same request is still running. */
+export type Outcome = { version: Version } | { stored: StoredResponse } | 'running';
 
-type Row = { storedFingerprint: string | null } & {
+type Read = { storedFingerprint: string | null } & {
   [Name in Exclude<keyof StoredResponse, 'fingerprint'> as `stored${Capitalize<Name>}`]: StoredResponse[Name];
-} & { createdAt: string | null; updatedAt: string | null };
+} & { createdAt: string | null; updatedAt: string | null; revision: number };
 
-const lifetime = `interval '24 hours'`;
+const promised = idempotencyLifetime satisfies `${typeof idempotencyHours} hours`;
+const lifetime = `interval '${promised}'`;
 
 /** One number for the lock of this organization, operation and key. */
 function lockOf({ organizationId }: Scope, { operation, key }: Claim): string {
@@ -59,91 +63,93 @@ const shifted = (text: string, first: number) =>
 
 const texts = new WeakMap<object, string>();
 
-type Response = Pick<StoredResponse, 'status' | 'location' | 'body'>;
+type Response = Claim & Pick<StoredResponse, 'status' | 'location' | 'body'>;
 
 /**
  * Stores a new record under an idempotency key, in one statement where the database allows it. The stored body has no
- * times: they are the database's own, and the same as the key's.
+ * version yet: the times are the database's own, and the same as the key's. Problem: what the table refuses.
  */
-export function insertOnce<T extends object>(
+export function insertOnce<T extends object, Row extends Identified>(
   tenant: Pick<Tenant, 'transact'> & Scope,
-  entity: EntityName<T>,
+  table: Table<T, Row>,
   record: New<T>,
-  claim: Claim,
   response: Response,
 ): Promise<Outcome> {
   return tenant.isDistributed
-    ? tenant.transact((scope) => insertInSteps(scope, entity, record, claim, response))
-    : insertAtOnce(tenant, entity, record, claim, response);
+    ? tenant.transact((scope) => insertInSteps(scope, table, record, response))
+    : insertAtOnce(tenant, table, record, response);
 }
 
 /** Citus sends a statement with two inserts in pieces, which takes longer than a transaction of these. */
-async function insertInSteps<T extends object>(
+async function insertInSteps<T extends object, Row extends Identified>(
   scope: Scope,
-  entity: EntityName<T>,
+  table: Table<T, Row>,
   record: New<T>,
-  claim: Claim,
   response: Response,
 ): Promise<Outcome> {
   const text = 'select pg_try_advisory_xact_lock($2::bigint) as free where $1::uuid is not null';
-  const [lock] = await scope.query<{ free: boolean }>(text, [lockOf(scope, claim)]);
-  const stored = await storedResponse(scope, claim);
+  const [lock] = await scope[statements].query<{ free: boolean }>(text, [lockOf(scope, response)]);
+  const stored = await storedResponse(scope, response);
   if (stored) return { stored };
   if (!lock?.free) return 'running';
-  const times = await insert(scope, entity, record);
-  await storeResponse(scope, claim, response);
-  return { times };
+  const version = await insertIn(scope, table, record);
+  await storeResponse(scope, response);
+  return { version };
 }
 
-async function insertAtOnce<T extends object>(
+async function insertAtOnce<T extends object, Row extends Identified>(
   scope: Scope,
-  entity: EntityName<T>,
+  table: Table<T, Row>,
   record: New<T>,
-  claim: Claim,
   response: Response,
 ): Promise<Outcome> {
-  const target = insertOf(scope, entity);
-  const keys = insertOf(scope, IdempotencyKey);
-  const text = texts.get(entity) ?? onceText(target, keys);
-  texts.set(entity, text);
-  const kept = completed(scope, IdempotencyKey, { ...claim, ...response });
-  const values = [claim.operation, claim.key, lockOf(scope, claim), ...keys.values(kept), ...target.values(record)];
-  const [row] = await scope.query<Row>(text, values);
+  const target = tableIn(scope, table.entity).insert;
+  const keys = tableIn(scope, IdempotencyKey).insert;
+  const text = texts.get(table.entity) ?? onceText(target, keys, returningNew(scope, table));
+  texts.set(table.entity, text);
+  const kept = completed(scope, IdempotencyKey, response);
+  const values = [response.operation, response.key, lockOf(scope, response), ...keys.values(kept)];
+  const [row] = await orRefused(scope, table, record, () =>
+    scope[statements].query<Read>(text, [...values, ...target.values(record)]),
+  );
   return outcomeOf(row);
 }
 
-type Insert = ReturnType<typeof insertOf>;
+type Insert = RecordTable['insert'];
 
-function onceText(target: Insert, keys: Insert): string {
+function onceText(target: Insert, keys: Insert, returning: string): string {
+  const first = 5 + keys.columns.length;
   return `with ${claiming},
-    claimed as (${keys.into} select ${shifted(keys.parameters, 5)} from lock where free and not exists (select from stored)
-      ${replacing} returning id),
-    created as (${target.into} select ${shifted(target.parameters, 5 + keys.count)} from claimed ${returningTimes})
-    select ${outcome}, created."createdAt", created."updatedAt" from lock left join stored on true left join created on true`;
+    claimed as (${keys.into} select ${shifted(keys.parameters, 5)} from lock
+      where free and not exists (select from stored) ${replacing} returning id),
+    created as (${target.into} select ${shifted(target.parameters, first)} from claimed ${returning})
+    select ${outcome}, created."createdAt", created."updatedAt", created.revision
+    from lock left join stored on true left join created on true`;
 }
 
-function outcomeOf(row: Row | undefined): Outcome {
+function outcomeOf(row: Read | undefined): Outcome {
   if (row?.storedFingerprint) {
     const { storedFingerprint, storedStatus, storedLocation, storedBody, storedCreatedAt } = row;
     const stored = { fingerprint: storedFingerprint, status: storedStatus, location: storedLocation, body: storedBody };
     return { stored: { ...stored, createdAt: storedCreatedAt } };
   }
   // Free, and neither stored nor created: the first of two was stored after this statement began.
-  return row?.createdAt && row.updatedAt
-    ? { times: { createdAt: row.createdAt, updatedAt: row.updatedAt } }
-    : 'running';
+  if (!row?.createdAt || !row.updatedAt) return 'running';
+  return { version: { createdAt: row.createdAt, updatedAt: row.updatedAt, revision: row.revision } };
 }
 
 /** Inside a transaction: waits for the key's lock, then looks for a stored response. */
 export async function claimKey(scope: Scope, claim: Claim): Promise<StoredResponse | undefined> {
   // Waits, because our statement that the unique index rejected may not have released the lock yet.
-  await scope.query('select pg_advisory_xact_lock($2::bigint) where $1::uuid is not null', [lockOf(scope, claim)]);
+  await scope[statements].query('select pg_advisory_xact_lock($2::bigint) where $1::uuid is not null', [
+    lockOf(scope, claim),
+  ]);
   // A separate statement, which sees what was stored during the wait.
   return storedResponse(scope, claim);
 }
 
 async function storedResponse(scope: Scope, claim: Claim): Promise<StoredResponse | undefined> {
-  const [stored] = await scope.query<StoredResponse>(
+  const [stored] = await scope[statements].query<StoredResponse>(
     `select fingerprint, status, location, body, created_at as "createdAt" from idempotency_keys where ${isClaimed}`,
     [claim.operation, claim.key],
   );
@@ -151,8 +157,8 @@ async function storedResponse(scope: Scope, claim: Claim): Promise<StoredRespons
 }
 
 /** Inside the same transaction: stores the response, whole. */
-export async function storeResponse(scope: Scope, claim: Claim, response: Response): Promise<void> {
-  const { into, parameters, values } = insertOf(scope, IdempotencyKey);
-  const kept = completed(scope, IdempotencyKey, { ...claim, ...response });
-  await scope.query(`${into} values (${parameters}) ${replacing}`, values(kept));
+export async function storeResponse(scope: Scope, response: Response): Promise<void> {
+  const { into, parameters, values } = tableIn(scope, IdempotencyKey).insert;
+  const kept = completed(scope, IdempotencyKey, response);
+  await scope[statements].query(`${into} values (${parameters}) ${replacing}`, values(kept));
 }

@@ -1,21 +1,30 @@
-/** Catalog items: from a body of the API or a row of an import to the stored values. */
-import type { ItemCreate } from '../../contract/items.ts';
+/** What an item is: its stored values, what a request or an imported row makes of them, and what is shown. */
+import { itemStatuses } from '../../contract/items.ts';
+import type { Item as ItemBody, ItemCreate } from '../../contract/items.ts';
 import { Item } from '../entities/item.ts';
-import { exactly } from './exact.ts';
+import { uriOrNull } from '../../contract/uri.ts';
+import { etagOf } from './etag.ts';
 import { withoutUndefined } from './merge-patch.ts';
-import { mergeMetadata } from './metadata.ts';
+import { markOf } from './list-index.ts';
+import type { ListIndex } from './list-index.ts';
+import { mergeMetadata, presentMetadata } from './metadata.ts';
+import { printNumber, printPrice } from './money.ts';
+import { noMore } from './no-more.ts';
+import { publicId } from './public-id.ts';
 import { select, storedProperties } from './selection.ts';
+import type { Table } from './writer.ts';
 
-const stored = storedProperties<Item, 'organizationId' | 'skuKey' | 'search' | 'transactionStart'>(Item, [
-  'organizationId',
-  'skuKey',
-  'search',
-  'transactionStart',
-]);
-export const itemSelection = select(Item, stored);
+const derived = ['organizationId', 'skuKey', 'search', 'transactionStart'] as const;
+const stored = storedProperties<Item, (typeof derived)[number]>(Item, derived);
+export const itemIndex: ListIndex<Item> = {
+  marks: { status: markOf('status'), type: markOf('type'), category: markOf('category') },
+  leading: { property: 'status', values: itemStatuses },
+};
 export type ItemRow = Pick<Item, (typeof stored)[number]>;
 
-type Values = Omit<ItemRow, 'id' | 'nameKey' | 'createdAt' | 'updatedAt'>;
+export const itemTable: Table<Item, ItemRow> = { entity: Item, selection: select(Item, stored) };
+
+type Values = Omit<ItemRow, 'id' | 'nameKey' | 'revision' | 'createdAt' | 'updatedAt'>;
 type Input = Partial<Omit<ItemCreate, 'metadata'>> & { metadata?: Record<string, string | null> | null | undefined };
 
 /** The values of a new item; what is absent is left to the entity's own defaults. `currency` is the organization's. */
@@ -23,13 +32,38 @@ export function newItem(
   { metadata, ...fields }: Input & Pick<ItemCreate, 'type' | 'name' | 'unitPrice'>,
   currency: string,
 ) {
-  return exactly<Partial<Values>>()({ currency, ...withoutUndefined(fields), metadata: mergeMetadata({}, metadata) });
+  return noMore<Partial<Values>>()({ currency, ...withoutUndefined(fields), metadata: mergeMetadata({}, metadata) });
 }
 
 /** The values that a merge patch gives a stored item. */
 export function patchedItem(item: Pick<ItemRow, 'metadata'>, { metadata, ...fields }: Input) {
-  return exactly<Partial<Values>>()({
+  return noMore<Partial<Values>>()({
     ...withoutUndefined(fields),
     ...(metadata !== undefined && { metadata: mergeMetadata(item.metadata, metadata) }),
   });
+}
+
+export function presentItem(item: ItemRow): ItemBody {
+  const { type, name, description, sku, unitPrice, currency, unit, taxable, taxRate } = item;
+  const { category, imageUrl, externalId, metadata, status, createdAt, updatedAt } = item;
+  return {
+    id: publicId('item', item.id),
+    type,
+    name,
+    description,
+    sku,
+    unitPrice: printPrice(unitPrice, currency),
+    currency,
+    unit,
+    taxable,
+    taxRate: taxRate === null ? null : printNumber(taxRate),
+    category,
+    imageUrl: uriOrNull(imageUrl),
+    externalId,
+    metadata: presentMetadata(metadata),
+    status,
+    createdAt,
+    updatedAt,
+    etag: etagOf(item),
+  };
 }

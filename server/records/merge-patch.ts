@@ -1,5 +1,4 @@
 /** JSON Merge Patch (RFC 7396), and its use on stored records, in which what is absent is null. */
-import { isDeepStrictEqual } from 'node:util';
 import { fieldProblem } from '../problems/problem.ts';
 
 type Json = unknown;
@@ -30,19 +29,12 @@ export function withoutUndefined<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-/** The values that differ from the stored ones; undefined if none does, so that nothing is written. */
-export function changesTo<T extends object>(stored: T, values: Partial<T>): Partial<T> | undefined {
-  const names = Object.keys(values) as (keyof T)[];
-  // The order of keys in a JSON column does not matter.
-  const isChanged = names.some((name) => !isDeepStrictEqual(stored[name], values[name]));
-  return isChanged ? values : undefined;
-}
-
 /** A field that only the server sets may be sent back as it was read; anything else would be silently ignored. */
-export function requireUnchanged(sent: Readonly<Record<string, unknown>>, shown: object): void {
-  for (const [field, value] of Object.entries(sent)) {
-    if (value !== undefined && value !== Reflect.get(shown, field)) {
+export function requireUnchanged(sent: Readonly<Record<string, unknown>>, present: () => object): void {
+  const given = Object.entries(sent).filter(([, value]) => value !== undefined);
+  const shown = given.length > 0 ? present() : {};
+  for (const [field, value] of given) {
+    if (value !== Reflect.get(shown, field))
       throw fieldProblem(field, 'read_only_field', 'is set by the server and differs from what is stored');
-    }
   }
 }

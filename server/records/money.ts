@@ -11,7 +11,10 @@ export function printPrice(stored: string, currency: string): string {
 
 /** A total: exactly the currency's decimals. */
 export function printTotal(stored: string, currency: string): string {
-  return trimDecimal(stored, digitsOf(currency));
+  const digits = digitsOf(currency);
+  const printed = trimDecimal(stored, digits);
+  const [, decimals = ''] = printed.split('.');
+  return decimals.length <= digits ? printed : fromScaled(roundOff(toScaled(stored), 4 - digits), digits);
 }
 
 /** A quantity or a rate: no trailing zeros. */

@@ -1,6 +1,16 @@
-/** What is read of a proposal: its own fields, a summary of its customer, and its lines if requested. */
+/** What a proposal is: its own fields, a summary of its customer, and its lines if requested. */
+import type { LineItem, ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
 import { Customer } from '../entities/customer.ts';
-import { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { Proposal, ProposalLine, proposalStatuses } from '../entities/proposal.ts';
+import { customerProperties, presentCustomer } from './customer.ts';
+import type { CustomerRow } from './customer.ts';
+import { markOf } from './list-index.ts';
+import type { ListIndex } from './list-index.ts';
+import { uriOrNull } from '../../contract/uri.ts';
+import { etagOf } from './etag.ts';
+import { presentMetadata } from './metadata.ts';
+import { printNumber, printPrice, printTotal } from './money.ts';
+import { publicId } from './public-id.ts';
 import { relatedTo, select, storedProperties } from './selection.ts';
 
 /** Kept for conditions: no response needs them. */
@@ -15,13 +25,16 @@ const ofLine = storedProperties<ProposalLine, 'organizationId' | 'proposalId'>(P
   'proposalId',
 ]);
 
+const ofCustomer = ['name', 'companyName', 'email', 'phone', 'erasedAt', 'revision'] as const;
 const one = {
-  customer: relatedTo<Customer, 'name' | 'companyName' | 'email' | 'phone'>(Customer, { id: 'customerId' }, [
-    'name',
-    'companyName',
-    'email',
-    'phone',
-  ]),
+  customer: relatedTo<Customer, (typeof ofCustomer)[number]>(Customer, { id: 'customerId' }, ofCustomer),
+};
+const whole = {
+  customer: relatedTo<Customer, (typeof customerProperties)[number]>(
+    Customer,
+    { id: 'customerId' },
+    customerProperties,
+  ),
 };
 const many = {
   lines: relatedTo<ProposalLine, (typeof ofLine)[number]>(ProposalLine, { proposalId: 'id' }, ofLine, 'position'),
@@ -29,7 +42,116 @@ const many = {
 
 export const proposalSelection = select(Proposal, stored, { one });
 export const proposalWithLines = select(Proposal, stored, { one, many });
+export const proposalWithCustomer = select(Proposal, stored, { one: whole });
+export const proposalWithBoth = select(Proposal, stored, { one: whole, many });
+export const proposalIndex: ListIndex<Proposal> = {
+  marks: { status: markOf('status'), currency: markOf('currency') },
+  leading: { property: 'status', values: proposalStatuses, onlyFiltered: true },
+};
 
 export type ProposalRow = NonNullable<(typeof proposalSelection)['row']>;
 export type ProposalWithLinesRow = NonNullable<(typeof proposalWithLines)['row']>;
+export type ProposalWithBothRow = NonNullable<(typeof proposalWithBoth)['row']>;
+export type ProposalWithCustomerRow = NonNullable<(typeof proposalWithCustomer)['row']>;
+
+/** The customer that a proposal was read with; a proposal without one has none. */
+function customerOf(row: ProposalWithCustomerRow): CustomerRow | undefined {
+  if (row['customer.id'] === null) return undefined;
+  const values = customerProperties.map((property) => [property, row[`customer.${property}`]]);
+  // Every property of the selection, of a customer that exists.
+  return Object.fromEntries(values) as CustomerRow;
+}
 export type ProposalLineRow = ProposalWithLinesRow['lines'][number];
+
+/** Without its lines. */
+export const presentListed = (row: ProposalRow): ListedProposal => ({ ...headOf(row), ...tailOf(row) });
+
+/** With the whole customer. */
+export const presentWithCustomer = (row: ProposalWithCustomerRow): ListedProposal => ({
+  ...presentListed(row),
+  customer: wholeCustomer(row),
+});
+export const presentWithBoth = (row: ProposalWithBothRow): ListedProposal => ({
+  ...presentProposal(row),
+  customer: wholeCustomer(row),
+});
+
+function wholeCustomer(row: ProposalWithCustomerRow) {
+  const customer = customerOf(row);
+  return customer ? presentCustomer(customer) : null;
+}
+
+export function presentProposal(row: ProposalWithLinesRow): ProposalBody {
+  const lineItems = row.lines.map((line) => presentLine(line, row.currency));
+  return { ...headOf(row), lineItems, ...tailOf(row) };
+}
+
+const headOf = (row: ProposalRow) => ({
+  id: publicId('proposal', row.id),
+  number: row.number,
+  title: row.title,
+  status: row.status,
+  statusChangedAt: row.statusChangedAt,
+  customerId: row.customerId && publicId('customer', row.customerId),
+  customer:
+    row.customerId === null || row['customer.name'] === null
+      ? null
+      : {
+          id: publicId('customer', row.customerId),
+          name: row['customer.name'],
+          companyName: row['customer.companyName'],
+          email: row['customer.email'],
+          phone: row['customer.phone'],
+          erasedAt: row['customer.erasedAt'],
+        },
+  currency: row.currency,
+  subtotal: printTotal(row.subtotal, row.currency),
+  discountTotal: printTotal(row.discountTotal, row.currency),
+  taxTotal: printTotal(row.taxTotal, row.currency),
+  total: printTotal(row.total, row.currency),
+});
+
+const tailOf = (row: ProposalRow) => ({
+  lineItemCount: row.lineItemCount,
+  notes: row.notes,
+  terms: row.terms,
+  sentAt: row.sentAt,
+  viewedAt: row.viewedAt,
+  acceptedAt: row.acceptedAt,
+  declinedAt: row.declinedAt,
+  expiredAt: row.expiredAt,
+  canceledAt: row.canceledAt,
+  acceptedBy: row.acceptedBy && { name: row.acceptedBy.name, email: row.acceptedBy.email },
+  declineReason: row.declineReason,
+  expiresAt: row.expiresAt,
+  publicUrl: uriOrNull(row.publicUrl),
+  owner: row.owner && { name: row.owner.name, email: row.owner.email },
+  externalId: row.externalId,
+  metadata: presentMetadata(row.metadata),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+  // The proposal shows its customer: a change of either is another version.
+  etag: etagOf(row, ...(row['customer.revision'] === null ? [] : [row['customer.revision']])),
+});
+
+function presentLine(line: ProposalLineRow, currency: string): LineItem {
+  return {
+    id: publicId('line', line.id),
+    position: line.position,
+    itemId: line.itemId && publicId('item', line.itemId),
+    type: line.type,
+    name: line.name,
+    description: line.description,
+    sku: line.sku,
+    quantity: printNumber(line.quantity),
+    unit: line.unit,
+    unitPrice: printPrice(line.unitPrice, currency),
+    discountAmount: printTotal(line.discountAmount, currency),
+    taxRate: line.taxRate === null ? null : printNumber(line.taxRate),
+    subtotal: printTotal(line.subtotal, currency),
+    taxAmount: printTotal(line.taxAmount, currency),
+    total: printTotal(line.total, currency),
+    optional: line.optional,
+    selected: line.selected,
+  };
+}

@@ -8,20 +8,25 @@ const values = new Map([...alphabet].map((letter, index) => [letter, BigInt(inde
 /** Ten bits → their two letters. */
 const pairs = [...alphabet].flatMap((first) => [...alphabet].map((second) => first + second));
 
-/** The id being printed. */
-const bytes = Buffer.alloc(16);
+const hyphen = 45;
+/** The value of a lower-case hexadecimal digit. */
+const digitOf = (code: number) => (code < 58 ? code - 48 : code - 87);
 
 /** The public form of a stored id: `cus_01jzy3v1k8e2tb6qk3x5w9r7md`. */
 export function publicId(kind: Kind, uuid: string): string {
-  bytes.write(uuid.replaceAll('-', ''), 'hex');
-  // 26 letters carry 130 bits, of which the two first are zero: two letters for the first byte, eight for every five.
-  let text = pairs[bytes.readUInt8(0)] ?? '';
-  for (let start = 1; start < 16; start += 5) {
-    const high = bytes.readUInt32BE(start) >>> 12;
-    const low = bytes.readUInt32BE(start + 1) & 0xfffff;
-    text += `${pairs[high >> 10]}${pairs[high & 1023]}${pairs[low >> 10]}${pairs[low & 1023]}`;
+  let text = `${prefixes[kind]}_`;
+  // 26 letters carry 130 bits, of which the two first are zero; they are written in pairs.
+  let [bits, count] = [0, 2];
+  for (let index = 0; index < uuid.length; index += 1) {
+    const code = uuid.charCodeAt(index);
+    if (code === hyphen) continue;
+    bits = (bits << 4) | digitOf(code);
+    count += 4;
+    if (count < 10) continue;
+    count -= 10;
+    text += pairs[(bits >> count) & 1023];
   }
-  return `${prefixes[kind]}_${text}`;
+  return text;
 }
 
 const form = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;

@@ -3,26 +3,51 @@
  * selection.ts). Not em.find(): building and hydrating entities for each request cost 6 to 7 times the CPU of a bare
  * server with the same statement, this costs 1.4 to 2.4 times (npm run bench).
  */
-import type { Scope } from '../database/tenant.ts';
+import { statements } from '../database/scope.ts';
+import type { Scope } from '../database/scope.ts';
+import { filteredPage } from './filtered-page.ts';
+import { termsOf } from './list-index.ts';
+import type { Listed, ListIndex } from './list-index.ts';
+import { branchesOf, isOrdered } from './ordered-page.ts';
+import type { Ordered } from './ordered-page.ts';
 import { compileSelection } from './selection.ts';
 import type { Compiled, Selection } from './selection.ts';
+import { conditionSql } from './sql.ts';
 import type { Condition, Property } from './sql.ts';
+import { syncBound } from './sync-bound.ts';
 
 /** The organization's record that meets the condition. */
 export async function readOne<T extends object, Row extends object>(
   scope: Scope,
   selection: Selection<T, Row>,
   condition: Condition<T>,
-  { lock = false } = {},
+  options?: { lock?: boolean },
 ): Promise<Row | undefined> {
-  const { columns, from, joins, toRow, ...compiled } = await compileSelection(selection, scope);
-  const { values, where } = bindTo(compiled, [condition]);
-  const text = `select ${columns} ${from}${joins} ${where}${lock ? ' for update of t' : ''}`;
-  const [row] = await scope.read<Row>(text, values);
-  return row && toRow(row);
+  const [row] = await readEach(scope, selection, condition, options);
+  return row;
 }
 
-export type PageRequest<T extends object> = {
+/** All of the organization's records that meet a condition which few do, in no order. */
+export async function readEach<T extends object, Row extends object>(
+  scope: Scope,
+  selection: Selection<T, Row>,
+  condition: Condition<T>,
+  { lock = false } = {},
+): Promise<Row[]> {
+  const { columns, from, joins, toRow, ...compiled } = await compileSelection(selection, scope);
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value) + 1}`;
+  const where = `${compiled.where} and ${conditionSql(condition, { column: compiled.column, bind, byIndex: false, marked: unmarked })}`;
+  const text = `select ${columns} ${from}${joins} ${where}${lock ? ' for update of t' : ''}`;
+  return (await scope[statements].read<Row>(text, values, { brief: condition.found === 'once' && !lock })).map(toRow);
+}
+
+const unmarked = () => {
+  throw new Error('Only lists have marks.');
+};
+
+export type PageRequest<T extends Listed> = {
+  index: ListIndex<T>;
   conditions: readonly Condition<T>[];
   /** `id` breaks the ties. */
   order: { property: Property<T>; descending: boolean };
@@ -32,46 +57,82 @@ export type PageRequest<T extends object> = {
 };
 
 /** Up to `limit + 1` records: the extra one shows that another page follows. */
-export async function readPage<T extends { id: string }, Row extends object>(
+export async function readPage<T extends Listed, Row extends object>(
   scope: Scope,
   selection: Selection<T, Row>,
-  { conditions, order, after, limit }: PageRequest<T>,
+  request: PageRequest<T>,
 ): Promise<Row[]> {
-  const { columns, from, joins, column, toRow, ...compiled } = await compileSelection(selection, scope);
-  const { values, bind, where } = bindTo({ column, ...compiled }, conditions);
-  const by = column(order.property);
-  const id = column('id');
-  const [direction, sign] = order.descending ? ['desc', '<'] : ['asc', '>'];
-  const start = after ? ` and (${by}, ${id}) ${sign} (${bind(after[0])}, ${bind(after[1])})` : '';
-  const orderBy = `order by ${by} ${direction}, ${id} ${direction}`;
-  // The page size is part of the text: as a parameter, it would make PostgreSQL plan again each time.
-  const page = `${from} ${where}${start} ${orderBy} limit ${Math.trunc(limit) + 1}`;
-  // Joined to the page alone: a search finds many records before it orders them, and would join them all.
-  const text = `select ${columns} ${joins === '' ? page : `from (select t.* ${page}) t${joins} ${orderBy}`}`;
-  // If the best plan depends on the values, each execution is planned for them.
-  const rows = await scope.read<Row>(text, values, { prepared: conditions.every(({ selective }) => selective) });
-  return rows.map(toRow);
-}
-
-function bindTo<T extends object>(
-  compiled: Pick<Compiled, 'where' | 'column'>,
-  conditions: readonly Condition<T>[],
-): { values: unknown[]; where: string; bind: (value: unknown) => string } {
+  const compiled = await compileSelection(selection, scope);
   const values: unknown[] = [];
-  const bind = (value: unknown) => `$${values.push(value) + 1}`;
-  const further = conditions.map(({ toSql }) => ` and ${toSql({ column: compiled.column, bind })}`).join('');
-  return { values, where: `${compiled.where}${further}`, bind };
+  const page = orderedOf(compiled, request, (value) => `$${values.push(value) + 1}`);
+  const found = pageOf(page);
+  const { columns, joins, column, toRow } = compiled;
+  // Joined to the page alone.
+  const text = `select ${columns} from (${found}) t${joins} order by ${orderBy(column, request)}`;
+  // Any other page reads as much as its filters make it read, or has hundreds of lines for each record.
+  const finds = (way: Condition<T>['found']) => page.conditions.some((one) => one.found === way);
+  const isShort = finds('once') || (isOrdered(page) && !finds('unindexed'));
+  const brief = isShort && Object.keys(selection.many).length === 0;
+  return (await scope[statements].read<Row>(text, values, { brief })).map(toRow);
 }
 
-const syncBound = `select date_trunc('milliseconds', least(now(), min(xact_start))) as at from pg_stat_activity
-  where datname = current_database() and backend_type is distinct from 'autovacuum worker' and $1::uuid is not null`;
+function pageOf<T extends Listed>(page: Ordered<T>): string {
+  const { from, where, conditions, start, order, limit } = page;
+  const rows = (found: string) =>
+    conditions.filter((one) => found === 'all' || one.found === found).map((one) => conditionSql(one, page.terms));
+  if (conditions.some(({ found }) => found === 'once')) {
+    return `select t.* ${[`${from} ${where}`, ...rows('all'), ...start].join(' and ')} order by ${order.by} limit ${limit}`;
+  }
+  return isOrdered(page)
+    ? branchesOf(page, limit, rows('unindexed'))
+    : `select t.* ${from} ${where} and t.id = any(array(${filteredPage(page)}))`;
+}
+
+type Column = Compiled['column'];
+
+function orderBy(
+  column: Column,
+  { order: { property, descending } }: { order: { property: string; descending: boolean } },
+): string {
+  const direction = descending ? 'desc' : 'asc';
+  return `${column(property)} ${direction}, ${column('id')} ${direction}`;
+}
+
+function orderedOf<T extends Listed>(
+  { from, where, column, typeOf }: Compiled,
+  { index, conditions, order, after, limit }: PageRequest<T>,
+  bind: (value: unknown) => string,
+): Ordered<T> {
+  const { property, descending } = order;
+  const key = column(property);
+  const ranges = conditions.flatMap(({ range }) => (range?.property === property ? range : []));
+  const [value, last] = after ?? [];
+  return {
+    from,
+    where,
+    index,
+    conditions,
+    order: { property, column: key, type: typeOf(property), descending, by: orderBy(column, { order }) },
+    // The page size is part of the text: as a parameter, it would make PostgreSQL plan again each time.
+    limit: Math.trunc(limit) + 1,
+    terms: termsOf(index, column, bind),
+    start: after ? [`(${key}, ${column('id')}) ${descending ? '<' : '>'} (${bind(value)}, ${bind(last)})`] : [],
+    least: [...ranges.map(({ from: least }) => least), descending ? undefined : value].filter(
+      (one) => one !== undefined,
+    ),
+    before: ranges.map(({ before }) => before).find((one) => one !== undefined),
+    most: descending && after ? value : undefined,
+  };
+}
 
 /**
  * No transaction that commits from now on began before this time, so no change that is not yet visible carries an
  * earlier `updatedAt`.
  */
-export async function readSyncBound(scope: Pick<Scope, 'read'>): Promise<string | null> {
-  const [row] = await scope.read<{ at: string }>(syncBound, []);
+export async function readSyncBound(scope: Scope): Promise<string | null> {
+  const [row] = await scope[statements].read<{ at: string }>(`${syncBound} and $1::uuid is not null`, [], {
+    brief: true,
+  });
   return row?.at ?? null;
 }
 

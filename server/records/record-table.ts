@@ -1,34 +1,70 @@
-/** A table as files are read from and written to it: columns, their text for COPY and derived values, all from the entity. */
+/**
+ * The one home of a table of records, compiled from its entity: defaults, derived values, equality, the statements that
+ * insert and update one record with parameters, and the lines of COPY. The API's writer runs the statements; an import
+ * does the same to many rows: `created` and `changed` make its records, `differs` and `isSame` decide what is unchanged,
+ * `line` and `assignments` write them.
+ */
 import { isDeepStrictEqual } from 'node:util';
-import type { EntityProperty } from '@mikro-orm/postgresql';
-import { trimDecimal } from '../../contract/decimal.ts';
+import type { EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/postgresql';
+import { equalDecimals } from '../../contract/decimal.ts';
 
 export type Values = Record<string, unknown>;
 
 type Column = { property: string; name: string; type: string; prop: EntityProperty };
 
+type Insert = {
+  /** `insert into customers (…)`, without its values. */
+  into: string;
+  /** One for each column, `$1` for the organization. */
+  parameters: string;
+  columns: readonly Column[];
+  /** What the parameters from `$2` on are. */
+  values(record: object): unknown[];
+};
+
+type Update = {
+  /** `$1` is the organization; `t` is the table. A record with versions is changed only if it is the one that was read. */
+  text: string;
+  /** From `$2` on. */
+  parameters(stored: object, changed: object): unknown[];
+};
+
+const tables = new WeakMap<object, RecordTable>();
+
+/** The table of an entity: compiled once, because its metadata never changes. */
+export function recordTable<T extends object>(entity: EntityName<T>, source: () => MetadataSource): RecordTable<T> {
+  const known = tables.get(entity) ?? new RecordTable(source().getMetadata(entity));
+  tables.set(entity, known);
+  // Kept by the entity whose rows it has.
+  return known as RecordTable<T>;
+}
+
+type MetadataSource = { getMetadata<T extends object>(entity: EntityName<T>): EntityMetadata<T> };
+
+/** The database sets these in the API's statements. */
+const own: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'revision']);
+const isOwn = ({ property }: Column) => own.has(property);
+
 export class RecordTable<Stored extends object = object> {
   readonly name: string;
   readonly columns: readonly Column[];
+  readonly insert: Insert;
+  readonly update: Update;
   readonly #byProperty: ReadonlyMap<string, Column>;
   /** What the importer reads of a stored record: everything except derived values. */
   readonly #read: readonly Column[];
   readonly #derived: readonly Column[];
 
-  /** Of the entity's metadata. */
   constructor({ tableName, props }: { tableName: string; props: EntityProperty[] }) {
     this.name = tableName;
     this.columns = props.filter(({ persist }) => persist !== false).map(columnOf);
     this.#byProperty = new Map(this.columns.map((column) => [column.property, column]));
-    this.#derived = this.columns.filter(
-      ({ prop, property }) => prop.onUpdate !== undefined && property !== 'updatedAt',
-    );
+    this.#derived = this.columns.filter((column) => column.prop.onUpdate !== undefined && !isOwn(column));
     this.#read = this.columns.filter((column) => !this.#derived.includes(column));
-  }
-
-  /** The column's type, empty if there is none. */
-  typeOf(property: string): string {
-    return this.#byProperty.get(property)?.type ?? '';
+    const inserted = this.columns.filter((column) => !isOwn(column) && column.property !== 'organizationId');
+    this.insert = insertInto(tableName, inserted);
+    const changeable = inserted.filter(({ prop }) => !prop.primary);
+    this.update = updateOf(tableName, changeable, this.#byProperty.has('revision'));
   }
 
   /** The columns of `select`, read back by `parse`. */
@@ -63,32 +99,71 @@ export class RecordTable<Stored extends object = object> {
   }
 
   /** Whether any of these values differs from what is stored; an absent one does not. */
-  differs(stored: object, values: Values): boolean {
-    for (const property in values) {
-      const wanted = values[property];
+  differs(stored: object, values: object): boolean {
+    return Object.entries(values).some(([property, wanted]: [string, unknown]) => {
       const there: unknown = Reflect.get(stored, property);
-      if (wanted === undefined || wanted === there) continue;
-      if (!isSame(this.typeOf(property), there, wanted)) return true;
-    }
-    return false;
+      return wanted !== undefined && wanted !== there && !this.isSame(property, there, wanted);
+    });
   }
 
-  /** The record as a line of COPY's text format. */
+  /** Decimals are equal by value (the database prints `18` as `18.0000`), objects in any order of their keys. */
+  isSame(property: string, stored: unknown, wanted: unknown): boolean {
+    if (stored === wanted) return true;
+    if (typeof stored === 'string' && typeof wanted === 'string')
+      return Boolean(this.#byProperty.get(property)?.type.startsWith('numeric')) && equalDecimals(stored, wanted);
+    return typeof wanted === 'object' && isDeepStrictEqual(stored, wanted);
+  }
+
+  /** The record as a line of COPY's text format, for all columns in their order. */
   line(record: Values): string {
     return `${this.columns.map(({ property, type }) => encode(record[property], type)).join('\t')}\n`;
   }
+
+  /** For `update … t set … from … s`: every column but the keys from a staged row. */
+  assignments(): string {
+    const sets = this.columns.filter(({ prop }) => !prop.primary);
+    return sets.map(({ property, name }) => `${name} = ${moved[property] ?? `s.${name}`}`).join(', ');
+  }
 }
+
+/** updatedAt is never earlier than what is stored: a transaction that waited began before the one it waited for. */
+const moved: Readonly<Record<string, string>> = {
+  updatedAt: 'greatest(t.updated_at, s.updated_at)',
+  revision: 't.revision + 1',
+};
+
+function insertInto(tableName: string, columns: readonly Column[]): Insert {
+  const parameters = columns.map(({ type }, index) => `$${index + 2}::${type}`);
+  return {
+    into: `insert into ${tableName} (organization_id, ${columns.map(({ name }) => name).join(', ')})`,
+    parameters: ['$1::uuid', ...parameters].join(', '),
+    columns,
+    values: valuesOf(columns),
+  };
+}
+
+/** Every column but the keys: one text for every change, and what is the same costs no index. */
+function updateOf(tableName: string, columns: readonly Column[], isVersioned: boolean): Update {
+  const keys = isVersioned ? ['id', 'revision', 'updatedAt'] : ['id'];
+  const sets = columns.map(({ name, type }, index) => `${name} = $${index + keys.length + 2}::${type}`);
+  const values = valuesOf(columns);
+  return {
+    text: isVersioned
+      ? `update ${tableName} t set ${sets.join(', ')}, updated_at = greatest(now(), t.updated_at), revision = t.revision + 1
+         where t.organization_id = $1 and t.id = $2 and t.revision = $3 and t.updated_at = $4`
+      : `update ${tableName} t set ${sets.join(', ')} where t.organization_id = $1 and t.id = $2`,
+    parameters: (stored, changed) => [...keys.map((key): unknown => Reflect.get(stored, key)), ...values(changed)],
+  };
+}
+
+const valuesOf = (columns: readonly Column[]) => (record: object) =>
+  columns.map(({ property, type }) => {
+    const value: unknown = Reflect.get(record, property) ?? null;
+    return value !== null && type === 'jsonb' ? JSON.stringify(value) : value;
+  });
 
 function columnOf(prop: EntityProperty): Column {
   return { property: prop.name, name: prop.fieldNames[0] ?? '', type: prop.columnTypes[0] ?? '', prop };
-}
-
-/** The database prints a decimal with every decimal of its column: `18.0000` is `18`, however many digits there are. */
-function isSame(type: string, stored: unknown, wanted: unknown): boolean {
-  if (type.startsWith('numeric') && typeof stored === 'string' && typeof wanted === 'string') {
-    return trimDecimal(stored) === trimDecimal(wanted);
-  }
-  return typeof wanted === 'object' && isDeepStrictEqual(stored, wanted);
 }
 
 function encode(value: unknown, type: string): string {

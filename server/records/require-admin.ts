@@ -1,22 +1,35 @@
 /** Whether a member may still act as an admin, read inside the transaction that depends on it. */
 import { LockMode } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
+import { organizationOf } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 
 /** The acting member, as an earlier statement read it. */
 export type Actor = Pick<Member, 'id' | 'organizationId'>;
 
-/** Locks the member's row: a concurrent removal or demotion waits for this, or this waits for it and rejects. */
-export async function requireAdmin(em: EntityManager, actor: Actor, deed: string): Promise<void> {
+/**
+ * Locks the organization and then the member, the one order for everything that locks both: a concurrent removal or demotion
+ * waits for this, or this waits for it and rejects.
+ */
+export async function requireAdmin(em: ScopedEntityManager, actor: Actor, deed: string): Promise<Organization> {
+  const organization = await lockOrganization(em);
   const options = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true };
   const member = await em.findOne(Member, { id: actor.id, organizationId: actor.organizationId }, options);
-  if (member?.role !== 'admin' || member.removedAt !== null)
-    throw new Problem('role', { sentence: `Only admins of the organization can ${deed}.` });
+  if (member?.role !== 'admin' || member.removedAt !== null) throw adminsOnly(deed);
+  return organization;
+}
+
+export const adminsOnly = (deed: string) =>
+  new Problem('role', { sentence: `Only admins of the organization can ${deed}.` });
+
+/** What costs the service needs the Team plan at every entrance, as the API does. */
+export function requireTeam({ plan }: Pick<Organization, 'plan'>, what: string): void {
+  if (plan !== 'team') throw new Problem('plan', { sentence: `${what} the Team plan.` });
 }
 
 /** Concurrent changes that depend on a count wait for each other here. */
-export function lockOrganization(em: EntityManager, organizationId: string): Promise<Organization> {
+export function lockOrganization(em: ScopedEntityManager): Promise<Organization> {
   const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
-  return em.findOneOrFail(Organization, { id: organizationId }, options);
+  return em.findOneOrFail(Organization, { id: organizationOf(em) }, options);
 }

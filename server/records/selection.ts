@@ -1,7 +1,8 @@
 /** What a read selects, compiled once into the beginning of every statement that reads it. */
 import { raw } from '@mikro-orm/core';
 import type { EntityMetadata, EntityName } from '@mikro-orm/core';
-import type { Scope } from '../database/tenant.ts';
+import { statements } from '../database/scope.ts';
+import type { Scope } from '../database/scope.ts';
 import { columnOf } from './sql.ts';
 import type { Property } from './sql.ts';
 
@@ -57,7 +58,6 @@ export type Selection<T extends object, Row extends object> = {
   readonly properties: readonly string[];
   readonly one: Relations;
   readonly many: Relations;
-  readonly versioned: boolean;
   /** For the compiler only: what a row has, and no more. */
   readonly row?: Row;
 };
@@ -76,15 +76,8 @@ export function select<
   properties: readonly Read[],
   { one, many }: { one?: One; many?: Many } = {},
 ): Selection<T, Pick<T, Read> & OneRow<One> & ManyRow<Many>> {
-  return { entity, properties, one: one ?? {}, many: many ?? {}, versioned: false };
+  return { entity, properties, one: one ?? {}, many: many ?? {} };
 }
-
-/** The same with the row's `version`, which every update changes. */
-export const versioned = <T extends object, Row extends object>(
-  selection: Selection<T, Row>,
-): Selection<T, Row & { version: string }> =>
-  // The compiled statement has the column that `versioned` adds.
-  ({ ...selection, versioned: true }) as Selection<T, Row & { version: string }>;
 
 /** Every stored property of an entity except those that only conditions and keys need. */
 export function storedProperties<T extends object, const Without extends Property<T>>(
@@ -109,6 +102,8 @@ export type Compiled = {
   /** `where t.organization_id = $1` */
   where: string;
   column(property: string): string;
+  /** `text` or `timestamptz`: the type of a column that lists are ordered by. */
+  typeOf(property: string): string;
   /** A row as the rest of the program sees it. */
   toRow<Row extends object>(read: Row): Row;
 };
@@ -125,7 +120,7 @@ export function compileSelection<T extends object>(selection: Selection<T, objec
 }
 
 async function compile<T extends object>(selection: Selection<T, object>, scope: Scope): Promise<Compiled> {
-  const em = scope.em();
+  const em = scope[statements].manager();
   const builder = em.createQueryBuilder(selection.entity, 't').select([raw('1')]);
   await builder.applyFilters();
   const { sql, params } = builder.toQuery();
@@ -136,7 +131,6 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
   const meta = em.getMetadata(selection.entity);
   const column = (property: string) => `t.${columnOf(meta, property)}`;
   const columns = selection.properties.map((property) => `${column(property)} as "${property}"`);
-  if (selection.versioned) columns.push('t.xmin::text as "version"');
   const joins: string[] = [];
   for (const [name, related] of Object.entries(selection.one)) {
     const alias = `one_${joins.length + 1}`;
@@ -155,15 +149,19 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
     joins: joins.join(''),
     where: `where ${where.replace('?', '$1')}`,
     column,
+    typeOf: (property) => (meta.props.find(({ name }) => name === property)?.columnTypes[0] ?? '').replace(/\(.*/, ''),
     toRow: withNames(selection.many),
   };
 }
 
-/** Lists without names: PostgreSQL would spend more on the names of 17 properties than on their values. */
+/**
+ * Lists without names: PostgreSQL would spend more on the names of 17 properties than on their values. As text: the driver
+ * would parse those of all records at once.
+ */
 function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compiled['column']): string {
   const values = related.properties.map((property) => jsonColumn(meta, property));
   const order = related.orderBy === undefined ? '' : ` order by m.${columnOf(meta, related.orderBy)}`;
-  return `(select coalesce(json_agg(json_build_array(${values.join(', ')})${order}), '[]')
+  return `(select coalesce(json_agg(json_build_array(${values.join(', ')})${order}), '[]')::text
     from ${meta.tableName} m where ${sameOrganization('m', meta, related, column)})`;
 }
 
@@ -172,8 +170,9 @@ function withNames(many: Relations): Compiled['toRow'] {
   return (read) => {
     for (const [name, { properties }] of lists) {
       // As arrayOf() writes it.
-      const records = Reflect.get(read, name) as unknown[][];
-      Reflect.set(read, name, records.map(named(properties)));
+      const text = Reflect.get(read, name) as string;
+      const get = () => (JSON.parse(text) as unknown[][]).map(named(properties));
+      Object.defineProperty(read, name, { enumerable: true, get });
     }
     return read;
   };

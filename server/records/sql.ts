@@ -16,65 +16,153 @@ export type Terms<T> = {
   column(property: Property<T>): string;
   /** Adds a value and returns its parameter, `$2`. */
   bind(value: unknown): string;
+  /** The condition that a mark has one of these values: see ListIndex. */
+  marked(mark: string, values: readonly string[]): string;
+  /**
+   * Whether the records have to be found by the condition's own index, whatever its values are. Values are then written
+   * as `(select $2)`, which hides them from the planner: its estimates, and so its plan, are the same for all.
+   */
+  byIndex: boolean;
 };
 
+/** How the records that meet a condition are found. */
+type Found =
+  /** By a unique index. */
+  | 'once'
+  /** By an index of its own: a few at most, as a rule. */
+  | 'seldom'
+  /** By the index of the whole table's contents: any number of them. */
+  | 'often'
+  /** By no index. */
+  | 'unindexed';
+
+const sql: unique symbol = Symbol('sql');
+/** Only the functions below make conditions: nobody else can name the property that holds the text. */
 export type Condition<T> = {
-  /** Whether it finds a few records at most for any value: then one plan serves every value. */
-  selective: boolean;
-  toSql(terms: Terms<T>): string;
+  readonly found: Found;
+  readonly [sql]: (terms: Terms<T>) => string;
+  /** From a value (inclusive) to another (exclusive) of a column with an ordered index. */
+  readonly range?: { property: Property<T>; from?: unknown; before?: unknown };
+  /** One of these values of a mark: see ListIndex. */
+  readonly choice?: { mark: string; values: readonly string[] };
+  /** Whether its index contains the records of other organizations, too. */
+  readonly shared?: boolean;
 };
 
-const condition = <T>(toSql: Condition<T>['toSql'], selective = false): Condition<T> => ({ selective, toSql });
+const condition = <T>(found: Found, toSql: (terms: Terms<T>) => string, shared = false): Condition<T> => ({
+  found,
+  [sql]: toSql,
+  shared,
+});
 
-/** For a property that is unique or nearly so. */
+/** In parentheses, so that it can be joined to any other. */
+export const conditionSql = <T>(one: Condition<T>, terms: Terms<T>): string => `(${one[sql](terms)})`;
+
+const given = <T>({ bind, byIndex }: Terms<T>, value: unknown, type: string): string =>
+  byIndex ? `(select ${bind(value)}::${type})` : bind(value);
+
+/** For a property that is unique. */
 export const exactly = <T>(property: Property<T>, value: unknown): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} = ${bind(value)}`, true);
+  condition('once', ({ column, bind }) => `${column(property)} = ${bind(value)}`);
 
-export const equal = <T>(property: Property<T>, value: unknown): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} = ${bind(value)}`);
-
+/** Any of up to 100 values of a property that is unique. */
 export const anyOf = <T>(property: Property<T>, values: readonly unknown[]): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} = any(${bind(values)})`);
+  condition('once', ({ column, bind }) => `${column(property)} = any(${bind(values)})`);
 
-export const atLeast = <T>(property: Property<T>, value: unknown): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} >= ${bind(value)}`);
+/** For a property with an index of its own, of which records seldom share a value. */
+export const equal = <T>(property: Property<T>, value: unknown, type = 'text'): Condition<T> =>
+  condition('seldom', (terms) => `${terms.column(property)} = ${given(terms, value, type)}`);
 
-export const below = <T>(property: Property<T>, value: unknown): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} < ${bind(value)}`);
-
-/** From `first` (inclusive) to `end` (exclusive). */
+/** From `first` (inclusive) to `end` (exclusive), of a text that records seldom share. */
 export const between = <T>(property: Property<T>, first: unknown, end: unknown): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} >= ${bind(first)} and ${column(property)} < ${bind(end)}`, true);
+  condition('seldom', (terms) => {
+    const column = terms.column(property);
+    return `${column} >= ${given(terms, first, 'text')} and ${column} < ${given(terms, end, 'text')}`;
+  });
 
-/** A jsonb object that has these members. Both are put below the organization's id, as in the index. */
+/** For a time with an ordered index. */
+export const atLeast = <T>(property: Property<T>, from: unknown): Condition<T> => rangeOf({ property, from });
+export const below = <T>(property: Property<T>, before: unknown): Condition<T> => rangeOf({ property, before });
+
+const rangeOf = <T>(range: NonNullable<Condition<T>['range']>): Condition<T> => ({
+  found: 'often',
+  range,
+  [sql]: (terms) => {
+    const column = terms.column(range.property);
+    const { from = '-infinity', before = 'infinity' } = range;
+    // With both ends, so that the planner estimates few records whatever they are.
+    if (terms.byIndex) {
+      return `${column} >= ${given(terms, from, 'timestamptz')} and ${column} < ${given(terms, before, 'timestamptz')}`;
+    }
+    return range.from === undefined ? `${column} < ${terms.bind(before)}` : `${column} >= ${terms.bind(from)}`;
+  },
+});
+
+/** One of these values of a mark. */
+export const marked = <T>(mark: string, ...values: string[]): Condition<T> => ({
+  found: 'often',
+  choice: { mark, values },
+  [sql]: (terms) => terms.marked(mark, values),
+});
+
+/** A jsonb object that has these members. In the index, both are below the organization's id. */
 export const hasMembers = <T extends { organizationId: string }>(
   property: Property<T>,
   members: object,
 ): Condition<T> =>
-  condition(({ column, bind }) => {
-    const owned = (id: string, value: string) => `jsonb_set('{}', array[${id}::text], ${value})`;
-    const ours = owned(column('organizationId'), column(property));
-    return `${ours} @> ${owned('$1::uuid', `${bind(JSON.stringify(members))}::jsonb`)}`;
+  condition('often', (terms) => {
+    const value = `${terms.bind(JSON.stringify(members))}::jsonb`;
+    if (!terms.byIndex) return `${terms.column(property)} @> ${value}`;
+    const owned = (id: string, below_: string) => `jsonb_set('{}', array[${id}::text], ${below_})`;
+    const ours = owned(terms.column('organizationId'), terms.column(property));
+    return `${ours} @> (select ${owned('$1::uuid', value)})`;
   });
 
 const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
+const like = <T>(property: Property<T>, pattern: string): Condition<T> => {
+  // The index has every three letters or digits in a row: a pattern without such a run would read all of it.
+  const indexed = /[\p{L}\p{N}]{3}/u.test(pattern);
+  return condition<T>(
+    indexed ? 'often' : 'unindexed',
+    (terms) => {
+      const column = terms.column(property);
+      return indexed || !terms.byIndex
+        ? `${column} like ${given(terms, pattern, 'text')}`
+        : // No index serves an expression.
+          `(${column} || '') like ${given(terms, pattern, 'text')}`;
+    },
+    true,
+  );
+};
+
 /** A text that contains these parts in this order. */
 export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}%`)}`);
+  like(property, `%${parts.map(escapeLike).join('%')}%`);
 
 /** The same for a text that another condition has found already: no index is used. */
 export const includes = <T>(property: Property<T>, part: string): Condition<T> =>
-  condition(({ column, bind }) => `strpos(${column(property)}, ${bind(part)}) > 0`);
+  condition('unindexed', (terms) => `strpos(${terms.column(property)}, ${given(terms, part, 'text')}) > 0`);
 
 /** A text that ends with these parts in this order. */
 export const endsWith = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
-  condition(({ column, bind }) => `${column(property)} like ${bind(`%${parts.map(escapeLike).join('%')}`)}`);
+  like(property, `%${parts.map(escapeLike).join('%')}`);
+
+const joined = <T>(conditions: Condition<T>[], word: string, found: Found): Condition<T> =>
+  condition(
+    found,
+    (terms) => conditions.map((one) => conditionSql(one, terms)).join(` ${word} `),
+    conditions.some(({ shared }) => shared),
+  );
+
+/** Found as easily as the rarest of them. */
+const ease: readonly Found[] = ['once', 'seldom', 'often', 'unindexed'];
+const easeOf = (conditions: readonly Condition<never>[]) => conditions.map(({ found }) => ease.indexOf(found));
 
 export const every = <T>(...conditions: Condition<T>[]): Condition<T> =>
-  condition((terms) => `(${conditions.map(({ toSql }) => toSql(terms)).join(' and ')})`);
+  joined(conditions, 'and', ease[Math.min(...easeOf(conditions))] ?? 'unindexed');
 
 export const either = <T>(...conditions: Condition<T>[]): Condition<T> =>
-  condition((terms) => `(${conditions.map(({ toSql }) => toSql(terms)).join(' or ')})`);
+  joined(conditions, 'or', ease[Math.max(...easeOf(conditions))] ?? 'unindexed');
 
-export const nothing = <T>(): Condition<T> => condition(() => 'false');
+export const nothing = <T>(): Condition<T> => condition('once', () => 'false');

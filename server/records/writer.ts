@@ -5,118 +5,128 @@
  * with the same statement, this costs 2.1 to 2.9 times (npm run bench). What the database decides stays there:
  * uniqueness by its indexes, lost updates by the version of the row.
  */
-import { JsonType } from '@mikro-orm/core';
-import type { EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/core';
-import type { Scope, Tenant } from '../database/tenant.ts';
+import type { EntityName } from '@mikro-orm/core';
+import { statements } from '../database/scope.ts';
+import type { Scope } from '../database/scope.ts';
+import type { Tenant } from '../database/tenant.ts';
+import { Problem } from '../problems/problem.ts';
+import { violatedIndex } from './constraint.ts';
 import { readOne } from './reader.ts';
 import type { Selection } from './selection.ts';
-import { columnOf } from './sql.ts';
+import { recordTable } from './record-table.ts';
+import type { RecordTable } from './record-table.ts';
 import type { Condition } from './sql.ts';
 
-/** The database sets both to the start of the writing transaction. */
-export type Times = { createdAt: string; updatedAt: string };
+/** What the database sets: both times to the start of the writing transaction. */
+export type Version = { createdAt: string; updatedAt: string; revision: number };
 /** A record before it is stored. */
-export type New<T> = Omit<T, keyof Times>;
+export type New<T> = Omit<T, keyof Version>;
 
-const isTime = ({ name }: EntityProperty) => name === 'createdAt' || name === 'updatedAt';
-const isStored = ({ persist }: EntityProperty) => persist !== false;
+/** The table that an entity's rows are in. */
+export const tableIn = <T extends object>(scope: Scope, entity: EntityName<T>): RecordTable<T> =>
+  recordTable(entity, () => scope[statements].manager());
 
 /** The given values, and those that the entity's hooks compute for a new record. */
 export function completed<T extends object>(scope: Scope, entity: EntityName<T>, values: object): New<T> {
-  const em = scope.em();
-  const record = { ...values, organizationId: scope.organizationId };
-  for (const { name, onCreate } of em.getMetadata(entity).props) {
-    if (onCreate && Reflect.get(record, name) === undefined) Reflect.set(record, name, onCreate(record as T, em));
-  }
+  const { organizationId } = scope;
   // The hooks have added what `values` lacks.
-  return record as object as New<T>;
+  return tableIn(scope, entity).created({ ...values, organizationId }) as object as New<T>;
 }
 
-type Insert = {
-  /** `insert into customers (…)`, without its values. */
-  into: string;
-  /** One for each column, `$1` for the organization. */
-  parameters: string;
-  /** What the parameters from `$2` on are. */
-  values(record: object): unknown[];
-  count: number;
-};
-const inserts = new WeakMap<object, Insert>();
+const returningVersion = 'returning created_at as "createdAt", updated_at as "updatedAt", revision';
 
-export function insertOf<T extends object>(scope: Scope, entity: EntityName<T>): Insert {
-  const known = inserts.get(entity);
-  if (known) return known;
-  const meta: EntityMetadata = scope.em().getMetadata(entity);
-  const properties = meta.props.filter((one) => isStored(one) && !isTime(one) && one.name !== 'organizationId');
-  const compiled: Insert = {
-    into: `insert into ${meta.tableName} (organization_id, ${properties.map(({ fieldNames }) => fieldNames[0]).join(', ')})`,
-    parameters: ['$1::uuid', ...properties.map(({ columnTypes }, index) => `$${index + 2}::${columnTypes[0]}`)].join(
-      ', ',
-    ),
-    values: valuesOf(properties),
-    count: properties.length,
-  };
-  inserts.set(entity, compiled);
-  return compiled;
-}
-
-const valuesOf = (properties: readonly EntityProperty[]) => (record: object) =>
-  properties.map(({ name, customType }) => {
-    const value: unknown = Reflect.get(record, name) ?? null;
-    return value !== null && customType instanceof JsonType ? JSON.stringify(value) : value;
-  });
-
-export const returningTimes = 'returning created_at as "createdAt", updated_at as "updatedAt"';
-
-/** Stores a new record. The violation of a unique index is a database error: see takenField(). */
-export async function insert<T extends object>(scope: Scope, entity: EntityName<T>, record: New<T>): Promise<Times> {
-  const { into, parameters, values } = insertOf(scope, entity);
-  const [times] = await scope.query<Times>(`${into} values (${parameters}) ${returningTimes}`, values(record));
-  if (!times) throw new Error('An insert returned nothing.');
-  return times;
-}
-
-type Update = { text: string; values(record: object): unknown[] };
-const updates = new WeakMap<object, Update>();
-
-/** Every column but the keys: one text for every change, and what is the same costs no index. */
-function updateOf<T extends object>(scope: Scope, entity: EntityName<T>): Update {
-  const known = updates.get(entity);
-  if (known) return known;
-  const meta: EntityMetadata = scope.em().getMetadata(entity);
-  const properties = meta.props.filter((one) => isStored(one) && !isTime(one) && !one.primary);
-  const sets = properties.map(
-    ({ fieldNames, columnTypes }, index) => `${fieldNames[0]} = $${index + 4}::${columnTypes[0]}`,
-  );
-  const updatedAt = columnOf(meta, 'updatedAt');
-  const compiled: Update = {
-    // Never earlier than what is stored: a transaction that waited for the row began before the one it waited for.
-    text: `update ${meta.tableName} t set ${sets.join(', ')}, ${updatedAt} = greatest(now(), t.${updatedAt})
-      where t.organization_id = $1 and t.id = $2 and t.xmin = $3::xid returning t.${updatedAt} as "updatedAt"`,
-    values: valuesOf(properties),
-  };
-  updates.set(entity, compiled);
-  return compiled;
-}
-
-export type Versioned = { version: string };
-type Identified = { id: string; updatedAt: string };
+export type Identified = { id: string } & Version;
 export type Table<T extends object, Row extends object> = {
   entity: EntityName<T>;
-  /** Reads whole records, with their version. */
-  selection: Selection<T, Row & Versioned>;
+  /** Reads whole records. */
+  selection: Selection<T, Row>;
+  /** Values that no record may have any more, although no row has them: the externalIds of erased customers. */
+  refusing?: {
+    property: string;
+    /** SQL over a new row: raises a violation of the constraint if its value is refused, by what is committed by then. */
+    check: string;
+    constraint: string;
+    /** The id of the record that had it. */
+    find: (scope: Scope, text: string) => Promise<string | undefined>;
+  };
   /** What else has to change in the same statement when this property does; `changed` is the row that was written. */
   alongside?: { property: keyof Row & string; statement: string };
 };
 
-/** Values that differ from the stored record's; undefined if none does. */
-type Change<Row> = (stored: Row) => Partial<Row> | undefined;
+/**
+ * Stores a new record. The violation of a unique index is a database error: see violatedIndex(). Problem: what the table
+ * refuses.
+ */
+export function insert<T extends object, Row extends Identified>(
+  tenant: Pick<Tenant, 'transact'> & Scope,
+  table: Table<T, Row>,
+  record: New<T>,
+): Promise<Version> {
+  const isChecked = table.refusing !== undefined && tenant.isDistributed;
+  return isChecked ? tenant.transact((scope) => insertIn(scope, table, record)) : insertIn(tenant, table, record);
+}
+
+/** The same inside a transaction. */
+export async function insertIn<T extends object, Row extends Identified>(
+  scope: Scope,
+  table: Table<T, Row>,
+  record: New<T>,
+): Promise<Version> {
+  const { into, parameters, values } = tableIn(scope, table.entity).insert;
+  const text = `${into} values (${parameters}) ${returningNew(scope, table)}`;
+  const [version] = await orRefused(scope, table, record, () => scope[statements].query<Version>(text, values(record)));
+  if (!version) throw new Error('An insert returned nothing.');
+  // On a cluster, what the table refuses is on another node.
+  if (scope.isDistributed) await requireAccepted(scope, table, record);
+  return version;
+}
+
+/**
+ * SQL: the version of a new record. What the table refuses is checked after the insert, because the insert may have waited,
+ * on the unique index, for the very transaction that erases the customer with this externalId.
+ */
+export function returningNew<T extends object, Row extends Identified>(
+  scope: Scope,
+  { refusing }: Table<T, Row>,
+): string {
+  return refusing && !scope.isDistributed ? `${returningVersion}, ${refusing.check}` : returningVersion;
+}
+
+/** Performs an insert. Problem: external_id_erased. */
+export async function orRefused<T extends object, Row extends Identified, Result>(
+  scope: Scope,
+  { refusing }: Pick<Table<T, Row>, 'refusing'>,
+  record: object,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!refusing || violatedIndex(error) !== refusing.constraint) throw error;
+    const existingId = await refusing.find(scope, String(Reflect.get(record, refusing.property)));
+    throw new Problem('external_id_erased', { existingId });
+  }
+}
+
+/** Problem: external_id_erased. */
+export async function requireAccepted<T extends object, Row extends Identified>(
+  scope: Scope,
+  { refusing }: Pick<Table<T, Row>, 'refusing'>,
+  values: object,
+): Promise<void> {
+  const value: unknown = refusing && Reflect.get(values, refusing.property);
+  const existingId = refusing && typeof value === 'string' ? await refusing.find(scope, value) : undefined;
+  if (existingId !== undefined) throw new Problem('external_id_erased', { existingId });
+}
+
+/** The values that a stored record is to have; where none of them differs, nothing is written. */
+export type Change<Row> = (stored: Row) => Partial<Row>;
 
 /** Most changes have no competitor: the row is locked only after this many lost races. */
 const attempts = 2;
 
 /**
- * Changes the record that meets the condition, and returns it as it is afterwards; undefined if there is none. Two at
+ * Changes the record that meets the condition, and returns it as it is afterward; undefined if there is none. Two at
  * once each start from what the other has stored, so that neither is lost.
  */
 export async function update<T extends object, Row extends Identified>(
@@ -132,49 +142,50 @@ export async function update<T extends object, Row extends Identified>(
   return tenant.transact((scope) => updateLocked(scope, table, condition, change));
 }
 
-/** The same inside a transaction: the row is locked first. */
+/** The same inside a transaction: the row is locked first, so that nobody else changes it. */
 export async function updateLocked<T extends object, Row extends Identified>(
   scope: Scope,
   table: Table<T, Row>,
   condition: Condition<T>,
   change: Change<Row>,
 ): Promise<Row | undefined> {
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const result = await updateOnce(scope, table, condition, change, { lock: true });
-    if (result !== 'outdated') return result;
-    // Nobody else changes a locked row, but its shard may move to another node, where its version is another.
-  }
-  throw new Error('A locked row was changed by another transaction.');
+  const result = await updateOnce(scope, table, condition, change, { lock: true });
+  if (result === 'outdated') throw new Error('A locked row was changed by another transaction.');
+  return result;
 }
 
 async function updateOnce<T extends object, Row extends Identified>(
   scope: Scope,
-  { entity, selection, alongside }: Table<T, Row>,
+  { entity, selection, refusing, alongside }: Table<T, Row>,
   condition: Condition<T>,
   change: Change<Row>,
   options: { lock?: boolean } = {},
 ): Promise<Row | undefined | 'outdated'> {
   const stored = await readOne(scope, selection, condition, options);
-  const changes = stored && change(stored);
-  if (!stored || !changes) return stored;
-  const { version, ...record } = { ...stored, ...changes };
-  const { text: plain, values } = updateOf(scope, entity);
-  const rehooked = rehook(scope, entity, record);
-  const moves = alongside && Reflect.get(rehooked, alongside.property) !== stored[alongside.property];
+  if (!stored) return undefined;
+  const changes = change(stored);
+  const table = tableIn(scope, entity);
+  if (!table.differs(stored, changes)) return stored;
+  const isChecked = givesRefusable(refusing, stored, changes);
+  // The check follows the update, which it may have to undo.
+  if (isChecked && !options.lock) return 'outdated';
+  const record = table.changed(stored, changes);
+  const { text: plain, parameters } = table.update;
+  const moves = alongside && record[alongside.property] !== stored[alongside.property];
+  const version = 'updated_at as "updatedAt", revision';
   const text = moves
-    ? `with changed as (${plain}, t.*), alongside as (${alongside.statement}) select "updatedAt" from changed`
-    : plain;
-  const [written] = await scope.query<{ updatedAt: string }>(text, [record.id, version, ...values(rehooked)]);
-  return written ? { ...stored, ...changes, updatedAt: written.updatedAt } : 'outdated';
+    ? `with changed as (${plain} returning t.*), alongside as (${alongside.statement}) select ${version} from changed`
+    : `${plain} returning ${version}`;
+  const [written] = await scope[statements].query<Pick<Version, 'updatedAt' | 'revision'>>(
+    text,
+    parameters(stored, record),
+  );
+  if (isChecked) await requireAccepted(scope, { refusing }, changes);
+  return written ? { ...stored, ...changes, ...written } : 'outdated';
 }
 
-/** What the entity's hooks compute anew for a changed record: the columns that searches and orders compare. */
-function rehook<T extends object>(scope: Scope, entity: EntityName<T>, record: object): object {
-  const em = scope.em();
-  const rehooked = { ...record };
-  // In the entity's order, because one may be derived from another.
-  for (const prop of em.getMetadata(entity).props) {
-    if (prop.onUpdate && !isTime(prop)) Reflect.set(rehooked, prop.name, prop.onUpdate(rehooked as T, em));
-  }
-  return rehooked;
+/** Whether the record gets a value that the table may refuse. */
+function givesRefusable(refusing: { property: string } | undefined, stored: object, changes: object): boolean {
+  const value: unknown = refusing && Reflect.get(changes, refusing.property);
+  return typeof value === 'string' && value !== Reflect.get(stored, refusing?.property ?? '');
 }

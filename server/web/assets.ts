@@ -1,9 +1,9 @@
 /** Static files of the pages: read once at startup and named by their content, so that browsers can cache them forever. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
 export type Asset = {
@@ -11,7 +11,7 @@ export type Asset = {
   name: string;
   type: string;
   gzipped: Buffer;
-  plain(): Buffer;
+  plain: Buffer;
 };
 
 const types: Record<string, string> = {
@@ -20,18 +20,18 @@ const types: Record<string, string> = {
   svg: 'image/svg+xml; charset=utf-8',
 };
 
-/** A file that is stored compressed (`.gz`) stays so in memory. */
 export function readAsset(source: URL): Asset {
-  const stored = readFileSync(fileURLToPath(source));
-  const isGzip = source.pathname.endsWith('.gz');
-  const hash = createHash('sha256').update(stored).digest('hex').slice(0, 10);
-  const [stem = '', ...extensions] = basename(source.pathname, '.gz').split('.');
-  const extension = extensions.at(-1) ?? '';
+  const plain = readFileSync(fileURLToPath(source));
+  const hash = createHash('sha256').update(plain).digest('hex').slice(0, 10);
+  const [stem = ''] = basename(source.pathname).split('.');
+  const extension = extname(source.pathname).slice(1);
+  const type = types[extension];
+  if (type === undefined) throw new Error(`A browser would not know what ${source.pathname} is.`);
   return {
     name: `${stem}.${hash}.${extension}`,
-    type: types[extension] ?? 'application/octet-stream',
-    gzipped: isGzip ? stored : gzipSync(stored),
-    plain: () => (isGzip ? gunzipSync(stored) : stored),
+    type,
+    gzipped: gzipSync(plain),
+    plain,
   };
 }
 
@@ -43,7 +43,7 @@ export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: str
     if (!asset) return next();
     response.set({ 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' });
     response.vary('Accept-Encoding');
-    if (!request.acceptsEncodings('gzip')) return void response.send(asset.plain());
+    if (!request.acceptsEncodings('gzip')) return void response.send(asset.plain);
     response.set('Content-Encoding', 'gzip').send(asset.gzipped);
   };
 }

@@ -1,61 +1,123 @@
-/** The typed client as an npm package: `npm install <service>/client.tgz`. */
+/**
+ * The typed client as an npm package and as modules. Every released version stays at its own URL, with the same bytes, so that
+ * lockfiles keep working: `npm install <service>/client-<version>.tgz`.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { RequestHandler } from 'express';
+import { gunzipSync } from 'node:zlib';
+import type { Response, Router } from 'express';
 import { ownFile, packageFile, readVersion } from '../files.ts';
 import { Problem } from '../problems/problem.ts';
 
-/** `npm run build` puts the package next to the built service; a checkout packs it when it is first requested. */
+/** `npm run build` puts every version next to the built service; a checkout packs an unreleased one when it is requested. */
 const isCheckout = import.meta.url.endsWith('.ts');
-const built = ownFile('../client.tgz');
+const folder = isCheckout ? packageFile('client/releases') : fileURLToPath(ownFile('../client'));
 const program = packageFile('client/build/build.ts');
 
-type ClientPackage = { bytes: Buffer; /** As npm writes it into a lockfile. */ integrity: string };
+type ClientPackage = { bytes: Buffer; hash: string; isReleased: boolean };
 
-let packing: Promise<ClientPackage> | undefined;
+const packages = new Map<string, Promise<ClientPackage>>();
 
-/** The package, the same one for as long as the process runs. */
-export function clientPackage(): Promise<ClientPackage> {
-  packing ??= (isCheckout ? pack() : readFile(built)).then(
-    (bytes) => ({ bytes, integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}` }),
+/** The package of this version, the same one for as long as the process runs; undefined if there is none. */
+function clientPackage(version: string): Promise<ClientPackage> | undefined {
+  const file = join(folder, `${version}.tgz`);
+  const isReleased = existsSync(file);
+  if (!isReleased && (!isCheckout || version !== readVersion())) return undefined;
+  const known = packages.get(version);
+  if (known) return known;
+  const reading = (isReleased ? readFile(file) : pack()).then(
+    (bytes) => ({ bytes, hash: createHash('sha512').update(bytes).digest('base64'), isReleased }),
     (error: unknown) => {
-      packing = undefined;
+      packages.delete(version);
       throw new Problem('unavailable', { reason: 'client_package' }, { cause: error });
     },
   );
-  return packing;
+  packages.set(version, reading);
+  return reading;
 }
 
 async function pack(): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-served-'));
+  const temporary = await mkdtemp(join(tmpdir(), 'proposal-api-served-'));
   try {
-    const file = join(folder, 'client.tgz');
+    const file = join(temporary, 'client.tgz');
     await promisify(execFile)(process.execPath, [program, '--tarball', file]);
     return await readFile(file);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
-/** `cacheControl`: a file with a version in its name never changes; the newest is revalidated after five minutes. */
-export const sendClientPackage =
-  (cacheControl: 'public, max-age=300' | 'public, max-age=31536000, immutable'): RequestHandler =>
-  async (request, response) => {
-    const { bytes, integrity } = await clientPackage();
-    const hash = integrity.slice('sha512-'.length);
-    const etag = `"${hash.slice(0, 27)}"`;
+/** `/client.tgz` and `/client.js` lead to the newest version. */
+export function addClient(router: Router, baseUrl: () => string): void {
+  const version = readVersion();
+  const newest = (path: string) => (_: unknown, response: Response) =>
+    response.set({ 'Cache-Control': 'public, max-age=300', ...readable }).redirect(302, baseUrl() + path);
+  router.get('/client.tgz', newest(`/client-${version}.tgz`));
+  router.get('/client.js', newest(`/client-${version}/index.js`));
+  router.get(/^\/client-([\w.-]+)\.tgz$/, async ({ params }, response) => {
+    const found = await clientPackage(String(params[0]));
+    if (!found) throw unknownVersion(version, baseUrl());
+    const { bytes, hash } = found;
     response.set({
       'Content-Type': 'application/gzip',
-      'Content-Disposition': `attachment; filename="proposal-api-client-${readVersion()}.tgz"`,
-      'Cache-Control': cacheControl,
+      'Content-Disposition': `attachment; filename="proposal-api-client-${params[0]}.tgz"`,
       'Repr-Digest': `sha-512=:${hash}:`,
-      ETag: etag,
     });
-    // Not `request.fresh`: a fetch that sets this header itself also sends no-cache, for which Express always says no.
-    if (request.headers['if-none-match']?.includes(etag)) response.status(304).end();
-    else response.send(bytes);
-  };
+    sendCached(response, found, bytes);
+  });
+  router.get(/^\/client-([\w.-]+)\/([\w-]+(?:\.d\.ts|\.js|\.js\.map))$/, async ({ params }, response) => {
+    const found = await clientPackage(String(params[0]));
+    const file = found && fileIn(found.bytes, `package/dist/esm/${params[1]}`);
+    if (!found || !file) throw unknownVersion(version, baseUrl());
+    const name = String(params[1]);
+    response.type(types.find(([end]) => name.endsWith(end))?.[1] ?? 'json');
+    // Deno reads the types from there.
+    if (name.endsWith('.js')) response.set('X-TypeScript-Types', `./${name.replace(/\.js$/, '.d.ts')}`);
+    sendCached(response.set(readable), found, file);
+  });
+}
+
+const types = [
+  ['.ts', 'application/typescript'],
+  ['.js', 'text/javascript'],
+] as const;
+/** Modules are imported across origins. */
+const readable = { 'Access-Control-Allow-Origin': '*' };
+
+const unknownVersion = (version: string, baseUrl: string) =>
+  new Problem('route_not_found', {
+    hint: `The newest version of the client is ${version}: ${baseUrl}/client-${version}.tgz.`,
+  });
+
+/** A released version never changes. */
+function sendCached(response: Response, { hash, isReleased }: ClientPackage, bytes: Buffer): void {
+  const etag = `"${hash.slice(0, 27)}"`;
+  response.set({
+    'Cache-Control': isReleased ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+    ETag: etag,
+  });
+  // Not `request.fresh`: a fetch that sets this header itself also sends no-cache, for which Express always says no.
+  if (response.req.headers['if-none-match']?.includes(etag)) response.status(304).end();
+  else response.send(bytes);
+}
+
+const blockBytes = 512;
+
+/** A file of a gzipped tar archive: each has a block of its own with its name and size, and its bytes in whole blocks. */
+function fileIn(archive: Buffer, wanted: string): Buffer | undefined {
+  const tar = gunzipSync(archive);
+  for (let start = 0; start < tar.length;) {
+    const name = tar.toString('latin1', start, start + 100).replace(/\0.*$/s, '');
+    const size = Number.parseInt(tar.toString('latin1', start + 124, start + 136), 8) || 0;
+    const content = start + blockBytes;
+    if (name === wanted) return tar.subarray(content, content + size);
+    start = content + Math.ceil(size / blockBytes) * blockBytes;
+  }
+  return undefined;
+}

@@ -1,45 +1,82 @@
 /** The root files that browsers look for, the typed client, and the page for an unknown URL. */
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { ownFile, readVersion } from '../files.ts';
-import { Problem } from '../problems/problem.ts';
+import { ownFile } from '../files.ts';
 import { readAsset } from './assets.ts';
-import { llmsText } from './docs/llms.ts';
-import { sendClientPackage } from './client-package.ts';
-import { sendErrorPage } from './settings/error-page.ts';
+import { llmsFullText, llmsText } from './docs/llms.ts';
+import { addClient } from './client-package.ts';
+import { guideUrl } from './docs/layout.ts';
+import { pages } from './docs/pages.ts';
+import { escapeHtml, html } from './html.ts';
+import { pageNotFound, sendErrorPage } from './settings/error-page.ts';
+import { sendPage } from './settings/page.ts';
+import { wantsPage } from './wants-page.ts';
 
 const icon = readAsset(ownFile('web/settings/assets/icon.svg'));
 const oneDay = 86_400;
 
-export function siteRoutes(baseUrl: () => string): Router {
+/** For people who do not know yet where to go. */
+const welcomePage = {
+  title: 'Welcome',
+  main: html`<article class="card">
+      <h1>Your customers, proposals and items</h1>
+      <p>Look at them, import and export them, and manage members and API keys.</p>
+      <p><a href="/settings" role="button">Sign in</a></p>
+    </article>
+    <article class="card">
+      <h2>Do you connect a tool or write a program?</h2>
+      <p>The documentation has guides for no-code tools, agents, TypeScript and every other language.</p>
+      <p><a href="/docs" role="button" class="outline">Read the docs</a></p>
+    </article>`,
+};
+
+const robots = 'User-agent: *\nAllow: /docs\nAllow: /llms.txt\nAllow: /llms-full.txt\nDisallow: /\n';
+
+type SiteParts = { baseUrl: () => string; securityContact: string | undefined };
+
+export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   const router = Router({ caseSensitive: true });
-  router.get('/', (_, response) => response.redirect(302, '/docs'));
+  router.get('/', (_, response) => sendPage(response, welcomePage));
   // An SVG under the name that browsers request by default; those that need a bitmap show none.
   router.get('/favicon.ico', (_, response) => {
-    response.set({ 'Content-Type': icon.type, 'Cache-Control': `public, max-age=${oneDay}` }).send(icon.plain());
+    response.set({ 'Content-Type': icon.type, 'Cache-Control': `public, max-age=${oneDay}` }).send(icon.plain);
   });
   router.get('/robots.txt', (_, response) => {
-    response.type('text/plain').send('User-agent: *\nAllow: /docs\nAllow: /llms.txt\nDisallow: /\n');
+    response.type('text/plain').send(`${robots}\nSitemap: ${baseUrl()}/sitemap.xml\n`);
   });
+  router.get('/sitemap.xml', (_, response) => {
+    response.type('application/xml').send(sitemap(pages.map(({ slug }) => guideUrl(slug, baseUrl()))));
+  });
+  if (securityContact !== undefined)
+    router.get('/.well-known/security.txt', (_, response) => {
+      response.type('text/plain').send(securityText(securityContact, baseUrl()));
+    });
   router.get('/llms.txt', (_, response) => void response.type('text/plain').send(llmsText(baseUrl())));
+  router.get('/llms-full.txt', (_, response) => void response.type('text/plain').send(llmsFullText(baseUrl())));
   addClient(router, baseUrl);
   return router;
 }
 
-function addClient(router: Router, baseUrl: () => string): void {
-  const version = readVersion();
-  router.get('/client.tgz', sendClientPackage('public, max-age=300'));
-  router.get(`/client-${version}.tgz`, sendClientPackage('public, max-age=31536000, immutable'));
-  router.get(/^\/client-[\w.-]+\.tgz$/, () => {
-    const hint = `This service has version ${version} of the client: ${baseUrl()}/client.tgz.`;
-    throw new Problem('route_not_found', { hint });
-  });
+const sitemap = (urls: readonly string[]): string => `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.map((url) => `  <url><loc>${escapeHtml(url)}</loc></url>`).join('\n')}
+</urlset>
+`;
+
+/** RFC 9116. It has to expire; as long as the service runs with this contact, the contact holds. */
+function securityText(contact: string, baseUrl: string): string {
+  const expires = new Date(Date.now() + 90 * oneDay * 1000).toISOString();
+  return [
+    `Contact: ${contact}`,
+    `Expires: ${expires}`,
+    'Preferred-Languages: en',
+    `Canonical: ${baseUrl}/.well-known/security.txt`,
+    '',
+  ].join('\n');
 }
 
 /** For an unknown URL, browsers get a page; programs, and everything under /v1, get a problem in JSON. */
 export const unknownPage: RequestHandler = (request, response, next) => {
-  const isPage = ['GET', 'HEAD'].includes(request.method) && !/^\/v1(\/|$)/.test(request.path);
-  if (!isPage || request.accepts(['json', 'html']) !== 'html' || !/text\/html/.test(request.headers.accept ?? ''))
-    return next();
-  sendErrorPage(new Problem('unknown', { sentence: 'There is no page at this URL.' }), request, response, next);
+  if (/^\/v1(\/|$)/.test(request.path) || !wantsPage(request)) return next();
+  sendErrorPage(pageNotFound(), request, response, next);
 };

@@ -28,6 +28,7 @@ const blank = {
   externalId: null,
   metadata: {},
   status: 'active',
+  erasedAt: null,
 };
 
 describe('POST /v1/customers', () => {
@@ -40,6 +41,7 @@ describe('POST /v1/customers', () => {
     const { id, createdAt, updatedAt, ...rest } = data;
     expect(rest).toEqual({
       ...blank,
+      etag,
       type: 'person',
       name: 'Åsa',
       email: 'Asa@Example.com',
@@ -204,9 +206,11 @@ describe('PATCH /v1/customers/{customerId}', () => {
       tags: ['y', 'z'],
       metadata: { b: '2', c: '3' },
       updatedAt: after.updatedAt,
+      etag: after.etag,
       address: { line1: 'Weg 1', line2: null, city: null, region: null, postalCode: null, country: 'DE' },
     });
     expect(after.updatedAt > before.updatedAt).toBe(true);
+    expect(after.etag).not.toBe(before.etag);
     expect(await tenant.client.customers.get(before.id)).toEqual(after);
     const cleared = await patch(tenant, before.id, {
       address: { line1: null, country: null },
@@ -230,7 +234,8 @@ describe('PATCH /v1/customers/{customerId}', () => {
       { metadata: { q: null } },
       { tags: ['x'] },
       { email: null },
-      before,
+      // A response may have values that are newer than the client, which a request may not.
+      before as CustomerUpdate,
     ];
     for (const body of nothings) {
       const response = await tenant.client.customers.update.withResponse(before.id, body);
@@ -306,7 +311,7 @@ describe('GET /v1/customers', () => {
   const names = async (tenant: Tenant, query: CustomerListQuery) =>
     (await tenant.client.customers.list(query)).data.map(({ name }) => name).toSorted();
 
-  test('finds by e-mail, phone, tag, externalId, metadata and time', async () => {
+  test('finds by email, phone, tag, externalId, metadata and time', async () => {
     const tenant = await world.organization();
     const ann = await create(tenant, {
       name: 'Ann',
@@ -392,5 +397,33 @@ describe('GET /v1/customers', () => {
       'zoe',
     ]);
     expect(await sorted('-name')).toEqual(ascending.toReversed());
+  });
+
+  test.each([
+    ['email=Maria%20<m@x.example>', 'email must not contain a space'],
+    ['email=maria', 'email must be one email address'],
+    ['country=Germany', 'Did you mean "DE"?'],
+    ['country=UK', 'Did you mean "GB"?'],
+    ['ids=42', 'ids must be ids of customers'],
+  ])('%s is 400 and says what is wrong', async (query, sentence) => {
+    const { call } = await world.organization();
+    const { status, body } = await call('GET', `/v1/customers?${query}`);
+    expect([status, body.code]).toEqual([400, 'invalid_parameter']);
+    expect(body.detail).toContain(sentence);
+  });
+
+  test.each([
+    ['since', 'updatedSince'],
+    ['modified_since', 'updatedSince'],
+    ['updated_after', 'updatedSince'],
+    ['createdAfter', 'createdSince'],
+    ['order_by', 'sort'],
+    ['id', 'ids'],
+    ['state', 'status'],
+    ['country_code', 'country'],
+  ])('%s is suggested as %s', async (sent, suggestion) => {
+    const { call } = await world.organization();
+    const { body } = await call('GET', `/v1/customers?${sent}=x`);
+    expect(body.errors).toMatchObject([{ code: 'unknown_parameter', field: sent, suggestion }]);
   });
 });

@@ -37,6 +37,7 @@ describe('POST /v1/items', () => {
       status: 'active',
       createdAt: expect.any(String),
       updatedAt: data.createdAt,
+      etag: headers.get('etag'),
     });
     expect(headers.get('location')).toBe(`${world.url}/v1/items/${data.id}`);
     expect(await items.get(data.id)).toEqual(data);

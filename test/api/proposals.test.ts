@@ -58,11 +58,12 @@ describe('GET /v1/proposals/{proposalId}', () => {
       companyName: null,
       email: 'a@example.com',
       phone: null,
+      erasedAt: null,
     });
     await customers.update(customer.id, { name: 'Åsa B.' });
     const after = await proposals.get.withResponse(id);
-    expect(after.data).toEqual({ ...body, customer: { ...body.customer, name: 'Åsa B.' } });
     expect(after.etag).not.toBe(etag);
+    expect(after.data).toEqual({ ...body, etag: after.etag, customer: { ...body.customer, name: 'Åsa B.' } });
   });
 
   test('returns 404 for an unknown id', async () => {
@@ -103,6 +104,18 @@ describe('GET /v1/proposals/{proposalId}', () => {
     const totals = async (currency: string) =>
       (await tenant.client.proposals.get(await proposal(tenant, { currency, lines }))).total;
     expect([await totals('JPY'), await totals('KWD'), await totals('USD')]).toEqual(['2751', '2751.375', '2751.38']);
+  });
+
+  test('prints a total that was stored with more decimals rounded to those of its currency', async () => {
+    const tenant = await world.organization();
+    const id = await proposal(tenant, { currency: 'USD', lines: [{ quantity: '1', unitPrice: '18' }] });
+    const text = `update proposals set subtotal = 18.1299, tax_total = -0.0049, total = 18.1250 where organization_id = $1`;
+    await world.database.pool.query(text, [tenant.organization.id]);
+    expect(await tenant.client.proposals.get(id)).toMatchObject({
+      subtotal: '18.13',
+      taxTotal: '0.00',
+      total: '18.13',
+    });
   });
 });
 
@@ -166,5 +179,42 @@ describe('GET /v1/proposals', () => {
     const { client } = await world.organization();
     const error = await rejection(client.proposals.list({ status: invalid(['sent', 'acepted']) }));
     expect([error.status, error.code, error.errors[0]?.suggestion]).toEqual([400, 'invalid_parameter', 'accepted']);
+  });
+
+  test('include=customer returns every field of the customer, as GET /v1/customers/{customerId} does, with or without the lines', async () => {
+    const tenant = await world.organization();
+    const customer = await tenant.client.customers.create({
+      companyName: 'Alfreds Futterkiste',
+      taxId: 'DE123456789',
+      address: { line1: 'Obere Str. 57', city: 'Berlin', country: 'DE' },
+      tags: ['wholesale'],
+      metadata: { segment: 'retail' },
+    });
+    const id = await proposal(tenant, { customer: customer.id });
+    const draft = await proposal(tenant);
+    for (const include of ['customer', 'lineItems,customer']) {
+      const { data } = (await tenant.call('GET', `/v1/proposals?include=${include}`)).body;
+      const shown = new Map(data.map((one: { id: string }) => [one.id, one]));
+      expect(shown.get(id)).toMatchObject({ customerId: customer.id, customer });
+      expect(shown.get(draft)).toMatchObject({ customerId: null, customer: null });
+      expect('lineItems' in data[0]).toBe(include !== 'customer');
+    }
+  });
+
+  test('ids takes a comma list or the parameter repeated, leaves out unknown ids, and rejects what is no id by its value', async () => {
+    const tenant = await world.organization();
+    const ids = [await proposal(tenant), await proposal(tenant), await proposal(tenant)];
+    const unknown = await proposal(await world.organization());
+    const found = async (query: string) =>
+      (await tenant.call('GET', `/v1/proposals?sort=createdAt&${query}`)).body.data.map(({ id }: { id: string }) => id);
+    expect(await found(`ids=${ids[2]},${ids[0]},${unknown}`)).toEqual([ids[0], ids[2]]);
+    expect(await found(`ids=${ids[1]}&ids=${ids[0]}&status=draft`)).toEqual([ids[0], ids[1]]);
+    const page = (await tenant.call('GET', `/v1/proposals?limit=1&sort=createdAt&ids=${ids.join(',')}`)).body;
+    const next = (await tenant.call('GET', page.pagination.nextUrl.slice(world.url.length))).body;
+    expect(next.data[0].id).toBe(ids[1]);
+    const wrong = await tenant.call('GET', `/v1/proposals?ids=${ids[0]},P-1042`);
+    expect(wrong.body).toMatchObject({ status: 400, code: 'invalid_parameter', errors: [{ field: 'ids' }] });
+    const many = await tenant.call('GET', `/v1/proposals?ids=${Array.from({ length: 101 }, () => ids[0]).join(',')}`);
+    expect(many.body.detail).toContain('at most 100 ids');
   });
 });

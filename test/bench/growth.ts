@@ -8,6 +8,7 @@ import { serve } from '../../server/http/server.ts';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { statementsDuring } from '../statements.ts';
 import { withPostgres } from './postgres.ts';
+import { fillCorrelated } from '../correlated.ts';
 import { commonName, customer, fillOrganization, rare, withoutIndexes } from './records.ts';
 import { median, printGrowth } from './report.ts';
 import type { GrowthRow } from './report.ts';
@@ -21,15 +22,15 @@ const requests = (count: number): Record<string, string> => {
   return {
     'first page': '/v1/customers',
     'page at the middle': `/v1/customers?sort=createdAt&createdSince=${new Date(Date.UTC(2024, 0, 1) + count * 500).toISOString()}`,
-    'filter by e-mail address': `/v1/customers?email=${encodeURIComponent(email)}`,
+    'filter by email address': `/v1/customers?email=${encodeURIComponent(email)}`,
     'filter by phone': `/v1/customers?phone=${10_000_000 + Math.floor(count / 3)}`,
     'filter by status': '/v1/customers?status=active',
     'filter by a common tag': '/v1/customers?tag=wholesale',
     'filter by common metadata': '/v1/customers?metadata[source]=crm',
     'q of a common word': `/v1/customers?q=${commonName}`,
     'q of a rare word': `/v1/customers?q=${rare.word}`,
-    'q of an e-mail address': `/v1/customers?q=${encodeURIComponent(email)}`,
-    'q of a part of an e-mail address': `/v1/customers?q=${encodeURIComponent(email.slice(3).replace('.example', ''))}`,
+    'q of an email address': `/v1/customers?q=${encodeURIComponent(email)}`,
+    'q of a part of an email address': `/v1/customers?q=${encodeURIComponent(email.slice(3).replace('.example', ''))}`,
     'tag of few rows': `/v1/customers?tag=${rare.tag}`,
     'metadata of few rows': `/v1/customers?metadata[${rare.metadata[0]}]=${rare.metadata[1]}`,
     'first page of proposals': '/v1/proposals',
@@ -38,8 +39,21 @@ const requests = (count: number): Record<string, string> => {
   };
 };
 
-/** An organization that is the only one of its database, and the service on it. */
-type Grown = { size: number; database: Database; call: (path: string) => Promise<void> };
+/** The same of an organization in which all goes together: see test/correlated.ts. */
+const correlated: Record<string, string> = {
+  'q and a status that it has nothing in common with': '/v1/customers?q=early&status=active',
+  'q of a common word, by name, at its end': '/v1/customers?q=later&sort=name',
+  'updatedBefore in the default order': '/v1/customers?updatedBefore=2024-06-01',
+  'updatedSince by createdAt': '/v1/customers?updatedSince=2025-01-01&sort=createdAt',
+  'tag and country without a record': '/v1/customers?tag=early&country=FR',
+  'tag by updatedAt, at its end': '/v1/customers?tag=later&sort=updatedAt',
+  'statusChangedBefore in the default order': '/v1/proposals?statusChangedBefore=2024-06-01',
+  'expiresBefore in the default order': '/v1/proposals?expiresBefore=2024-06-01',
+  'acceptedSince by createdAt': '/v1/proposals?acceptedSince=2025-01-01&sort=createdAt',
+};
+
+/** Two organizations that are the only ones of their database, and the service on it. */
+type Grown = { size: number; database: Database; call: (name: string) => Promise<void> };
 
 /** All sizes are there at once and take turns, so that what else the machine does falls on each. */
 export async function measureGrowth(sizes: readonly number[], opened: readonly Grown[] = []): Promise<void> {
@@ -47,20 +61,38 @@ export async function measureGrowth(sizes: readonly number[], opened: readonly G
   if (size === undefined) return report(opened);
   await withPostgres(async ({ database }) => {
     const counts = { customers: size, proposals: Math.ceil(size / 4), lines: 0, items: 10, keys: 1 };
-    const { keys } = await withoutIndexes(database, () => fillOrganization(database, 'growing', counts));
+    const { keys, other } = await withoutIndexes(database, async () => ({
+      ...(await fillOrganization(database, 'growing', counts)),
+      other: await fillOther(database, counts),
+    }));
     // The limiter's own clock runs ahead, so that one key is never limited.
     let nowMs = 0;
     const limiter = memoryRateLimiter(() => (nowMs += 601));
     const serving = await serve({ database, limiter, log: () => undefined, host: '127.0.0.1', port: 0 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     try {
-      const call = callerOf(serving.url, keys[0] ?? '', agent);
+      const growing = callerOf(serving.url, keys[0] ?? '', agent);
+      const together = callerOf(serving.url, other, agent);
+      const call = (name: string) => {
+        const path = correlated[name];
+        return path === undefined ? growing(requests(size)[name] ?? '') : together(path);
+      };
       await measureGrowth(sizes, [...opened, { size, database, call }]);
     } finally {
       agent.destroy();
       await serving.close();
     }
   });
+}
+
+/** Returns the key of the organization in which all goes together. */
+async function fillOther(database: Database, counts: { customers: number; proposals: number }): Promise<string> {
+  const one = { customers: 1, proposals: 1, lines: 0, items: 0, keys: 1 };
+  const { id: organizationId, keys, customers, proposals } = await fillOrganization(database, 'correlated', one);
+  const of = { organizationId };
+  await fillCorrelated(database.pool, '/v1/customers', { ...of, id: customers[0], total: counts.customers });
+  await fillCorrelated(database.pool, '/v1/proposals', { ...of, id: proposals[0], total: counts.proposals });
+  return keys[0] ?? '';
 }
 
 const callerOf = (url: string, key: string, agent: Agent) => async (path: string) => {
@@ -73,18 +105,17 @@ const callerOf = (url: string, key: string, agent: Agent) => async (path: string
 async function report(opened: readonly Grown[]): Promise<void> {
   const sizes = opened.map(({ size }) => size);
   const rows: GrowthRow[] = [];
-  for (const name of Object.keys(requests(1))) {
+  for (const name of [...Object.keys(requests(1)), ...Object.keys(correlated)]) {
     const times = opened.map((): number[] => []);
     for (let repeat = 0; repeat < repeats; repeat += 1) {
-      for (const [index, { size, call }] of opened.entries()) {
+      for (const [index, { call }] of opened.entries()) {
         const startedAt = performance.now();
-        await call(requests(size)[name] ?? '');
+        await call(name);
         times[index]?.push(performance.now() - startedAt);
       }
     }
     const plans: Plan[] = [];
-    for (const { size, database, call } of opened)
-      plans.push(await planOf(database, () => call(requests(size)[name] ?? '')));
+    for (const { database, call } of opened) plans.push(await planOf(database, () => call(name)));
     rows.push({ name, p50s: times.map(median), database: plans.map(({ ms }) => ms), plan: plans.at(-1)?.text ?? '' });
   }
   printGrowth(sizes, rows);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
-import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
+import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 
 type Parts = { url: string; database: Database; /** A folder for logs. */ folder: string };
 

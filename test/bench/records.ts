@@ -11,8 +11,8 @@ import { Proposal, ProposalLine } from '../../server/entities/proposal.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { hashKey } from '../../server/keys/authenticate.ts';
 import { lineTotals, proposalTotals } from '../../server/records/money.ts';
-import { RecordTable } from '../../server/records/record-table.ts';
-import type { Values } from '../../server/records/record-table.ts';
+import { recordTable } from '../../server/records/record-table.ts';
+import type { RecordTable, Values } from '../../server/records/record-table.ts';
 
 /** How much there is of everything in an organization, and how many lines in each proposal. */
 export type Size = { customers: number; proposals: number; lines: number; items: number; keys: number };
@@ -138,10 +138,9 @@ export async function fillOrganization(database: Database, slug: string, size: S
   );
   const whole = (of: RecordTable, values: Values) => of.created({ organizationId, id: uuidv7(), ...values });
   await withSession(database.pool, organizationId, async (session) => {
-    const metadata = database.orm.getMetadata();
-    const [customers, items] = [new RecordTable(metadata.get(Customer)), new RecordTable(metadata.get(Item))];
-    const proposals = new RecordTable(metadata.get(Proposal));
-    const proposalLines = new RecordTable(metadata.get(ProposalLine));
+    const [customers, items] = [recordTable(Customer, () => database.orm), recordTable(Item, () => database.orm)];
+    const proposals = recordTable(Proposal, () => database.orm);
+    const proposalLines = recordTable(ProposalLine, () => database.orm);
     const named: Values[] = [];
     await copy(session, customers, size.customers, (index) => {
       const record = whole(customers, customer(index, size.customers));

@@ -1,7 +1,8 @@
 /** What was measured, as Markdown for README.md. */
+import { cpus, loadavg } from 'node:os';
 import type { Settings } from './throughput.ts';
 
-/** CPU in seconds per 1,000 requests, times in milliseconds. */
+/** CPU in milliseconds a request, which is seconds per 1,000 requests; times in milliseconds. */
 export type Round = { perSecond: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -9,35 +10,54 @@ export const median = (numbers: readonly number[]) =>
   numbers.toSorted((left, right) => left - right)[numbers.length >> 1] ?? Number.NaN;
 const row = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`);
 
-const ratios: number[] = [];
+/** The service's share of each yardstick's throughput, of all operations. */
+const shares: [number[], number[]] = [[], []];
+
+const load = () =>
+  loadavg()
+    .map((one) => one.toFixed(1))
+    .join(' ');
 
 export function printHeader({ organizations, customers, keys, rounds, requests }: Settings, connections: number): void {
+  const cores = cpus();
+  print(`${cores.length} × ${cores[0]?.model}, Node ${process.version}, load ${load()} at the start.`);
   print(
     `${organizations} organizations × ${customers} customers, ${keys} keys, ${connections} connections, the median of`,
   );
-  print(`${rounds} rounds of ${requests} requests. Each pair is service / yardstick.\n`);
-  const names = ['requests/s', 'ratio', 'p50, ms', 'p99, ms', 'server CPU', 'ratio', 'PostgreSQL CPU', 'ratio'];
+  print(
+    `${rounds} rounds of ${requests} requests. Each triple is service / same bytes / bare, each ratio the service's to`,
+  );
+  print('one of the two. CPU is in milliseconds a request.\n');
+  const ratio = ['to bare', 'to same bytes'];
+  const names = ['requests/s', ...ratio, 'p50, ms', 'p99, ms', 'server CPU', ...ratio, 'PostgreSQL CPU', ...ratio];
   row(['operation', ...names]);
   row(['---', ...names.map(() => '--:')]);
 }
 
-export function printOperation(name: string, [ours = [], theirs = []]: readonly Round[][]): void {
-  const pair = (value: keyof Round, digits: number) =>
-    [ours, theirs].map((rounds) => median(rounds.map((round) => round[value])).toFixed(digits)).join(' / ');
-  const ratio = (value: keyof Round) =>
+export function printOperation(name: string, [ours = [], alike = [], bare = []]: readonly Round[][]): void {
+  const triple = (value: keyof Round, digits: number) =>
+    [ours, alike, bare].map((rounds) => median(rounds.map((round) => round[value])).toFixed(digits)).join(' / ');
+  const ratio = (value: keyof Round, theirs: readonly Round[]) =>
     median(ours.map((round, at) => round[value] / (theirs[at]?.[value] ?? Number.NaN)));
-  ratios.push(ratio('perSecond'));
+  const ratios = (value: keyof Round) => [ratio(value, bare).toFixed(2), ratio(value, alike).toFixed(2)];
+  shares[0].push(ratio('perSecond', bare));
+  shares[1].push(ratio('perSecond', alike));
   const cells = [
-    [pair('perSecond', 0), ratio('perSecond').toFixed(2), pair('p50', 1), pair('p99', 1)],
-    [pair('serverCpu', 2), ratio('serverCpu').toFixed(2), pair('postgresCpu', 2), ratio('postgresCpu').toFixed(2)],
+    [triple('perSecond', 0), ...ratios('perSecond'), triple('p50', 1), triple('p99', 1)],
+    [triple('serverCpu', 2), ...ratios('serverCpu'), triple('postgresCpu', 2), ...ratios('postgresCpu')],
   ];
   row([name, ...cells.flat()]);
 }
 
+const geometricMean = (numbers: readonly number[]) =>
+  Math.exp(numbers.reduce((sum, one) => sum + Math.log(one), 0) / numbers.length).toFixed(2);
+
 export function printFooter(rssMiB: readonly number[]): void {
-  const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
-  print(`\nGeometric mean of the ratios of throughput: ${mean.toFixed(2)}. CPU is in seconds per 1,000 requests.`);
-  print(`Resident memory at the end: ${rssMiB.map((size) => `${size.toFixed(0)} MiB`).join(' / ')}.\n`);
+  const [bare, alike] = shares.map(geometricMean);
+  print(
+    `\nGeometric means of throughput: ${bare} of bare node:http + pg with its own lean rows, ${alike} of the same bytes.`,
+  );
+  print(`Resident memory at the end: ${rssMiB.map((size) => `${size.toFixed(0)} MiB`).join(' / ')}. Load ${load()}.\n`);
 }
 
 /** Times in milliseconds, one for each size. */

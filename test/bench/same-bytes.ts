@@ -10,7 +10,7 @@ import type { Filled } from './records.ts';
 let sent = 0;
 
 async function bodyFrom({ port }: Server, operation: Operation, organizations: readonly Filled[]): Promise<string> {
-  const [request = ''] = requestsOf(operation, organizations.slice(0, 1), port);
+  const [request = ''] = requestsOf(operation, organizations.slice(0, 1), { port, dialect: 'service' });
   sent += 1;
   const socket = connect(port, '127.0.0.1');
   socket.write(
@@ -23,7 +23,7 @@ async function bodyFrom({ port }: Server, operation: Operation, organizations: r
 /** What differs between any two requests: the signature in a cursor, the port, and the ids, times and texts of writes. */
 const masked = (body: string, isRead: boolean) => {
   const alike = body.replaceAll(/("nextCursor":"|cursor=)[\w-]+/g, '$1').replaceAll(/http:\/\/[^/]+/g, '');
-  return isRead ? alike : alike.replaceAll(/(cus|itm)_\w{26}|\d{4}-\d\d-\d\dT[\d:.]+Z|\d{8}/g, '');
+  return isRead ? alike : alike.replaceAll(/(cus|itm)_\w{26}|\d{4}-\d\d-\d\dT[\d:.]+Z|"\d+-\w+\\"|\d{8}/g, '');
 };
 
 /** Where the bodies differ; undefined if they are the same. */

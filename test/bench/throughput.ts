@@ -1,4 +1,4 @@
-/** The service and the yardstick in turns, so that what else the machine does falls on both. */
+/** The service and both yardsticks in turns, so that what else the machine does falls on each. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '../../server/database/orm.ts';
 import type { Job, Result } from './load.ts';
 import { requestsOf } from './operations.ts';
-import type { Operation } from './operations.ts';
+import type { Called, Operation } from './operations.ts';
+import { bareTables } from './bare-tables.ts';
 import { withPostgres } from './postgres.ts';
 import { cpuSeconds, postmasterPid, rssMiB, startServer } from './processes.ts';
 import type { Server } from './processes.ts';
@@ -27,6 +28,8 @@ export type Settings = {
   requests: number;
   flags: string[];
 };
+
+type Measured = Server & Called;
 
 const connections = 16;
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -60,18 +63,22 @@ function startLoad() {
 export function measureOperations(operations: readonly Operation[], settings: Settings): Promise<void> {
   return withPostgres(async ({ url, database, folder }) => {
     const organizations = await fill(database, settings);
+    await bareTables(database.pool);
     const postgres = await postmasterPid(database.pool);
     const load = startLoad();
     const env = { DATABASE_URL: url, PORT: '0' };
     const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
-    const servers = [
+    // In the order of the table's columns.
+    const alike: Measured[] = [
       await startServer([main, 'serve'], env, join(folder, 'service.log'), settings.flags),
       await startServer([file('./yardstick.ts')], env, join(folder, 'yardstick.log')),
-    ];
+    ].map((server) => ({ ...server, dialect: 'service' }));
+    const bare = await startServer([file('./bare.ts')], env, join(folder, 'bare.log'));
+    const servers: Measured[] = [...alike, { ...bare, dialect: 'bare' }];
 
-    async function round({ port, pid }: Server, operation: Operation): Promise<Round> {
+    async function round({ port, pid, dialect }: Measured, operation: Operation): Promise<Round> {
       const { requests: count } = settings;
-      const requests = requestsOf(operation, organizations, port);
+      const requests = requestsOf(operation, organizations, { port, dialect });
       const before = [cpuSeconds(pid), cpuSeconds(postgres)] as const;
       const result = await load.send({ port, connections, count, requests, status: operation.status });
       const per1000 = (cpu: number) => (cpu / result.count) * 1000;
@@ -87,7 +94,7 @@ export function measureOperations(operations: readonly Operation[], settings: Se
     try {
       printHeader(settings, connections);
       for (const operation of operations) {
-        const different = await differentBytes(operation, organizations, servers);
+        const different = await differentBytes(operation, organizations, alike);
         if (different) throw new Error(`${operation.name}: ${different}`);
         for (const server of servers) await round(server, operation);
         const rounds: Round[][] = servers.map(() => []);

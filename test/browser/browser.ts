@@ -48,7 +48,7 @@ export function useBrowser(): Screen {
 }
 
 export async function signInWith(page: Page, url: string, member: Member): Promise<void> {
-  await page.goto(`${url}/settings`);
+  await page.goto(`${url}/settings/api-keys`);
   await page.getByLabel('Email').fill(member.email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();

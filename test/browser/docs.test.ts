@@ -1,13 +1,10 @@
 /** The pages in a real browser: what a person sees and does there, and what the browser has to say about it. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { v1 } from '../../contract/v1.ts';
-import { operationAnchor } from '../../server/web/docs/reference.ts';
-import { operationsOf } from '../../contract/operations.ts';
 import { violationsOf } from './accessibility.ts';
 import { hasChromium, launchChromium, patienceMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
-import { guidePaths } from '../docs/reading.ts';
+import { pagePaths } from '../docs/reading.ts';
 
 const viewports = [
   { width: 360, height: 800 },
@@ -43,21 +40,18 @@ describe.runIf(hasChromium)('in a browser', () => {
   }
 
   /** Sound in this color scheme: as wide as the screen, and accessible but for these rules. */
-  async function expectSound(page: Page, colorScheme: 'light' | 'dark', exceptions: readonly string[] = []) {
+  async function expectSound(page: Page, colorScheme: 'light' | 'dark') {
     const evaluate = (expression: string) => page.evaluate(expression);
     const where = `${new URL(page.url()).pathname}, ${colorScheme}`;
     expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(page.viewportSize()?.width);
     const found = await violationsOf(evaluate, { onlyColors: colorScheme === 'dark' });
-    expect(
-      found.filter(({ id }) => !exceptions.includes(id)),
-      where,
-    ).toEqual([]);
+    expect(found, where).toEqual([]);
   }
 
   describe.each(viewports)('$width pixels wide, light and dark', (viewport) => {
-    test('the guides fit, are accessible, and nothing is complained about', async () => {
+    test('the pages fit, are accessible, and nothing is complained about', async () => {
       const complaints = await visit({ viewport }, async (page) => {
-        for (const path of [...guidePaths, '/docs/search?q=retry', '/docs/reference']) {
+        for (const path of [...pagePaths, '/docs/search?q=retry']) {
           await page.emulateMedia({ colorScheme: 'light' });
           await page.goto(world.url + path);
           await expectSound(page, 'light');
@@ -67,23 +61,11 @@ describe.runIf(hasChromium)('in a browser', () => {
       });
       expect(complaints).toEqual([]);
     });
-
-    test.each(['light', 'dark'] as const)(
-      'the reference fits and is accessible, as far as it is ours: %s',
-      async (colorScheme) => {
-        const complaints = await visit({ viewport, colorScheme }, async (page) => {
-          await openReference(page);
-          // The viewer's own: copy buttons of examples without a name, and two examples of one operation of the same name.
-          await expectSound(page, colorScheme, ['button-name', 'landmark-unique']);
-        });
-        expect(complaints).toEqual([]);
-      },
-    );
   });
 
   test('at 1280 pixels no line of code is cut off', async () => {
     await visit({ viewport: { width: 1280, height: 900 } }, async (page) => {
-      for (const path of guidePaths) {
+      for (const path of pagePaths) {
         await page.goto(world.url + path);
         const cut = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth).length";
         expect(await page.evaluate(cut), path).toBe(0);
@@ -150,84 +132,20 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('the reference shows every operation where the guides link to it, in curl and with the client', async () => {
-    const complaints = await visit({}, async (page) => {
-      for (const route of operationsOf(v1)) {
-        await page.goto(world.url + operationAnchor(route));
-        const heading = operationIn(page, operationAnchor(route)).getByRole('heading', {
-          name: route.summary ?? '',
-          exact: true,
-        });
-        await heading.waitFor();
-        await expect.poll(() => heading.boundingBox().then((box) => box?.y), { timeout: patienceMs }).toBeLessThan(900);
-      }
-      await page.goto(`${world.url}/docs/reference#tag/customers/GET/v1/customers`);
-      const operation = operationIn(page, '#tag/customers/GET/v1/customers');
-      const sample = operation.locator('pre').first();
-      // Nothing that was not asked for: a filter that is sent by accident shows the wrong records.
-      await sample.getByText(`curl ${world.url}/v1/customers`).waitFor();
-      expect(await sample.innerText()).not.toContain('cursor');
-      await operation.getByRole('button', { name: 'Shell Curl' }).click();
-      await page.getByRole('option', { name: 'Client', exact: true }).click();
-      await sample.getByText('createClient').first().waitFor();
-    });
-    expect(complaints).toEqual([]);
-  });
-
   test('a request is tried with one’s own key, which is kept nowhere', async () => {
     const { key } = await world.organization({ name: 'Northwind Traders' });
     const complaints = await visit({}, async (page) => {
-      await openReference(page);
-      await page.getByPlaceholder('Token').first().fill(key);
-      const operation = operationIn(page, '#tag/account/GET/v1/me');
-      await operation.getByRole('button', { name: /Test Request/ }).click();
-      const send = page.getByRole('button', { name: /^Send/ }).first();
-      const [answer] = await Promise.all([page.waitForResponse(`${world.url}/v1/me`), send.click()]);
-      expect([answer.status(), await answer.json()]).toMatchObject([200, { label: 'Northwind Traders (test)' }]);
-      await page.getByText('200 OK').waitFor();
+      const sent = async (path: string, label: string) => {
+        await page.goto(world.url + path);
+        await page.getByLabel('API key').fill(key);
+        await page.getByRole('button', { name: label }).click();
+        return page.getByRole('status', { name: 'Response' }).innerText();
+      };
+      expect(await sent('/docs/reference/get-me', 'Send GET request')).toMatch(/^200 OK\n+\{[\s\S]*Northwind Traders/);
+      expect(await sent('/docs/reference/create-customer', 'Send POST request')).toMatch(/^201 Created\n/);
+      expect(await sent('/docs/reference/list-customers', 'Send GET request')).toContain('Alfreds Futterkiste');
       expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(key);
     });
     expect(complaints).toEqual([]);
   });
-
-  test('the reference loads its viewer only when an operation is chosen', async () => {
-    const complaints = await visit({}, async (page) => {
-      const requested: string[] = [];
-      page.on('request', (request) => requested.push(request.url()));
-      await page.goto(`${world.url}/docs/reference`);
-      await page.getByRole('heading', { name: 'Reference', level: 1 }).waitFor();
-      expect(requested.filter((url) => /scalar|openapi/.test(url))).toEqual([]);
-      await page.getByRole('link', { name: 'List customers' }).click();
-      await operationIn(page, '#tag/customers/GET/v1/customers').getByRole('heading').first().waitFor();
-      expect(requested.filter((url) => url.includes('scalar'))).toHaveLength(1);
-    });
-    expect(complaints).toEqual([]);
-  });
-
-  test('the reference is searched', async () => {
-    const complaints = await visit({}, async (page) => {
-      await openReference(page);
-      await page
-        .getByRole('button', { name: /Search/ })
-        .first()
-        .click();
-      await page
-        .getByRole('dialog')
-        .getByRole('search')
-        .getByRole('textbox')
-        .or(page.getByRole('dialog').getByRole('combobox'))
-        .fill('onConflict');
-      await page.getByRole('dialog').getByText('Create an item').waitFor();
-    });
-    expect(complaints).toEqual([]);
-  });
-
-  async function openReference(page: Page): Promise<void> {
-    // An operation is there once it is looked at.
-    await page.goto(`${world.url}/docs/reference#tag/account/GET/v1/me`);
-    await operationIn(page, '#tag/account/GET/v1/me').getByRole('heading').first().waitFor();
-  }
-
-  /** The viewer puts its own name of the document before the place. */
-  const operationIn = (page: Page, anchor: string) => page.locator(`section[id$="/${anchor.replace(/^.*#/, '')}"]`);
 });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { passwordPath } from '../../server/accounts/sign-in.ts';
 import { hasChromium } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
-import { keyNames, password, someone } from '../settings/visiting.ts';
+import { keyNames, password, someone, passwordPath } from '../settings/visiting.ts';
 
 const world = useWorld();
 const screen = useBrowser();
@@ -56,7 +55,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Revoke “Zapier”?' }).waitFor();
     expect(await page.getByRole('main').textContent()).toContain('last used just now');
     await page.getByRole('button', { name: 'Revoke key' }).click();
-    await page.getByText('“Zapier” is revoked').waitFor();
+    await page.getByText('“Zapier” has been revoked').waitFor();
     expect((await me(raw)).status).toBe(401);
     await page.locator('summary', { hasText: 'Revoked keys' }).click();
     const revoked = page.getByRole('table', { name: 'Revoked keys' }).getByRole('row', { name: 'Zapier' });
@@ -91,10 +90,9 @@ describe.runIf(hasChromium)('in a browser', () => {
     const second = await first.context().newPage();
     await second.goto(first.url());
     // The same CSRF token in both, as a duplicated tab has it.
-    const token = await first.locator('form.line input[name=csrfToken]').getAttribute('value');
-    await second
-      .locator('form.line input[name=csrfToken]')
-      .evaluate((input, value) => input.setAttribute('value', value ?? ''), token);
+    const field = 'form[action="/settings/api-keys"] input[name=csrfToken]';
+    const token = await first.locator(field).getAttribute('value');
+    await second.locator(field).evaluate((input, value) => input.setAttribute('value', value ?? ''), token);
     await create(first, 'Twice');
     await second.getByLabel('Name').fill('Twice');
     await second.getByRole('button', { name: 'Create key' }).click();
@@ -136,7 +134,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByText('The key is now named “Plainer”.').waitFor();
     await page.getByRole('link', { name: 'Revoke Plainer' }).click();
     await page.getByRole('button', { name: 'Revoke key' }).click();
-    await page.getByText('“Plainer” is revoked').waitFor();
+    await page.getByText('“Plainer” has been revoked').waitFor();
     expect((await me(raw)).status).toBe(401);
   });
 
@@ -144,7 +142,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin');
     const page = await screen.open();
-    await page.goto(`${world.url}/settings/sign-in`);
+    await page.goto(`${world.url}/settings/sign-in?next=%2Fsettings%2Fapi-keys`);
     await page.locator('#email:focus').waitFor();
     await page.keyboard.type(admin.email);
     await page.keyboard.press('Tab');
@@ -166,14 +164,15 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await clipboard(page)).toMatch(rawKey);
   });
 
-  test('a link leads to a password, and on to the keys', async () => {
+  test('a link leads to a password, and on to the overview', async () => {
     const { admin } = await world.organization();
     const page = await screen.open();
     await page.goto(world.url + (await passwordPath(world.database, admin)));
     await expectSound(page);
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Set password and sign in' }).click();
-    await page.getByRole('heading', { name: 'API Keys', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Latest failed calls' }).waitFor();
+    await expectSound(page);
     await page.goto(`${world.url}/settings/password?token=spent`);
     await expectSound(page);
   });
@@ -206,7 +205,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('link', { name: 'Revoke test' }).click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Revoke key' }).click();
-    await page.getByText('“test” is revoked').waitFor();
+    await page.getByText('“test” has been revoked').waitFor();
     await expectSound(page);
     await page.goto(`${world.url}/settings/nowhere`);
     await expectSound(page);

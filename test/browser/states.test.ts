@@ -50,15 +50,16 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
     const { most } = attemptLimits.address;
     await sql(
-      `insert into sign_in.attempts values ('address 127.0.0.1', $1, now() + interval '15 minutes')
-      on conflict (key) do update set count = excluded.count`,
+      `insert into sign_in.attempts values ('address 127.0.0.1', $1, now() + interval '15 minutes'),
+        ('slow 127.0.0.1', 1, now() + interval '15 minutes')
+      on conflict (key) do update set count = excluded.count, ends_at = excluded.ends_at`,
       [most],
     );
     await page.getByLabel('Email').fill('nobody@example.com');
     await page.getByLabel('Password', { exact: true }).fill('not a password');
     await send(page, 'Sign in');
     await page.getByText('Too many attempts.').waitFor();
-    await sql(`delete from sign_in.attempts where key = 'address 127.0.0.1'`, []);
+    await sql(`delete from sign_in.attempts where key in ('address 127.0.0.1', 'slow 127.0.0.1')`, []);
     await expectSound(page);
   });
 
@@ -134,7 +135,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     const setState = (changes: string) =>
       sql(`update uploads set active_at = now(), ${changes} where organization_id = $1`, [tenant.organization.id]);
     await show(page, 'imports');
-    await page.getByText('Columns with other names').click();
+    await page.getByText('The fields').click();
     await expectSound(page);
     await send(page, 'Upload and check');
     await page.getByText('Choose a file.').waitFor();
@@ -142,6 +143,11 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await upload(page, 'customers.csv', `externalId,name,email\nC-1,Ana,\nC-2,${'Long name '.repeat(15)},nonsense\n`);
     await page.getByRole('heading', { name: 'Import customers.csv?' }).waitFor();
     await expectSound(page);
+    await page.getByRole('button', { name: 'Change what the columns mean' }).click();
+    await page.getByRole('heading', { name: 'What is in customers.csv?' }).waitFor();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Check the file' }).click();
+    await page.getByRole('heading', { name: 'Import customers.csv?' }).waitFor();
     await setState(`state = 'importing', bytes_read = 61, bytes_total = 100, rows_read = 123456`);
     await page.reload();
     await page.getByText('61%, 123,456 rows').waitFor();
@@ -154,6 +160,10 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByRole('button', { name: 'Start again' }).click();
     await page.getByRole('heading', { name: 'customers.csv was imported' }).waitFor();
     await expectSound(page);
+    await page.getByRole('link', { name: 'The records that it created and changed' }).click();
+    await page.getByRole('table', { name: 'Created' }).waitFor();
+    await expectSound(page);
+    await show(page, 'imports');
     await upload(page, 'sheet.xlsx', 'PK\u0003\u0004');
     await page.getByText('sheet.xlsx is an Excel workbook').waitFor();
     await expectSound(page);

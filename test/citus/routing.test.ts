@@ -13,7 +13,7 @@ const workers = await workersOf(inject('databaseUrl'));
 const distributed = new RegExp(`\\b(?:from|join|into|update)\\s+"?(?:${distributedTables.join('|')})\\b`, 'i');
 const control = /^\s*(?:begin|commit|rollback|set)\b/i;
 /** Written in batches in the background, for all organizations together. */
-const background = /\b(?:usage_counts|failed_requests)\b|last_used_at = now/;
+const background = /\b(?:usage_counts|failed_requests)\b|last_used_at = now|from webhook_positions p$/;
 
 describe.skipIf(!workers)('a distributed database', () => {
   const world = useWorld();

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { isApiError } from '../../client/index.ts';
+import { createClient, isApiError } from '../../client/index.ts';
+import { exampleFetch } from '../../client/testing.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { clientOf, failureOf, named, newClient } from './calling.ts';
@@ -20,7 +21,13 @@ describe('single records', () => {
     const made = await client.customers.create({ companyName: 'Alfreds Futterkiste', metadata: { size: 3 } });
     expect(made).toMatchObject({ name: 'Alfreds Futterkiste', type: 'company', metadata: { size: '3' } });
     const changed = await client.customers.update(made.id, { notes: 'Net 30.', companyName: null });
-    expect(changed).toEqual({ ...made, notes: 'Net 30.', companyName: null, updatedAt: changed.updatedAt });
+    expect(changed).toEqual({
+      ...made,
+      notes: 'Net 30.',
+      companyName: null,
+      updatedAt: changed.updatedAt,
+      etag: changed.etag,
+    });
     expect(await client.customers.get(made.id)).toEqual(changed);
   });
 
@@ -58,7 +65,18 @@ describe('single records', () => {
     expect(late.is('precondition_failed') && late.problem.currentEtag).toMatch(/^".+"$/);
   });
 
-  test('tells what came along with an answer', async () => {
+  test('reads a record again only if it has changed', async () => {
+    const { client } = await newClient(world);
+    const { id } = await client.customers.create({ name: 'Ann' });
+    const { etag } = await client.customers.get.withResponse(id);
+    expect(await client.customers.get(id, { ifNoneMatch: etag ?? '' })).toBeNull();
+    const unchanged = await client.customers.get.withResponse(id, { ifNoneMatch: etag ?? '' });
+    expect([unchanged.status, unchanged.data, unchanged.etag]).toEqual([304, null, etag]);
+    await client.customers.update(id, { notes: 'one' });
+    expect(await client.customers.get(id, { ifNoneMatch: etag ?? '' })).toMatchObject({ notes: 'one' });
+  });
+
+  test('withResponse returns status, ETag, rate limit and headers', async () => {
     const { client } = await newClient(world);
     const { id } = await client.customers.create({ name: 'Ann' });
     const answer = await client.customers.get.withResponse(id);
@@ -83,7 +101,7 @@ describe('single records', () => {
     }
   });
 
-  test('takes the address with and without version and slash', async () => {
+  test('accepts a baseUrl with or without /v1 and a trailing slash', async () => {
     const tenant = await world.organization();
     for (const end of ['', '/', '/v1', '/v1/', '//']) {
       const client = clientOf(world, tenant, { baseUrl: world.url + end });
@@ -127,5 +145,38 @@ describe('failures', () => {
       const text = inspect(shown, { depth: 9, showHidden: true }) + JSON.stringify(shown) + String(shown);
       expect(text).not.toContain(tenant.key.slice(12));
     }
+  });
+});
+
+describe('exampleFetch', () => {
+  test('answers every operation with its example, sends nothing, and remembers what was called', async () => {
+    const fetch = exampleFetch();
+    const client = createClient({ baseUrl: 'https://api.example.com/gateway', apiKey: 'test', fetch });
+    const customer = await client.customers.create({ name: 'Ann' });
+    expect(customer.id).toMatch(/^cus_/);
+    expect(await client.customers.get(customer.id)).toEqual(customer);
+    expect((await client.proposals.list()).data[0]?.total).toMatch(/^\d+\.\d\d$/);
+    expect((await client.me.get()).plan).toBe('team');
+    expect(fetch.calls.slice(0, 2)).toEqual([
+      { operation: 'POST /v1/customers', url: 'https://api.example.com/gateway/v1/customers', body: { name: 'Ann' } },
+      {
+        operation: 'GET /v1/customers/{customerId}',
+        url: `https://api.example.com/gateway/v1/customers/${customer.id}`,
+        body: undefined,
+      },
+    ]);
+  });
+
+  test('answers otherwise where the test says so', async () => {
+    const fetch = exampleFetch({
+      'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', detail: 'None.', errors: [] } },
+      'POST /v1/items': ({ body }) => ({ status: 201, body: { ...Object(body), id: 'itm_1' } }),
+    });
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
+    expect((await failureOf(client.customers.get('cus_1'))).code).toBe('not_found');
+    expect(await client.items.create({ type: 'service', name: 'A', unitPrice: '1' })).toMatchObject({
+      id: 'itm_1',
+      name: 'A',
+    });
   });
 });

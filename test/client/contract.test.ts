@@ -1,10 +1,13 @@
 /** The client next to the contract: generated from it, and free of everything else. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Operation } from '../../client/call.ts';
 import { createClient } from '../../client/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
+import { generateExamples } from '../../client/build/examples.ts';
 import { generate } from '../../client/build/generate.ts';
-import { operations } from '../../client/generated.ts';
+import { operations, version } from '../../client/generated.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 
@@ -24,6 +27,7 @@ function recorder(options: Partial<ClientOptions> = {}) {
 describe('the generated part', () => {
   test('is current: run `npm run generate` after a change of the contract', async () => {
     expect(await readFile(new URL('../../client/generated.ts', import.meta.url), 'utf8')).toBe(generate());
+    expect(await readFile(new URL('../../client/examples.ts', import.meta.url), 'utf8')).toBe(generateExamples());
   });
 
   test('has every operation of the contract, at its method and path', () => {
@@ -91,7 +95,55 @@ describe('a request', () => {
     Reflect.set(globalThis, 'document', {});
     await client.me.get().finally(() => Reflect.deleteProperty(globalThis, 'document'));
     const names = requests.map(({ init }) => new Headers(init.headers).get('user-agent'));
-    expect(names).toEqual(['proposal-api-client', null]);
+    expect(names).toEqual([`proposal-api-client/${version}`, null]);
+  });
+});
+
+describe('every parameter of the contract', () => {
+  const camelCase = (header: string) => header.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const table = new Map(
+    Object.entries<Record<string, Operation>>(operations).flatMap(([resource, methods]) =>
+      Object.entries(methods).map(([name, operation]) => [`${operation.method} ${operation.path}`, { resource, name }]),
+    ),
+  );
+  const keysOf = (schema: unknown) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
+  const routes = operationsOf(v1).map((route) => ({
+    route,
+    title: `${route.method} ${route.path}`,
+    query: keysOf('query' in route ? route.query : undefined),
+    headers: keysOf(route.headers),
+  }));
+
+  async function sent({ route, title }: (typeof routes)[number], options: object) {
+    const { client, requests } = recorder();
+    const { resource = '', name = '' } = table.get(title) ?? {};
+    const call = Reflect.get(Reflect.get(client, resource), name);
+    const ids = [...route.path.matchAll(/:\w+/g)].map(() => 'cus_1');
+    await call(...ids, ...(route.method.startsWith('P') ? [{}] : []), options);
+    const [{ url, init } = { url: '', init: {} }] = requests;
+    return { query: Object.fromEntries(new URL(url).searchParams), headers: new Headers(init.headers) };
+  }
+
+  test.each(routes)('of $title is sent under its name, headers included', async (one) => {
+    const values = Object.fromEntries(one.query.map((name) => [name, `v-${name}`]));
+    const headers = Object.fromEntries(one.headers.map((name) => [camelCase(name), `"${name}"`]));
+    const request = await sent(one, { ...values, ...headers });
+    expect(request.query).toEqual(values);
+    for (const name of one.headers) expect(request.headers.get(name), name).toBe(`"${name}"`);
+  });
+
+  test.each(routes)('of $title is sent by no other name: the server rejects a header misspelled', async (one) => {
+    const misspelled = ['if-match', 'if-none-match', 'idempotency-key'].filter((name) => !one.headers.includes(name));
+    const wrong = [...misspelled.map(camelCase), ...one.headers];
+    const request = await sent(one, Object.fromEntries(wrong.map((name) => [name, 'x'])));
+    expect(Object.keys(request.query).toSorted()).toEqual(wrong.toSorted());
+    for (const name of misspelled) expect(request.headers.has(name), name).toBe(false);
+  });
+
+  test('finds headers: there are operations with each of the three', () => {
+    expect(new Set(routes.flatMap(({ headers }) => headers))).toEqual(
+      new Set(['if-none-match', 'idempotency-key', 'if-match']),
+    );
   });
 });
 
@@ -113,7 +165,7 @@ describe('options that cannot be right', () => {
     }
     for (const wrong of ['ak_live_se\ncret', 'ak_live_sécret']) {
       expect(() => createClient({ baseUrl, apiKey: wrong })).toThrow(
-        /^apiKey must be an API key, ak_live_…, and nothing else$/,
+        /^apiKey must be a single API key, such as ak_live_…, without spaces or line breaks$/,
       );
     }
     for (const none of [undefined, null, 'https://api.example.com']) {

@@ -3,6 +3,7 @@ import type { AppRoute, ClientInferRequest, ClientInferResponseBody } from '@ts-
 import { expectTypeOf, test } from 'vitest';
 import type * as api from '../../client/index.ts';
 import type { V1 } from '../../contract/v1.ts';
+import type { Open } from './open.ts';
 
 type Loose<T> = T extends readonly (infer Item)[]
   ? Loose<Item>[]
@@ -13,7 +14,7 @@ type Loose<T> = T extends readonly (infer Item)[]
 type MethodOf<Resource extends keyof V1, Name> = api.Client[Resource][Name & keyof api.Client[Resource]];
 
 type Body<Route> = Route extends AppRoute
-  ? ClientInferResponseBody<Route, keyof Route['responses'] & (200 | 201)>
+  ? Open<ClientInferResponseBody<Route, keyof Route['responses'] & (200 | 201)>>
   : never;
 type Input<Route> = Route extends AppRoute
   ? ClientInferRequest<Route> extends { body: infer Sent }

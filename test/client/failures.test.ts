@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
-import type { Fetch } from '../../client/index.ts';
+import type { Attempt, Fetch, Wait } from '../../client/index.ts';
 import {
   answer,
   apiKey,
@@ -20,6 +20,70 @@ import {
 import type { Step } from './scripted.ts';
 
 afterEach(() => void vi.useRealTimers());
+
+describe('what is told about attempts', () => {
+  test('each of them, and each wait', async () => {
+    const attempts: Attempt[] = [];
+    const waits: Wait[] = [];
+    const { client, url, waitsMs } = await scene([refuse(429, 'rate_limited', { 'retry-after': '60' }), drop, fine], {
+      onAttempt: (attempt) => attempts.push(attempt),
+      onWait: (wait) => waits.push(wait),
+    });
+    await client.customers.get('cus_1', { headers: { traceparent: '00-1', authorization: 'mine' } });
+    expect(attempts.map(({ attempt, status, method }) => [attempt, status, method])).toEqual([
+      [1, 429, 'GET'],
+      [2, null, 'GET'],
+      [3, 200, 'GET'],
+    ]);
+    expect(new Set(attempts.map((attempt) => attempt.url))).toEqual(new Set([`${url}/v1/customers/cus_1`]));
+    expect(waits.map(({ attempt, waitMs, error }) => [attempt, waitMs, error.name])).toEqual([
+      [1, waitsMs[0], 'ApiError'],
+      [2, waitsMs[1], 'ConnectionError'],
+    ]);
+  });
+
+  test('without the query, which can hold names and addresses', async () => {
+    const attempts: Attempt[] = [];
+    const { client, url } = await scene([answer(200, { data: [], pagination: {} })], {
+      onAttempt: (attempt) => attempts.push(attempt),
+    });
+    await client.customers.list({ email: 'ann@example.com' });
+    expect(attempts.map((attempt) => attempt.url)).toEqual([`${url}/v1/customers`]);
+  });
+});
+
+describe('a header of the caller', () => {
+  test('goes with the call, and replaces none of the client’s own', async () => {
+    const { client, seen } = await scene([fine]);
+    const headers = { traceparent: '00-1', authorization: 'mine', accept: 'text/html', 'user-agent': 'shop/2' };
+    await client.customers.get('cus_1', { headers });
+    expect(seen[0]?.headers).toMatchObject({
+      traceparent: '00-1',
+      authorization: `Bearer ${apiKey}`,
+      accept: 'application/json',
+      'user-agent': 'shop/2',
+    });
+  });
+});
+
+describe('an ETag that a proxy has weakened', () => {
+  test('is given as the server made it', async () => {
+    const { client } = await scene([answer(200, { id: 'cus_1' }, { etag: 'W/"1"' })]);
+    expect((await client.customers.get.withResponse('cus_1')).etag).toBe('"1"');
+  });
+});
+
+describe('where the platform has no randomUUID', () => {
+  test('a POST still has an Idempotency-Key of its own', async () => {
+    const { client, seen } = await scene([made]);
+    vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
+    for (const name of ['a', 'b']) await client.customers.create({ name });
+    vi.unstubAllGlobals();
+    const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(2);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
 
 describe('what is tried again', () => {
   test('429 waits at least as long as the server says', async () => {
@@ -133,7 +197,7 @@ describe('writes that are tried again', () => {
   });
 });
 
-describe('time and patience', () => {
+describe('timeouts and aborts', () => {
   test('a server that says nothing in time is a TimeoutError, after all attempts', async () => {
     // Attempts are counted where they start: on a busy machine one can end before it has reached the server.
     let attempts = 0;
@@ -185,7 +249,7 @@ describe('time and patience', () => {
   });
 });
 
-describe('answers that are no answers', () => {
+describe('responses that are not from the API', () => {
   test('a page of HTML is an http_error, with its status and without the key', async () => {
     for (const status of [200, 502]) {
       const { client } = await scene([page(status)], { maxRetries: 0 });
@@ -204,7 +268,7 @@ describe('answers that are no answers', () => {
       response.end('{}');
     });
     const { client } = await scene([answer(301, {}, { location: `${elsewhere}/v1/me` })]);
-    expect(String(await caught(client.me.get()))).toContain(`redirects to ${elsewhere}/v1/me`);
+    expect(String(await caught(client.me.get()))).toContain(`redirected to ${elsewhere}/v1/me`);
     expect(visits).toBe(0);
   });
 

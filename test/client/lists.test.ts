@@ -16,7 +16,7 @@ describe('lists', () => {
     expect(next.data.map(({ name }) => name)).toEqual(['c']);
   });
 
-  test('gives every record when looped over, as often as one likes', async () => {
+  test('iterates over all records, repeatedly', async () => {
     const { client } = await newClient(world);
     await named(client, 'a', 'b', 'c', 'd', 'e');
     const list = client.customers.list({ limit: 2, sort: '-name', createdSince: new Date(0) });
@@ -24,7 +24,7 @@ describe('lists', () => {
     expect(await all(client.proposals.list())).toEqual([]);
   });
 
-  test('asks for no page that nobody wants', async () => {
+  test('fetches pages lazily', async () => {
     const tenant = await world.organization();
     const asked: string[] = [];
     const client = clientOf(world, tenant, { fetch: (url, init) => (asked.push(url), fetch(url, init)) });
@@ -36,6 +36,16 @@ describe('lists', () => {
     expect(asked).toEqual([`${world.url}/v1/customers?limit=1`]);
     await all(client.customers.list());
     expect(asked.at(-1)).toBe(`${world.url}/v1/customers?limit=100`);
+  });
+
+  test('gives every page, and one with its response', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a', 'b', 'c');
+    const list = client.customers.list({ limit: 2, sort: 'name' });
+    const pages = await all(list.pages());
+    expect(pages.map(({ data }) => data.map(({ name }) => name))).toEqual([['a', 'b'], ['c']]);
+    const { data, status, rateLimit } = await list.withResponse();
+    expect([data, status, rateLimit?.limit]).toEqual([await list, 200, 100]);
   });
 
   test('sends every kind of filter so that the server finds by it', async () => {
@@ -94,12 +104,55 @@ describe('sync', () => {
     expect((await all(next)).map(({ name }) => name)).toContain('B');
   });
 
-  test('keeps its mark when a loop is broken off', async () => {
+  test('does not advance syncedThrough when the loop ends early', async () => {
     const { client } = await newClient(world);
     await named(client, 'a', 'b');
     const since = new Date(0);
     const changes = client.customers.sync({ since });
     for await (const _ of changes) break;
     expect(changes.syncedThrough).toBe(since.toISOString());
+  });
+
+  test('continues page by page from a stored checkpoint, wherever it stopped', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a', 'b', 'c', 'd', 'e');
+    const seen: string[] = [];
+    let checkpoint: string | null = null;
+    const step = async () => {
+      // Each round stands for a process that dies after it has stored one page.
+      for await (const page of client.customers.sync({ limit: 2, checkpoint }).pages()) {
+        seen.push(...page.data.map(({ name }) => name));
+        checkpoint = page.checkpoint;
+        expect(page.erased).toEqual([]);
+        return;
+      }
+    };
+    for (let rounds = 0; rounds < 3; rounds += 1) await step();
+    expect(seen).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(checkpoint).toMatch(/^\d{4}-[^ ]*Z$/);
+    await client.customers.create({ name: 'f' });
+    // Changes since a transaction that is still open elsewhere in the database are read again.
+    for (let rounds = 0; rounds < 4 && !seen.includes('f'); rounds += 1) await step();
+    expect(seen.at(-1)).toBe('f');
+  });
+
+  test('reads a page again that the loop did not store', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a');
+    const changes = client.customers.sync();
+    for await (const _ of changes.pages()) break;
+    expect(changes.syncedThrough).toBeNull();
+    const pages = await all(changes.pages());
+    expect(pages.map(({ data }) => data.length)).toEqual([1]);
+    expect(pages[0]?.checkpoint).toBe(changes.syncedThrough);
+  });
+
+  test('starts the interval again where the server no longer accepts a stored cursor', async () => {
+    const { client } = await newClient(world);
+    await named(client, 'a', 'b');
+    const pages = await all(client.customers.sync({ limit: 1, checkpoint: ' notacursor' }).pages());
+    expect(pages.flatMap(({ data }) => data.map(({ name }) => name))).toEqual(['a', 'b']);
+    const other = client.customers.sync({ limit: 1, checkpoint: pages[0]?.checkpoint, status: 'active' }).pages();
+    expect((await failureOf(all(other))).code).toBe('cursor_mismatch');
   });
 });

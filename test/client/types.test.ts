@@ -4,13 +4,14 @@ import type * as api from '../../client/index.ts';
 import type { Customer as ContractCustomer } from '../../contract/customers.ts';
 import type { Proposal as ContractProposal } from '../../contract/proposals.ts';
 import type { V1 } from '../../contract/v1.ts';
+import type { Open } from './open.ts';
 
 type Client = api.Client;
 
 /** Never called: the calls are for the compiler. */
 async function calls(client: Client): Promise<void> {
   for await (const customer of client.customers.list({ status: 'active' }))
-    expectTypeOf(customer).toEqualTypeOf<ContractCustomer>();
+    expectTypeOf(customer).toEqualTypeOf<Open<ContractCustomer>>();
   for await (const { status } of client.proposals.sync({ since: new Date(), include: 'lineItems' })) {
     expectTypeOf(status).toEqualTypeOf<api.Proposal['status']>();
   }
@@ -23,6 +24,18 @@ async function calls(client: Client): Promise<void> {
   await client.customers.create({ name: 'Ann', metadata: { size: 3 } }, { idempotencyKey: 'k', onConflict: 'return' });
   await client.customers.update('cus_1', { name: 'Ann', notes: null, address: { city: null } }, { ifMatch: '"1"' });
 
+  expectTypeOf(await client.customers.get('cus_1')).toEqualTypeOf<api.Customer>();
+  expectTypeOf(await client.customers.get('cus_1', { timeoutMs: 5 })).toEqualTypeOf<api.Customer>();
+  expectTypeOf(await client.customers.get('cus_1', { ifNoneMatch: '"1"' })).toEqualTypeOf<api.Customer | null>();
+  const status: api.ProposalStatus = 'paused';
+  for await (const page of client.proposals.list().pages()) expectTypeOf(page).toEqualTypeOf<api.ProposalList>();
+  for await (const page of client.customers.sync({ checkpoint: status }).pages()) {
+    expectTypeOf(page).toEqualTypeOf<api.SyncPage<api.CustomerList>>();
+    expectTypeOf(page.erased).items.toEqualTypeOf<api.Customer>();
+  }
+
+  // @ts-expect-error a request takes known values only
+  await client.customers.list({ status });
   // @ts-expect-error there is no such field
   await client.customers.create({ nmae: 'Ann' });
   // @ts-expect-error a number is no name
@@ -68,16 +81,12 @@ test('the types of the client are those of the contract', () => {
   type Methods = { [Resource in keyof V1]: keyof V1[Resource] };
   type Named = { [Resource in keyof V1]: Exclude<keyof Client[Resource], 'sync'> };
   expectTypeOf<Named>().toEqualTypeOf<Methods>();
-  expectTypeOf<Awaited<ReturnType<Client['customers']['get']>>>().toEqualTypeOf<ContractCustomer>();
-  expectTypeOf<Awaited<ReturnType<Client['customers']['create']>>>().toEqualTypeOf<ContractCustomer>();
-  expectTypeOf<Awaited<ReturnType<Client['proposals']['get']>>>().toEqualTypeOf<ContractProposal>();
-  expectTypeOf<Parameters<Client['customers']['get']>>().toEqualTypeOf<
-    [customerId: string, options?: api.CallOptions]
-  >();
+  expectTypeOf<Awaited<ReturnType<Client['customers']['get']>>>().toEqualTypeOf<Open<ContractCustomer>>();
+  expectTypeOf<Awaited<ReturnType<Client['customers']['create']>>>().toEqualTypeOf<Open<ContractCustomer>>();
+  expectTypeOf<Awaited<ReturnType<Client['proposals']['get']>>>().toEqualTypeOf<Open<ContractProposal>>();
 });
 
 test('no query parameter has the name of an option', () => {
-  type Options = keyof (api.CreateOptions & api.UpdateOptions);
   type Parameters = keyof (api.CustomerListQuery & api.ProposalListQuery & api.ItemListQuery);
-  expectTypeOf<Options & (Parameters | 'onConflict')>().toBeNever();
+  expectTypeOf<keyof api.CallOptions & (Parameters | 'onConflict')>().toBeNever();
 });

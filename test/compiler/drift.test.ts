@@ -11,7 +11,15 @@ import type { Mutation } from './mutations.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
-const parts = ['contract', 'server', 'client', 'test/client/drift.test.ts', 'package.json', 'tsconfig.json'];
+const parts = [
+  'contract',
+  'server',
+  'client',
+  'test/client/drift.test.ts',
+  'test/client/open.ts',
+  'package.json',
+  'tsconfig.json',
+];
 let copy: string;
 
 beforeAll(async () => {

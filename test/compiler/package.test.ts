@@ -1,11 +1,12 @@
 /** The two packages as their users get them. */
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
+import { failIfUnresolved } from '../../server/build/build.ts';
 import { start, startServing } from '../faults/processes.ts';
 import type { Running } from '../faults/processes.ts';
 import { proposal } from '../records.ts';
@@ -20,15 +21,24 @@ beforeAll(async () => {
 afterAll(() => packed?.remove());
 
 const each = (): Packed[] => [packed.server, packed.client];
+/** The text of each file in the tarball, by its path. */
+async function contentsOf(tarball: string): Promise<Record<string, string>> {
+  const folder = await mkdtemp(join(packed.client.project, 'contents-'));
+  await run('tar', ['--extract', '--strip-components=1', '--file', tarball, '--directory', folder]);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const read = async (file: string) => [relative(folder, file), await readFile(file, 'utf8')] as const;
+  return Object.fromEntries(await Promise.all(files.map(read)));
+}
 const manifestOf = async ({ installed }: Packed) => JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
 
 describe('the packages', () => {
   test('contain built code and nothing else', () => {
     const known: Record<string, RegExp> = {
       'proposal-api':
-        /^(?:dist\/server\/[\w.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\.tgz|dist\/node_modules\/(?:@picocss\/pico|highlight\.js)\/.+|server\/proposal-api\.js|package\.json|[A-Z]+(?:\.md)?)$/,
+        /^(?:dist\/server\/[\w.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/deployment\/[\w.-]+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\/[\d.]+\.tgz|dist\/node_modules\/(?:@picocss\/pico|highlight\.js)\/.+|server\/proposal-api\.js|package\.json|(?:dist\/)?[A-Z]+(?:\.md|\.txt)?)$/,
       [clientName]:
-        /^(?:dist\/(?:esm|cjs)\/[\w-]+\.(?:js|d\.ts)|dist\/cjs\/package\.json|package\.json|README\.md|LICENSE)$/,
+        /^(?:dist\/(?:esm|cjs)\/[\w-]+\.(?:js|js\.map|d\.ts)|dist\/cjs\/package\.json|package\.json|README\.md|LICENSE)$/,
     };
     for (const { name, files } of each()) {
       expect(files.length, name).toBeGreaterThan(20);
@@ -40,6 +50,16 @@ describe('the packages', () => {
     expect(packed.client.files).toEqual(
       expect.arrayContaining(['dist/esm/index.d.ts', 'dist/cjs/index.js', 'README.md']),
     );
+  });
+
+  test('are not built where a library imports what is not there', async () => {
+    const project = await mkdtemp(join(packed.client.project, 'unresolved-'));
+    const library = join(project, 'node_modules/library');
+    await mkdir(library, { recursive: true });
+    await writeFile(join(library, 'index.js'), "import 'absent';");
+    await writeFile(join(project, 'use.mjs'), "import 'library';");
+    const bundle = await rolldown({ input: join(project, 'use.mjs'), onLog: failIfUnresolved });
+    await expect(bundle.generate()).rejects.toThrow(/absent/);
   });
 
   test('have nothing that publint would change', async () => {
@@ -56,19 +76,15 @@ describe('the packages', () => {
       expect(client[kind]).toBeUndefined();
   });
 
-  test('`npm pack ./client` makes the same file', async () => {
-    const { stdout } = await run('npm', [
-      'pack',
-      '--json',
-      '--pack-destination',
-      packed.client.project,
-      join(root, 'client'),
-    ]);
+  test('`npm pack ./client` makes the same package, but for the script that builds it', async () => {
+    const { project, tarball } = packed.client;
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project, join(root, 'client')]);
     const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')));
-    const [made, served] = await Promise.all(
-      [join(packed.client.project, filename), packed.client.tarball].map((file) => readFile(file)),
-    );
-    expect(made).toEqual(served);
+    const [made, served] = await Promise.all([contentsOf(join(project, filename)), contentsOf(tarball)]);
+    const { scripts, ...manifest } = JSON.parse(made['package.json'] ?? '');
+    expect(Object.keys(scripts)).toEqual(['prepack']);
+    expect(JSON.parse(served['package.json'] ?? '')).toEqual(manifest);
+    expect({ ...made, 'package.json': served['package.json'] }).toEqual(served);
   });
 });
 
@@ -112,6 +128,7 @@ describe('the build, without node_modules', () => {
     }
     expect(await (await fetch(`${serving.url}/docs/operating`)).text()).toContain('hljs-');
     const served = await fetch(`${serving.url}/client.tgz`);
+    expect(served.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(Buffer.from(await served.arrayBuffer())).toEqual(await readFile(packed.client.tarball));
   });
 });

@@ -41,7 +41,7 @@ export async function packAll(): Promise<AllPacked> {
   await run('npm', words, { cwd: folder });
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const server = await unpack('proposal-api', join(folder, `proposal-api-${version}.tgz`), join(folder, 'server'));
-  const client = await install(clientName, join(checkout, 'dist/client.tgz'), join(folder, 'client'));
+  const client = await install(clientName, join(checkout, `dist/client/${version}.tgz`), join(folder, 'client'));
   const alone = join(folder, 'alone');
   for (const part of ['package.json', 'dist']) await cp(join(checkout, part), join(alone, part), { recursive: true });
   return { server, client, built: join(alone, 'dist'), remove: () => rm(folder, { recursive: true, force: true }) };

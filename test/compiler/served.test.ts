@@ -1,50 +1,97 @@
 /** The typed client as the service provides it. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { clientName, install, root, run } from './packed.ts';
 
-describe('GET /client.tgz', () => {
-  const world = useWorld();
-  const get = (path: string, headers: Record<string, string> = {}) => fetch(world.url + path, { headers });
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const releases = join(root, 'client/releases');
 
-  test('needs no key, and says what it is: version, hash, and how long it may be kept', async () => {
-    const response = await get('/client.tgz');
+describe(`GET /client-${version}.tgz`, () => {
+  const world = useWorld();
+  const path = `/client-${version}.tgz`;
+  const get = (url: string, headers: Record<string, string> = {}) => fetch(world.url + url, { headers });
+
+  test('needs no key, and says what it is: version and hash', async () => {
+    const response = await get(path);
     const bytes = Buffer.from(await response.arrayBuffer());
-    const { version } = JSON.parse((await run('tar', ['-xzOf', await saved(bytes), 'package/package.json'])).stdout);
-    expect(response.status).toBe(200);
+    const packed = JSON.parse((await run('tar', ['-xzOf', await saved(bytes), 'package/package.json'])).stdout);
+    expect([response.status, packed.version, packed.scripts]).toEqual([200, version, undefined]);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/gzip',
       'content-disposition': `attachment; filename="proposal-api-client-${version}.tgz"`,
-      'cache-control': 'public, max-age=300',
       'repr-digest': `sha-512=:${createHash('sha512').update(bytes).digest('base64')}:`,
       'content-length': String(bytes.length),
     });
-    const named = await get(`/client-${version}.tgz`);
-    expect(named.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(Buffer.from(await named.arrayBuffer())).toEqual(bytes);
   });
 
   test('is not sent again to those who have it', async () => {
-    const etag = (await get('/client.tgz')).headers.get('etag') ?? '';
+    const etag = (await get(path)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w+/]{27}"$/);
-    const again = await get('/client.tgz', { 'if-none-match': etag });
+    const again = await get(path, { 'if-none-match': etag });
     expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
-    expect((await get('/client.tgz', { 'if-none-match': '"other"' })).status).toBe(200);
-    const head = await fetch(`${world.url}/client.tgz`, { method: 'HEAD' });
+    expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
+    const head = await fetch(world.url + path, { method: 'HEAD' });
     expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, etag, '']);
   });
 
-  test('of another version is not there, and the problem says which one is', async () => {
-    const response = await get('/client-0.9.0.tgz');
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({
-      code: 'route_not_found',
-      detail: expect.stringMatching(/has version \d+\.\d+\.\d+ of the client: http.*\/client\.tgz\.$/),
-    });
+  test('is where /client.tgz and /client.js lead', async () => {
+    for (const [newest, target] of [
+      ['/client.tgz', path],
+      ['/client.js', `/client-${version}/index.js`],
+    ] as const) {
+      const response = await fetch(world.url + newest, { redirect: 'manual' });
+      expect([response.status, response.headers.get('location')]).toEqual([302, world.url + target]);
+    }
+  });
+
+  test('of another version is not there, and the problem says which one is the newest', async () => {
+    for (const other of ['/client-0.9.0.tgz', '/client-0.9.0/index.js', `/client-${version}/nowhere.js`]) {
+      const response = await get(other);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({
+        code: 'route_not_found',
+        detail: expect.stringMatching(/newest version of the client is \d+\.\d+\.\d+: http.*\/client-[\d.]+\.tgz\.$/),
+      });
+    }
+  });
+
+  test('is also a module with types, for runtimes that install nothing', async () => {
+    const script = await get('/client.js');
+    expect([script.status, script.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(script.headers.get('content-type')).toMatch(/^text\/javascript/);
+    const types = await fetch(new URL(script.headers.get('x-typescript-types') ?? '', script.url));
+    expect(await types.text()).toContain("export { createClient } from './client.js';");
+    const folder = await mkdtemp(join(tmpdir(), 'proposal-api-module-'));
+    const names = (await run('tar', ['-tzf', await saved(Buffer.from(await (await get(path)).arrayBuffer()))])).stdout;
+    for (const [, name = ''] of names.matchAll(/^package\/dist\/esm\/([\w-]+\.js)$/gm)) {
+      await writeFile(
+        join(folder, name.replace('.js', '.mjs')),
+        (await (await get(`/client-${version}/${name}`)).text()).replaceAll(".js'", ".mjs'"),
+      );
+    }
+    const tenant = await world.organization();
+    const program = `import { createClient } from './index.mjs';
+      const { plan } = await createClient({ baseUrl: '${world.url}', apiKey: '${tenant.key}' }).me.get();
+      console.log(plan);`;
+    await writeFile(join(folder, 'program.mjs'), program);
+    expect((await run(process.execPath, [join(folder, 'program.mjs')])).stdout).toBe('team\n');
+  });
+
+  test('is the URL that everything we publish names', async () => {
+    const guides = await get('/docs/first-call.md');
+    const texts = [
+      await readFile(join(root, 'README.md'), 'utf8'),
+      await guides.text(),
+      await (await get('/llms.txt')).text(),
+    ];
+    for (const text of texts) {
+      expect(text).toContain(path);
+      expect(text).not.toMatch(/\/client\.tgz|client-(?!1)[\d.]+\.tgz/);
+    }
   });
 
   test('is what npm installs, and it compiles and runs', async () => {
@@ -52,7 +99,7 @@ describe('GET /client.tgz', () => {
     await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const folder = await mkdtemp(join(tmpdir(), 'proposal-api-install-'));
     try {
-      const { project } = await install(clientName, `${world.url}/client.tgz`, join(folder, 'project'));
+      const { project } = await install(clientName, `${world.url}${path}`, join(folder, 'project'));
       await writeFile(
         join(project, 'names.mts'),
         `import { createClient } from '${clientName}';
@@ -66,6 +113,21 @@ describe('GET /client.tgz', () => {
       await rm(folder, { recursive: true });
     }
   });
+});
+
+test('a released version has the bytes that it was released with', async () => {
+  const sums = await readFile(join(releases, 'SHA512SUMS'), 'utf8').catch(() => '');
+  const kept = sums.split('\n').flatMap((line) => (line === '' ? [] : [line.split('  ')]));
+  for (const [hash, name = ''] of kept) {
+    const bytes = await readFile(join(releases, name));
+    expect(createHash('sha512').update(bytes).digest('hex'), name).toBe(hash);
+  }
+  if (!kept.some(([, name]) => name === `${version}.tgz`)) return;
+  const fresh = join(await mkdtemp(join(tmpdir(), 'proposal-api-fresh-')), 'client.tgz');
+  await run(process.execPath, [join(root, 'client/build/build.ts'), '--tarball', fresh]);
+  expect(await readFile(fresh), 'raise the version: this one is released').toEqual(
+    await readFile(join(releases, `${version}.tgz`)),
+  );
 });
 
 async function saved(bytes: Buffer): Promise<string> {

@@ -1,5 +1,6 @@
 /** The two documents as an outsider reads them: parsed JSON, a fresh copy each time. */
-import { openApi30Document, openApiDocument, swagger20Document } from '../../contract/openapi/openapi.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { swagger20Document } from '../../server/http/documents/swagger.ts';
 
 const baseUrl = 'https://api.northwind.example';
 

@@ -16,6 +16,9 @@ async function connect({ key }: Pick<Tenant, 'key'>): Promise<Client> {
   return client;
 }
 
+/** Results are text: JSON, once. */
+const valueOf = (result: unknown) => JSON.parse(Object(result).content[0].text);
+
 const lines = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     name: `Queso Cabrales, ${index} kg`,
@@ -41,15 +44,15 @@ async function tenProposals(tenant: Tenant): Promise<void> {
 }
 
 describe('the official client', () => {
-  test('lists the tools, calls them, and checks what they return against their schemas', async () => {
+  test('lists the tools and calls them', async () => {
     const tenant = await world.organization();
     const client = await connect(tenant);
     const { tools } = await client.listTools();
-    expect(tools).toHaveLength(9);
+    expect(tools).toHaveLength(10);
     const made = await client.callTool({ name: 'save_customer', arguments: { name: 'Ann', email: 'ann@example.com' } });
     const found = await client.callTool({ name: 'find_customers', arguments: { q: 'ann' } });
-    expect(found.structuredContent).toMatchObject({ records: [{ name: 'Ann', email: 'ann@example.com' }] });
-    expect(made.structuredContent).toMatchObject({ name: 'Ann', status: 'active' });
+    expect(valueOf(found)).toMatchObject({ records: [{ name: 'Ann', email: 'ann@example.com' }] });
+    expect(valueOf(made)).toMatchObject({ name: 'Ann', status: 'active' });
     const failed = await client.callTool({ name: 'save_customer', arguments: { name: 'Ann', email: 'nobody' } });
     expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('validation_failed') }] });
     await client.close();
@@ -69,7 +72,8 @@ describe('the official client', () => {
     const found = encode(text).length;
     process.stdout.write(`tools ${listed} tokens, ten proposals ${found}\n`);
     expect(JSON.parse(text).records).toHaveLength(10);
-    expect(listed).toBeLessThan(3_000);
+    // Every filter of every list, and their rules.
+    expect(listed).toBeLessThan(3_800);
     expect(found).toBeLessThan(2_500);
     await client.close();
   });
@@ -81,10 +85,10 @@ describe('the client of the AI SDK', () => {
     const headers = { Authorization: `Bearer ${tenant.key}` };
     const client = await createMCPClient({ transport: { type: 'http', url: `${world.url}/mcp`, headers } });
     const tools = await client.tools();
-    expect(Object.keys(tools)).toHaveLength(9);
+    expect(Object.keys(tools)).toHaveLength(10);
     const options = { messages: [], toolCallId: '1', context: {} };
     const made = await tools.create_item?.execute({ type: 'service', name: 'Painting', unitPrice: '12.50' }, options);
-    expect(made).toMatchObject({ structuredContent: { name: 'Painting', unitPrice: '12.50' } });
+    expect(valueOf(made)).toMatchObject({ name: 'Painting', unitPrice: '12.50' });
     await client.close();
   });
 });

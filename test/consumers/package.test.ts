@@ -92,6 +92,12 @@ describe('types', () => {
     expect(await compile(compilers['5.9'], 'with-node', settings, { 'use.mts': imports + body })).toBe('');
   });
 
+  test('compile without the types of Node and of browsers', async () => {
+    const bare = `${globals}declare const console: { log(text: string): void };\n`;
+    const files = { 'use.mts': `${imports}${bare}${body}` };
+    expect(await compile(compilers['5.9'], 'bare', { module: 'nodenext', lib: ['es2022'] }, files)).toBe('');
+  });
+
   test.each(Object.entries(compilers))('notice a mistake under TypeScript %s', async (version, compiler) => {
     const wrong = `${imports}${globals}${body.replace("name: 'Ann'", "nmae: 'Ann'")}`;
     const said = await compile(compiler, `wrong-${version}`, { module: 'nodenext' }, { 'use.mts': wrong });
@@ -100,7 +106,7 @@ describe('types', () => {
 
   test('are found by every module resolver', async () => {
     const { stdout } = await run(join(tools, '.bin/attw'), [client.tarball, '--format', 'ascii']);
-    expect(stdout.match(/^(?:node10|node16 \(from CJS\)|node16 \(from ESM\)|bundler): 🟢/gm)).toHaveLength(8);
+    expect(stdout.match(/^(?:node10|node16 \(from CJS\)|node16 \(from ESM\)|bundler): 🟢/gm)).toHaveLength(12);
   });
 
   test('explain every method, field and option in an editor', () => {

@@ -10,12 +10,12 @@ import { documents, versions } from './documents.ts';
 
 const { convert } = createRequire(import.meta.url)('openapi-to-postmanv2');
 
-/** Of the import dialog: values come from the examples, and optional parameters are listed without being ticked. */
+/** Of the import dialog: values come from the examples, and optional parameters are ticked, or only listed. */
 const settings = {
   requestParametersResolution: 'Example',
   exampleParametersResolution: 'Example',
-  enableOptionalParameters: false,
 };
+const dialogs = [true, false].map((enableOptionalParameters) => ({ ...settings, enableOptionalParameters }));
 
 type Pair = { key: string; value: string; disabled?: boolean };
 type Item = {
@@ -30,9 +30,9 @@ type Item = {
 };
 type Collection = { item: Item[]; auth: { type: string } };
 
-const importOf = (document: object): Promise<Collection> =>
+const importOf = (document: object, dialog: object): Promise<Collection> =>
   new Promise((resolve, reject) => {
-    convert({ type: 'json', data: document }, settings, (error: unknown, result: any) => {
+    convert({ type: 'json', data: document }, dialog, (error: unknown, result: any) => {
       if (error ?? !result.result) reject(new Error(String(error ?? result.reason)));
       else resolve(result.output[0].data);
     });
@@ -75,16 +75,18 @@ async function send({ request }: Item, server: { url: string; key: string }): Pr
 }
 
 describe.each(versions)('the collection of OpenAPI %s', (version) => {
-  test('has every operation, and each succeeds', async () => {
-    const { item, auth } = await importOf(documents[version]());
-    const requests = item.flatMap(requestsIn);
-    expect([requests.length, auth.type]).toEqual([10, 'bearer']);
+  test('has every operation, and each succeeds twice, with and without its optional parameters', async () => {
     const demo = await startDemo();
     try {
       const failed: string[] = [];
-      for (const one of requests) {
-        const status = await send(one, demo);
-        if (status >= 300) failed.push(`${one.name}: ${status}`);
+      for (const dialog of dialogs) {
+        const { item, auth } = await importOf(documents[version](), dialog);
+        const requests = item.flatMap(requestsIn);
+        expect([requests.length, auth.type]).toEqual([10, 'bearer']);
+        for (const one of [...requests, ...requests]) {
+          const status = await send(one, demo);
+          if (status >= 300) failed.push(`${one.name}: ${status}`);
+        }
       }
       expect(failed).toEqual([]);
     } finally {

@@ -78,7 +78,7 @@ export const app = {
     find_customer: {
       key: 'find_customer',
       noun: 'Customer',
-      display: label('Finds a customer by e-mail address'),
+      display: label('Finds a customer by email address'),
       operation: { perform: findCustomer, inputFields: [{ key: 'email', required: true }], sample },
     },
   },

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBackup } from '../../server/database/backup.ts';
 import { migrate } from '../../server/database/migrate.ts';
@@ -14,6 +15,7 @@ import { emptyDatabase, startService } from '../faults/service.ts';
 const cleanups: (() => Promise<unknown>)[] = [];
 let sourceUrl = '';
 let file = '';
+let written = '';
 
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-backup-'));
@@ -38,6 +40,9 @@ beforeAll(async () => {
   // With it, what it writes from time to time is written.
   await source.close();
   file = join(folder, 'all.backup');
+  const backup = start(['backup', file], { DATABASE_URL: sourceUrl });
+  await backup.exited;
+  written = backup.output.text;
 });
 afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
@@ -68,11 +73,9 @@ async function target(): Promise<string> {
 }
 
 test('a backup can be read by its owner only, and brings back every row', async () => {
-  const backup = start(['backup', file], { DATABASE_URL: sourceUrl });
-  await backup.exited;
   const stored = await contents(sourceUrl);
   expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(1);
-  expect(backup.output.text).toBe(`Wrote ${stored.length} tables to ${file}\n`);
+  expect(written).toBe(`Wrote ${stored.length} tables to ${file}\n`);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const url = await target();
   const restore = start(['restore', file], { DATABASE_URL: url });
@@ -87,18 +90,37 @@ test('a database with organizations is left alone', async () => {
   expect(await contents(sourceUrl)).toEqual(before);
 });
 
-test('a backup that is cut off, and a file that is none, restore nothing', async () => {
+test('restores nothing from a truncated backup or another kind of file', async () => {
   const bytes = await readFile(file);
   const url = await target();
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());
   await migrate(database);
-  await expect(readBackup({ url }, Readable.from([bytes.subarray(0, bytes.length - 200)]))).rejects.toThrow(/cut off/);
-  await expect(readBackup({ url }, Readable.from([Buffer.from('name,email\n')]))).rejects.toThrow(/not a backup/);
+  await expect(readBackup({ url }, Readable.from([bytes.subarray(0, bytes.length - 200)]))).rejects.toThrow(
+    /truncated/,
+  );
+  await expect(readBackup({ url }, Readable.from([Buffer.from('name,email\n')]))).rejects.toThrow(
+    /not a Proposal API backup file/,
+  );
+  const [header = ''] = gunzipSync(bytes).toString().split('\n');
+  const without = gzipSync(`${header}\n\\end\n`);
+  await expect(readBackup({ url }, Readable.from([without]))).rejects.toThrow(
+    /lacks the table \S+; nothing was restored/,
+  );
+  const endless = gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(70 * 1024 * 1024, 'x')]));
+  await expect(readBackup({ url }, Readable.from([endless]))).rejects.toThrow(/a line has no end/);
   expect((await database.pool.query('select from organizations')).rowCount).toBe(0);
+  expect((await database.pool.query('select from sign_in.secret')).rowCount).toBe(1);
   const missing = start(['restore', join(tmpdir(), 'no such file')], { DATABASE_URL: url });
   await missing.exited;
   expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
+});
+
+test('a file that cannot be written is named in one sentence', async () => {
+  const backup = start(['backup', '/nowhere/all.backup'], { DATABASE_URL: sourceUrl });
+  await backup.exited;
+  expect(backup.child.exitCode).toBe(1);
+  expect(backup.output.text).toBe('error: /nowhere/all.backup cannot be written (ENOENT)\n');
 });
 
 test('closing a database ends its connections, although the ORM sent nothing', async () => {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { requireOurs } from '../../server/database/postgres-binaries.ts';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/database/postgres.ts';
+import { requireOurs } from '../../server/embedded/binaries.ts';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 
-const MODULE = new URL('../../server/database/postgres.ts', import.meta.url).href;
+const MODULE = new URL('../../server/embedded/postgres.ts', import.meta.url).href;
 const SETTINGS = { fsync: 'off' };
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -39,7 +39,7 @@ describe('the embedded database', () => {
     expect(there.url).toBe(here.url);
   });
 
-  test('runs until the last one leaves', async () => {
+  test('stops when the last process exits', async () => {
     const dataDir = await emptyFolder();
     const first = await open(dataDir);
     const second = await open(dataDir);
@@ -248,7 +248,7 @@ describe('a folder that other accounts can change', () => {
     await database.close();
     const roots = await emptyFolder();
     await writeFile(join(roots, 'file'), 'kept');
-    await rm(join(dataDir, 'postgres'), { recursive: true });
+    for (const name of ['postgres', 'postgres.pgpass']) await rm(join(dataDir, name), { recursive: true });
     await symlink(roots, join(dataDir, 'postgres'));
     await expect(open(dataDir)).rejects.toThrow(/Cannot create the database/);
     expect((await lstat(roots)).uid).toBe(0);

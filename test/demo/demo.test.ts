@@ -14,7 +14,7 @@ import type { Database } from '../../server/database/orm.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { Item } from '../../server/entities/item.ts';
-import { setPassword } from '../../server/accounts/sign-in.ts';
+import { setPassword } from '../../server/accounts/password-links.ts';
 import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/http/server.ts';
 import type { Serving } from '../../server/http/server.ts';
@@ -39,8 +39,8 @@ afterAll(async () => {
 });
 
 describe('what is printed', () => {
-  test('names what was made, the key once by itself, and that it is not shown again', async () => {
-    expect(demo.printed.join('\n')).toMatch(/61 customers, 44 items, 120 proposals[^]*shown only now/);
+  test('names what was made, the key once on a line of its own, and that it is not shown again', async () => {
+    expect(demo.printed.join('\n')).toMatch(/61 customers, 44 items, 120 proposals[^]*shown only once/);
     expect(demo.printed.map((line) => line.trim()).filter((line) => /^ak_live_[0-9a-f]{64}$/.test(line))).toEqual([
       printedKey(),
     ]);
@@ -132,7 +132,7 @@ describe('a first run', () => {
       () => {
         throw new Error('killed');
       },
-      (member, password) => setPassword(database, member, password),
+      (member, password) => setPassword(database.signIns, member, password),
     );
     await expect(killed).rejects.toThrow('killed');
     for (const table of ['organizations', 'customers', 'api_keys']) expect(await countRows(database, table)).toBe(0);
@@ -176,7 +176,7 @@ async function linesOf(database: Database, url: string): Promise<string[]> {
     database,
     url,
     (line) => lines.push(line),
-    (member, password) => setPassword(database, member, password),
+    (member, password) => setPassword(database.signIns, member, password),
   );
   return lines;
 }

@@ -1,23 +1,24 @@
 /** What every page of the documentation promises: it is whole, leads somewhere, and asks nobody else. */
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { gunzipSync } from 'node:zlib';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
 import { problemCatalogue } from '../../contract/problems/catalogue.ts';
 import { fieldCodes } from '../../contract/problems/field-codes.ts';
-import { scalar } from '../../server/web/docs/assets.ts';
+import { changelogFeed, releasesOf } from '../../server/web/docs/changelog.ts';
+import { pages as allPages } from '../../server/web/docs/pages.ts';
+import { groups } from '../../server/web/docs/guides.ts';
 import { docs } from '../../server/web/docs/router.ts';
+import { signIn, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
-import { guidePaths, idsOf, readGuides, readPage, referencesOf } from './reading.ts';
+import { pagePaths, idsOf, readPages, readPage, referencesOf } from './reading.ts';
 
-describe('the guides', () => {
+describe('the pages', () => {
   const world = useWorld();
 
   test('are HTML that needs no key, kept fresh, under a policy that lets nothing foreign in', async () => {
-    for (const { path, headers } of await readGuides(world)) {
+    for (const { path, headers } of await readPages(world)) {
       expect(headers.get('content-type'), path).toBe('text/html; charset=utf-8');
       expect(headers.get('cache-control'), path).toBe('private, no-cache');
       const policy = headers.get('content-security-policy') ?? '';
@@ -27,16 +28,16 @@ describe('the guides', () => {
   });
 
   test('have no script or style of their own in the page', async () => {
-    for (const { path, html } of await readGuides(world)) {
+    for (const { path, html } of await readPages(world)) {
       expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|javascript:/i);
     }
   });
 
   test('refer to no other host', async () => {
-    const pages = [...(await readGuides(world)), await readPage(world, '/docs/reference')];
+    const pages = await readPages(world);
     for (const page of pages) {
       const foreign = referencesOf(page).filter(
-        (address) => !/^(?:[/#]|data:,$)/.test(address) || address.startsWith('//'),
+        (address) => !address.startsWith(world.url) && (!/^(?:[/#]|data:,$)/.test(address) || address.startsWith('//')),
       );
       expect(foreign, page.path).toEqual([]);
     }
@@ -44,8 +45,8 @@ describe('the guides', () => {
     expect((await readPage(world, sheet)).html).not.toMatch(/url\(|@import|https?:/);
   });
 
-  test('lead only to pages, and to places in them, that there are', async () => {
-    const pages = await readGuides(world);
+  test('link only to existing pages and anchors', async () => {
+    const pages = await readPages(world);
     const broken: string[] = [];
     const reached = new Map<string, { status: number; ids: string[] }>();
     for (const page of pages) {
@@ -53,14 +54,12 @@ describe('the guides', () => {
         const { pathname, hash, href } = new URL(address, world.url + page.path);
         const target = reached.get(pathname) ?? (await reach(href, pathname));
         reached.set(pathname, target);
-        // The places of the viewer are made in the browser, and looked at there.
-        const found =
-          hash === '' || pathname === '/docs/reference' || target.ids.includes(decodeURIComponent(hash.slice(1)));
+        const found = hash === '' || target.ids.includes(decodeURIComponent(hash.slice(1)));
         if (target.status >= 400 || !found) broken.push(`${page.path}: ${address} (${target.status})`);
       }
     }
     expect(broken).toEqual([]);
-    expect([...reached.keys()]).toEqual(expect.arrayContaining([...guidePaths, '/docs/reference', '/openapi.json']));
+    expect([...reached.keys()]).toEqual(expect.arrayContaining([...pagePaths, '/openapi.json']));
 
     async function reach(href: string, path: string) {
       const response = await fetch(href, { redirect: 'manual' });
@@ -68,19 +67,26 @@ describe('the guides', () => {
     }
   });
 
+  test('weigh at most 60 kB each', async () => {
+    const heavy = (await readPages(world)).filter(({ html }) => Buffer.byteLength(html) > 60_000);
+    expect(heavy.map(({ path, html }) => [path, Buffer.byteLength(html)])).toEqual([]);
+  });
+
   test('use no id twice', async () => {
-    for (const page of await readGuides(world))
+    for (const page of await readPages(world))
       expect(idsOf(page).toSorted(), page.path).toEqual([...new Set(idsOf(page))].toSorted());
   });
 
   test('name this server in their examples', async () => {
-    for (const { path, html } of await readGuides(world)) {
+    for (const { path, html } of await readPages(world)) {
       expect(html, path).not.toContain('api.example.com');
-      if (path !== '/docs/errors') expect(html.includes(world.url), path).toBe(true);
+      const [, content = ''] = /<main[^>]*>([^]*)<\/main>/.exec(html) ?? [];
+      const source = allPages.find(({ slug }) => path === (slug === '' ? '/docs' : `/docs/${slug}`))?.markdown() ?? '';
+      expect(content.includes(world.url), path).toBe(source.includes('api.example.com'));
     }
   });
 
-  test('answer HEAD, forgive a slash at the end, and are the only pages there', async () => {
+  test('support HEAD and a trailing slash; unknown pages are 404', async () => {
     expect((await fetch(`${world.url}/docs/errors`, { method: 'HEAD' })).status).toBe(200);
     expect((await fetch(`${world.url}/docs/`)).status).toBe(200);
     const answer = await fetch(`${world.url}/docs/nothing`);
@@ -88,6 +94,55 @@ describe('the guides', () => {
       404,
       'application/problem+json; charset=utf-8',
     ]);
+  });
+
+  test('an unknown page is a page for browsers, with the search field and the menu', async () => {
+    const response = await fetch(`${world.url}/docs/nothing`, { headers: { accept: 'text/html' } });
+    expect(response.status).toBe(404);
+    const page = await response.text();
+    expect(page).toContain('There is no page at this URL.');
+    expect(page).toContain('action="/docs/search"');
+    expect(page).toContain('href="/docs/first-call"');
+    expect(page).toContain('content="noindex"');
+  });
+
+  test('are grouped by reader in the menu, each in exactly one group', async () => {
+    const { html } = await readPage(world, '/docs/errors');
+    const [, menu = ''] = /<nav class="guides"[^>]*>([\s\S]*?)<\/nav>/.exec(html) ?? [];
+    const readers = [...menu.matchAll(/<span>(\w+)<\/span>/g)].map(([, reader]) => reader);
+    expect(readers).toEqual(['Start', 'Build', 'Automate', 'Administer', 'Operate', 'Changes']);
+    const links = [...menu.matchAll(/href="([^"]+)"/g)].map(([, path]) => path);
+    expect(links.filter((path) => path !== '/docs/reference')).toEqual(
+      pagePaths.filter((path) => !path.startsWith('/docs/reference')),
+    );
+    const text = await (await fetch(`${world.url}/llms.txt`)).text();
+    expect([...text.matchAll(/^## (\w+)$/gm)].map(([, reader]) => reader)).toEqual([...readers, 'Reference']);
+  });
+
+  test('tell search engines and previews of links their address, title and summary', async () => {
+    for (const { path, html } of await readPages(world)) {
+      expect(html, path).toContain(`<link rel="canonical" href="${world.url}${path}" />`);
+      expect(html, path).toContain(`<meta property="og:url" content="${world.url}${path}" />`);
+      const [, summary] = /<meta name="description" content="([^"]+)"/.exec(html) ?? [];
+      expect(html, path).toContain(`<meta property="og:description" content="${summary}" />`);
+    }
+    expect((await readPage(world, '/docs/search?q=retry')).html).not.toContain('canonical');
+  });
+});
+
+describe('the guides for administrators', () => {
+  const world = useWorld();
+  const administer = groups.find(({ title }) => title === 'Administer')?.guides ?? [];
+
+  test('link to pages of the settings that exist', async () => {
+    const tenant = await world.organization();
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    const linked = new Set<string>();
+    for (const { slug } of administer)
+      for (const address of referencesOf(await readPage(world, `/docs/${slug}`)))
+        if (address.startsWith('/settings/')) linked.add(address);
+    expect(linked.size).toBeGreaterThan(5);
+    for (const path of linked) expect((await admin.get(path)).status, path).toBe(200);
   });
 });
 
@@ -101,11 +156,33 @@ describe('the search', () => {
 
   test('finds sections of guides and errors, those with the words in their title first', async () => {
     expect((await search('rate_limited')).urls[0]).toBe('/docs/errors#rate_limited');
-    expect((await search('Keep COPY step')).urls[0]).toBe('/docs/pagination-and-sync#keep-a-copy-in-step');
+    expect((await search('Keep COPY sync')).urls[0]).toBe('/docs/pagination-and-sync#keep-a-local-copy-in-sync');
     expect((await search('cursor_mismatch filter')).urls).toContain('/docs/errors#cursor_mismatch');
     expect((await search('luleå')).urls).toContain((await search('lulea')).urls[0]);
     expect((await search('xylophone')).urls).toEqual([]);
     expect((await search('')).urls).toEqual([]);
+  });
+
+  test.each([
+    ['sdk', '/docs/sdks'],
+    ['webhooks', '/docs/webhooks'],
+    ['rotate key', '/docs/api-keys#replace-a-key'],
+    ['sandbox', '/docs/api-keys#there-is-no-sandbox'],
+    ['timeout', '/docs/typed-client#timeouts-and-cancellation'],
+    ['changelog', '/docs/changelog'],
+    ['permissions', '/docs/members#roles-and-permissions'],
+    ['rollback', '/docs/operating#rolling-back'],
+    ['proposal status', '/docs/proposals#statuses-of-a-proposal'],
+    ['java', '/docs/sdks#generate-a-client'],
+    ['delete', '/docs/personal-data#why-there-is-no-delete'],
+  ])('finds “%s” first where it is explained', async (query, url) => {
+    expect((await search(query)).urls[0]).toBe(url);
+  });
+
+  test('says where to look if nothing is found', async () => {
+    const { page } = await search('xylophone');
+    expect(page.html).toContain('Nothing found for “xylophone”.');
+    expect(page.html).toContain('<a href="/docs/reference">reference</a>');
   });
 
   test('leads only to sections that there are', async () => {
@@ -127,6 +204,26 @@ describe('the search', () => {
   });
 });
 
+describe('for search engines', () => {
+  const world = useWorld({ securityContact: 'mailto:security@acme.example' });
+  const without = useWorld();
+
+  test('robots.txt leads to a sitemap with every page, by the address that the page names as its own', async () => {
+    const [, sitemap = ''] = /^Sitemap: (.+)$/m.exec((await readPage(world, '/robots.txt')).html) ?? [];
+    const response = await fetch(sitemap);
+    expect(response.headers.get('content-type')).toBe('application/xml; charset=utf-8');
+    const urls = [...(await response.text()).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url = '']) => url);
+    expect(urls).toEqual(pagePaths.map((path) => world.url + path));
+  });
+
+  test('security.txt names the contact that is configured, and is not there without one', async () => {
+    const text = (await readPage(world, '/.well-known/security.txt')).html;
+    expect(text).toContain('Contact: mailto:security@acme.example\n');
+    expect(Date.parse(/^Expires: (.+)$/m.exec(text)?.[1] ?? '')).toBeGreaterThan(Date.now());
+    expect((await fetch(`${without.url}/.well-known/security.txt`)).status).toBe(404);
+  });
+});
+
 describe('for language models', () => {
   const world = useWorld();
 
@@ -134,7 +231,7 @@ describe('for language models', () => {
     const response = await fetch(`${world.url}/llms.txt`);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const urls = [...(await response.text()).matchAll(/\]\((\S+)\)/g)].map(([, url = '']) => url);
-    expect(urls.filter((url) => url.endsWith('.md')).length).toBeGreaterThan(guidePaths.length);
+    expect(urls.filter((url) => url.endsWith('.md')).length).toBeGreaterThan(pagePaths.length);
     for (const url of new Set(urls)) {
       expect(url).toMatch(new RegExp(`^${world.url}/`));
       const page = await fetch(url);
@@ -145,6 +242,46 @@ describe('for language models', () => {
       expect(text, url).toMatch(/^# \w/);
       expect(text, url).not.toMatch(/api\.example\.com|<!--/);
     }
+    const everything = await (await fetch(`${world.url}/llms-full.txt`)).text();
+    const headings = allPages.map(({ markdown }) => markdown().split('\n', 1)[0] ?? '');
+    expect(headings.filter((heading) => !everything.includes(`${heading}\n`))).toEqual([]);
+  });
+});
+
+describe('the changelog', () => {
+  const world = useWorld();
+  const changelog =
+    '## [Unreleased]\n\n## [1.1.0] - 2026-12-24\n\n### Added\n\n- Tags & more.\n\n## [1.0.0]\n\nFirst.\n';
+
+  test('has an Atom feed of the releases that are dated, for a subscriber of the page', async () => {
+    const feed = changelogFeed('https://api.example.com', releasesOf(changelog));
+    expect(feed).toContain('<updated>2026-12-24T00:00:00Z</updated>');
+    expect([...feed.matchAll(/<id>(.*)<\/id>/g)].map(([, id]) => id)).toEqual([
+      'https://api.example.com/docs/changelog',
+      'https://api.example.com/docs/changelog#1-1-0',
+    ]);
+    expect(feed).toContain('&lt;li&gt;Tags &amp;amp; more.&lt;/li&gt;');
+    const served = await fetch(`${world.url}/docs/changelog.atom`);
+    expect(served.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+    expect(await served.text()).toContain(`<id>${world.url}/docs/changelog</id>`);
+  });
+
+  test('is on a page, each version with its own heading', async () => {
+    const { html } = await readPage(world, '/docs/changelog');
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(html).toContain(`<h2 id="${version.replaceAll('.', '-')}">`);
+  });
+});
+
+describe('a picture', () => {
+  const world = useWorld();
+
+  test('is part of its page, with a text alternative, and a file for readers of the Markdown', async () => {
+    const { html } = await readPage(world, '/docs/proposals');
+    expect(html).toMatch(/<span class="picture" role="img" tabindex="0" aria-label="[^"]+">\s*<svg/);
+    const markdown = await readPage(world, '/docs/proposals.md');
+    const [, file = ''] = /!\[[^\]]+\]\(([\w-]+\.svg)\)/.exec(markdown.html) ?? [];
+    expect((await readPage(world, `/docs/${file}`)).headers.get('content-type')).toContain('image/svg+xml');
   });
 });
 
@@ -163,7 +300,7 @@ describe('behind a proxy that adds a path', () => {
     const guide = await read('/docs/first-call');
     expect(guide).toContain('href="/api/docs/errors#external_id_taken"');
     expect(guide).toContain('curl https://proposals.northwind.example/api/v1/me');
-    expect(await read('/docs/reference')).toContain('data-root="/api"');
+    expect(await read('/docs/reference/get-customer')).toContain('data-root="/api"');
     server.close();
   });
 });
@@ -197,25 +334,13 @@ describe('the files of the pages', () => {
   const world = useWorld();
 
   test('are kept by browsers for good, because another content has another name', async () => {
-    const pages = [await readPage(world, '/docs'), await readPage(world, '/docs/reference')];
+    const pages = [await readPage(world, '/docs'), await readPage(world, '/docs/reference/list-customers')];
     const files = new Set(pages.flatMap(referencesOf).filter((address) => address.startsWith('/docs/assets/')));
-    expect(files.size).toBe(5);
+    expect(files.size).toBe(3);
     for (const file of files) {
       const { headers } = await readPage(world, file);
       expect(headers.get('cache-control'), file).toBe('public, max-age=31536000, immutable');
       expect(file).toMatch(/\.[0-9a-f]{10}\.(?:js|css)$/);
-    }
-  });
-
-  test('the viewer is the published one, and arrives with and without compression', async () => {
-    const file = referencesOf(await readPage(world, '/docs/reference')).find((address) => address.includes('scalar'));
-    const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
-    const stored = readFileSync(new URL(`../../server/web/docs/assets/${scalar.file}`, import.meta.url));
-    expect(sha256(gunzipSync(stored))).toBe(scalar.sha256);
-    for (const encoding of ['gzip', 'identity']) {
-      const response = await fetch(`${world.url}${file}`, { headers: { 'accept-encoding': encoding } });
-      expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
-      expect(sha256(await response.bytes())).toBe(scalar.sha256);
     }
   });
 });

@@ -1,9 +1,11 @@
 /** The pages as a reader gets them: their links, their ids, and the code on them. */
 import { expect } from 'vitest';
-import { guides } from '../../server/web/docs/guides.ts';
+import { pages } from '../../server/web/docs/pages.ts';
 import type { World } from '../world.ts';
 
-export const guidePaths = guides.map(({ slug }) => (slug === '' ? '/docs' : `/docs/${slug}`));
+const pathOf = ({ slug }: { slug: string }) => (slug === '' ? '/docs' : `/docs/${slug}`);
+/** The guides and the reference. */
+export const pagePaths = pages.map(pathOf);
 
 export type Page = { path: string; headers: Headers; html: string };
 
@@ -13,8 +15,7 @@ export async function readPage(world: World, path: string): Promise<Page> {
   return { path, headers: response.headers, html: await response.text() };
 }
 
-export const readGuides = (world: World): Promise<Page[]> =>
-  Promise.all(guidePaths.map((path) => readPage(world, path)));
+export const readPages = (world: World): Promise<Page[]> => Promise.all(pagePaths.map((path) => readPage(world, path)));
 
 const unescape = (text: string) =>
   text

@@ -63,8 +63,9 @@ export async function newReader(world: World): Promise<Reader> {
     return text
       .replaceAll('ak_live_your_key', tenant.key)
       .replaceAll('your-organization', tenant.organization.slug)
-      .replaceAll('npx proposal-api', `node ${program}`)
+      .replaceAll('npx proposal-api', `node '${program}'`)
       .replaceAll(`from '${clientName}'`, `from '${join(root, 'client/index.ts')}'`)
+      .replaceAll(`from '${clientName}/testing'`, `from '${join(root, 'client/testing.ts')}'`)
       .replaceAll(/\b(cus|itm|prp)_01jzy3v1k8e2tb6qk3x5w9r7md\b/g, (_, prefix: keyof typeof ids) => ids[prefix]);
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { exportRecords } from '../../server/export/export-records.ts';
+import { spooled } from '../../server/export/spool.ts';
 import type { ExportOptions } from '../../server/export/export-records.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -94,10 +95,12 @@ describe('an export', () => {
       const text = await exported(tenant, { kind, format: 'jsonl' });
       expect(await other.importing.rows(kind, ...text.trim().split('\n'))).toMatchObject({ rejected: 0 });
     }
-    const ids = { id: '', customerId: '', customer: {}, itemId: '', updatedAt: '', createdAt: '', statusChangedAt: '' };
+    const ids = { id: '', customerId: '', customer: {}, itemId: '', etag: '' };
+    const times = { updatedAt: '', createdAt: '', statusChangedAt: '' };
     const bare = (record: { lineItems: object[] }) => ({
       ...record,
       ...ids,
+      ...times,
       lineItems: record.lineItems.map((line) => ({ ...line, ...ids })),
     });
     expect(bare(await fetchRecord(other.tenant, 'proposals', 'P-1'))).toEqual(
@@ -146,5 +149,48 @@ describe('an export', () => {
     }
     expect(pieces.join('')).toContain('Before');
     expect(pieces.join('')).not.toContain('After');
+  });
+});
+
+describe('a reader that is slower than the database', () => {
+  test('gets everything, while the source ends without it', async () => {
+    const ended = Promise.withResolvers<void>();
+    async function* source() {
+      for (let index = 0; index < 300; index += 1) yield `${index} ${'x'.repeat(10_000)}\n`;
+      ended.resolve();
+    }
+    const read: Buffer[] = [];
+    for await (const bytes of spooled(source())) {
+      // The source does not wait for the first of these to be taken.
+      await ended.promise;
+      read.push(bytes);
+    }
+    expect(
+      Buffer.concat(read)
+        .toString()
+        .split('\n')
+        .map((line) => Number.parseInt(line)),
+    ).toEqual([...Array.from({ length: 300 }, (_, index) => index), Number.NaN]);
+  });
+
+  test('is told of a failure after what came before it, and can stop early', async () => {
+    async function* source() {
+      yield 'one';
+      throw new Error('The database went away.');
+    }
+    const read: string[] = [];
+    const reading = async () => {
+      for await (const bytes of spooled(source())) read.push(String(bytes));
+    };
+    await expect(reading()).rejects.toThrow('The database went away.');
+    expect(read).toEqual(['one']);
+    let taken = 0;
+    async function* endless() {
+      for (;;) yield String((taken += 1));
+    }
+    for await (const bytes of spooled(endless())) if (bytes.length > 0) break;
+    const then = taken;
+    await new Promise(setImmediate);
+    expect(taken).toBe(then);
   });
 });

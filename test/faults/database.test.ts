@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
-import type { EmbeddedPostgres } from '../../server/database/postgres.ts';
+import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
+import type { EmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { drill, isDrill, nothingAtAll, rounds } from './drill.ts';
 import { openLink } from './link.ts';
 import { administer, emptyDatabase, startService } from './service.ts';
@@ -67,7 +67,7 @@ test('a restart of the database costs no record and no place in a pool', async (
   expect(await drill({ name: 'PostgreSQL restarted', rounds: rounds(2), service, strike })).toEqual(nothingAtAll);
 });
 
-describe.concurrent('a database that stays silent is 503 in time, and back by itself', () => {
+describe.concurrent('a database that stays silent is 503 in time, and back without a restart', () => {
   test.runIf(process.platform === 'linux')('when it is frozen', async () => {
     const service = await startOn(postgres.url);
     const strike = async (tally: Tally) => {

@@ -17,6 +17,24 @@ async function exchange(url: string, ...pieces: string[]): Promise<string> {
   });
 }
 
+/** Sends the text, reads the response and never closes; resolves once the server has let go of the connection. */
+async function held(url: string, text: string): Promise<string> {
+  const { port } = new URL(url);
+  return await new Promise((resolve) => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(text));
+    let received = '';
+    let writing: NodeJS.Timeout | undefined;
+    socket.on('data', (chunk) => (received += String(chunk)));
+    // What is written to a connection that the server has let go of is an error.
+    socket.on('end', () => (writing = setInterval(() => socket.write('x'), 50)));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearInterval(writing);
+      resolve(received);
+    });
+  });
+}
+
 const problemOf = (text: string): unknown => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4));
 
 describe('a request that does not arrive in time', () => {
@@ -37,6 +55,19 @@ describe('a request that does not arrive in time', () => {
     );
     expect(text).toMatch(/^HTTP\/1.1 408 /);
     expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
+  });
+
+  test('takes no descriptor for longer, whether or not the client closes its end', async () => {
+    const { key } = await world.organization();
+    const post = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+    const texts = {
+      'late headers': 'GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: ',
+      'a late body': `${post}Content-Length: 30\r\n\r\n{"name":`,
+      'no HTTP': 'not HTTP at all\r\n\r\n',
+      CONNECT: 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
+    };
+    const received = await Promise.all(Object.values(texts).map((text) => held(world.url, text)));
+    expect(received.map((text) => text.slice(9, 12))).toEqual(['408', '408', '400', '400']);
   });
 });
 
@@ -64,5 +95,48 @@ describe('a request that is not HTTP/1.1 as the service speaks it', () => {
     expect(text).toMatch(/^HTTP\/1.1 200 /);
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(problemOf(text)).toMatchObject({ code: 'malformed_request' });
+  });
+});
+
+describe('a request with Expect: 100-continue', () => {
+  const world = useWorld();
+  const post = (headers: string, path = '/v1/customers') =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`;
+  const json = 'Content-Type: application/json\r\nContent-Length: 14';
+
+  test('is told to send its body once its headers are accepted', async () => {
+    const { key } = await world.organization();
+    const text = await exchange(
+      world.url,
+      post(`Authorization: Bearer ${key}\r\nConnection: close\r\n${json}`),
+      '{"name":"Ann"}',
+    );
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
+  });
+
+  test('keeps its connection for the next request', async () => {
+    const { key } = await world.organization();
+    const created = post(`Authorization: Bearer ${key}\r\n${json}`);
+    const text = await exchange(world.url, created, '{"name":"Ann"}', created.replace(key, 'x'));
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201', 'HTTP/1.1 401']);
+  });
+
+  test('is rejected without its body where the headers are enough to tell', async () => {
+    const { key } = await world.organization();
+    const authorization = `Authorization: Bearer ${key}\r\n`;
+    const rejected: [string, string][] = [
+      [post(json), 'api_key_missing'],
+      [post(`${authorization}Content-Type: application/json\r\nContent-Length: 20000000`), 'payload_too_large'],
+      [post(`${authorization}Content-Type: text/plain\r\nContent-Length: 5`), 'unsupported_media_type'],
+      [post(authorization + json, '/v1/contacts'), 'route_not_found'],
+    ];
+    for (const [request, code] of rejected) {
+      const text = await exchange(world.url, request);
+      expect(text.match(/HTTP\/1.1 \d+|Connection: close/g), code).toEqual([
+        expect.stringMatching(/^HTTP\/1.1 4/),
+        'Connection: close',
+      ]);
+      expect(problemOf(text)).toMatchObject({ code });
+    }
   });
 });

@@ -1,11 +1,11 @@
 /** An embedded database that does not start again for a while. */
-import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { openEmbeddedPostgres } from '../../server/database/postgres.ts';
+import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { isDrill } from './drill.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -56,4 +56,48 @@ test('is tried again, after growing pauses, until it runs; the reason is said on
   await client.connect();
   expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await client.end();
+});
+
+test('a folder that vanishes costs no orphan, and never becomes an empty database in silence', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-vanished-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  await chmod(dataDir, 0o755);
+  const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
+  const database = await open();
+  const cluster = join(dataDir, 'postgres');
+  const pid = Number.parseInt(await readFile(join(cluster, 'postmaster.pid'), 'utf8'), 10);
+  await rename(cluster, `${cluster}.away`);
+  await database.close();
+  const isRunning = () => readFile(`/proc/${pid}/cmdline`, 'utf8').then(Boolean, () => false);
+  while (await isRunning()) await delay(5);
+  await expect(open()).rejects.toThrow(
+    new RegExp(`^The database in ${cluster} is missing, although .*postgres\\.pgpass is there: restore the folder`),
+  );
+  // Once it is back, so is the database.
+  await rm(join(`${cluster}.away`, 'postmaster.pid'), { force: true });
+  await rename(`${cluster}.away`, cluster);
+  await (await open()).close();
+});
+
+test('a start that was killed after the database was made finds its password', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-password-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  await chmod(dataDir, 0o755);
+  const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
+  await (await open()).close();
+  const file = join(dataDir, 'postgres.pgpass');
+  await rename(file, `${file}.new`);
+  const again = await open();
+  await again.close();
+  expect(again.created).toBe(false);
+});
+
+test('a database of another major version gets a sentence that says what to do', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-version-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  await chmod(dataDir, 0o755);
+  const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
+  await (await open()).close();
+  await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
+  await expect(open()).rejects.toThrow(/is of PostgreSQL 12, .* run `backup` with .* `restore` with this one\.$/);
 });

@@ -14,7 +14,7 @@ export type Running = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-/** Starts a command of the service; it may end by itself. */
+/** Starts a command of the service; it may end on its own. */
 export function start(words: readonly string[], environment: NodeJS.ProcessEnv, file = program) {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [file, ...words], {

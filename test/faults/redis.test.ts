@@ -1,5 +1,6 @@
 /** A rate limit store that is killed or frozen while records are being written. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@redis/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
 import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
@@ -15,7 +16,7 @@ afterAll(async () => {
 if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
 
 describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
-  test('changes nothing for callers but the limit, is reported once, and is used again by itself', async () => {
+  test('changes nothing for callers but the limit, is reported once, and is used again without a restart', async () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const reports: string[] = [];
@@ -41,7 +42,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
       while (!limiter.status().shared) await delay(5);
       recoveriesMs.push(Math.round(performance.now() - endedAt));
       expect(reports.slice(length)).toEqual([
-        expect.stringMatching(/this process limits by itself/),
+        expect.stringMatching(/this process limits on its own/),
         expect.stringMatching(/rate limit store is back/),
       ]);
     };
@@ -62,5 +63,85 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
       await summarize({ name: 'Redis killed', tally, recoveriesMs, expected: ['200', '201', '429'], database }),
     ).toEqual(nothing);
     expect(limiter.status().fallbacks).toBeGreaterThan(0);
+  });
+
+  /** Limiters of several processes on one store, and what they have reported. */
+  async function limitersOn(url: string, count: number) {
+    const reports: string[] = [];
+    const limiters = await Promise.all(
+      Array.from({ length: count }, () =>
+        sharedRateLimiter({ url, clock: () => performance.now(), onChange: (text) => reports.push(text) }),
+      ),
+    );
+    for (const limiter of limiters) cleanups.push(() => limiter.close());
+    /** How many of so many requests, spread over the limiters, are accepted. */
+    const admitted = async (requests: number, key: string) => {
+      const taken = Array.from({ length: requests }, async (_, index) => limiters[index % count]?.take(key));
+      return (await Promise.all(taken)).filter((allowance) => allowance?.accepted).length;
+    };
+    const allShare = () => limiters.every((limiter) => limiter.status().shared);
+    return { limiters, reports, admitted, allShare };
+  }
+
+  test.each([1, 2])('a store that comes back empty admits nothing extra to %d processes', async (count) => {
+    const redis = await startRedis();
+    cleanups.push(() => redis.kill());
+    const { limiters, reports, admitted, allShare } = await limitersOn(redis.url, count);
+    const reportedBack = () => reports.filter((text) => text.includes('is back:')).length;
+    expect(await admitted(120, 'killed')).toBe(100);
+    await redis.kill();
+    while (allShare()) await delay(5);
+    await redis.start();
+    while (reportedBack() < count) await delay(5);
+    expect(await admitted(120, 'killed')).toBe(0);
+
+    expect(await admitted(120, 'flushed')).toBe(100);
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    await client.flushAll();
+    while (reportedBack() < 2 * count) await delay(5);
+    expect(await admitted(120, 'flushed')).toBe(0);
+    // What a process accepted on its own in the meantime counts for all.
+    expect(await admitted(40, 'alone')).toBe(40);
+    client.destroy();
+    redis.process().kill('SIGSTOP');
+    // Those that a frozen store counts when it goes on are counted twice, so none is under way.
+    while (limiters.some((limiter) => limiter.status().shared)) await delay(5);
+    expect(await admitted(40, 'alone')).toBe(40);
+    redis.process().kill('SIGCONT');
+    while (!allShare()) await delay(5);
+    expect(await admitted(60, 'alone')).toBe(20);
+  });
+
+  test('something else in the place of a window costs one key one request, and a full store is reported once', async () => {
+    const redis = await startRedis();
+    cleanups.push(() => redis.kill());
+    const { limiters, reports, admitted } = await limitersOn(redis.url, 1);
+    const [limiter] = limiters;
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    cleanups.push(() => client.destroy());
+    const list = `proposal-api:window:${await client.get('proposal-api:epoch')}:poisoned`;
+    await client.set(list, 'x');
+    expect(await admitted(1, 'poisoned')).toBe(1);
+    expect(limiter?.status()).toEqual({ shared: true, fallbacks: 1 });
+    while ((await client.type(list)) !== 'list') await delay(5);
+    expect(await admitted(120, 'poisoned')).toBe(99);
+
+    reports.length = 0;
+    await client.configSet('maxmemory', '1');
+    expect(await admitted(120, 'full')).toBe(100);
+    expect(limiter?.status().shared).toBe(false);
+    // Two attempts to use it again change nothing.
+    const attempts = async () =>
+      [...(await client.info('commandstats')).matchAll(/(?:rejected|failed)_calls=(\d+)/g)]
+        .map(([, calls]) => Number(calls))
+        .reduce((sum, calls) => sum + calls);
+    const before = await attempts();
+    while ((await attempts()) < before + 2) await delay(5);
+    expect(reports).toEqual([expect.stringMatching(/this process limits on its own/)]);
+    await client.configSet('maxmemory', '0');
+    while (!limiter?.status().shared) await delay(5);
+    expect(await admitted(120, 'full')).toBe(0);
   });
 });

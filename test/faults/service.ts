@@ -48,7 +48,9 @@ export async function issueKeys(database: Database, count: number) {
   const admin = await addMember(database, organization, fields);
   const keys: string[] = [];
   for (let index = 0; index < count; index += 1) {
-    keys.push((await issueKey(forOrganization(database, organization.id).em(), admin, `Writer ${index}`)).raw);
+    keys.push(
+      (await issueKey(forOrganization(database, organization.id).em(), admin, { name: `Writer ${index}` })).raw,
+    );
   }
   return { organization, admin, keys };
 }

@@ -1,5 +1,6 @@
 /** Writers that never stop at an error, and the count of what became of their records. */
 import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { addMember } from '../../server/accounts/members.ts';
@@ -9,7 +10,7 @@ import type { Service } from './service.ts';
 export type Tally = {
   /** Names of the customers and members whose creation was confirmed. */
   created: string[];
-  /** How often each status was returned; `refused` and `reset` where there was no connection, or it broke. */
+  /** How often each status was returned; `refused` and `reset` where no connection was made, or it broke. */
   statuses: Record<string, number>;
   slowestMs: number;
 };
@@ -53,20 +54,29 @@ export async function write(tally: Tally, { urls, keys, writers, isOver }: Writi
   await Promise.all(Array.from({ length: writers }, writer));
 }
 
-async function post(url: string, key: string, idempotencyKey: string, body: object): Promise<string> {
+const agent = new Agent({ keepAlive: true });
+/** Longer than the service lets anything wait. */
+const patienceMs = 30_000;
+
+/**
+ * The status, or `reset` where a connection broke that had served a request before, and `refused` where a new one did:
+ * the system itself resets those that the service has not accepted yet when it closes the port.
+ */
+function post(url: string, key: string, idempotencyKey: string, body: object): Promise<string> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
     'idempotency-key': idempotencyKey,
   };
-  try {
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-    await response.arrayBuffer();
-    return String(response.status);
-  } catch (error) {
-    const cause: unknown = error instanceof Error ? error.cause : undefined;
-    return Reflect.get(Object(cause), 'code') === 'ECONNREFUSED' ? 'refused' : 'reset';
-  }
+  return new Promise((resolve) => {
+    const sent = request(url, { method: 'POST', headers, agent }, (response) => {
+      response.on('error', () => resolve('reset'));
+      response.on('end', () => resolve(String(response.statusCode))).resume();
+    });
+    sent.on('error', () => resolve(sent.reusedSocket ? 'reset' : 'refused')).end(JSON.stringify(body));
+    // A connection that is handed to a worker in the moment of its death is never answered.
+    sent.setTimeout(patienceMs, () => sent.destroy());
+  });
 }
 
 /** The same for members, in MikroORM's own transactions, as the settings pages and the commands write. */

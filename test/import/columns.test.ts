@@ -1,6 +1,7 @@
+import type { ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
-import type { ImportKind, ImportOptions } from '../../server/import/import-file.ts';
+import type { ImportOptions } from '../../server/import/import-file.ts';
 import { presetNames } from '../../server/import/presets/presets.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, withFile } from './importing.ts';
@@ -10,8 +11,8 @@ const world = useWorld();
 async function start() {
   const tenant = await world.organization();
   const { organization } = tenant;
-  const csv = (kind: ImportKind, text: string, mapping: ImportOptions['mapping'] = {}) =>
-    withFile('rows.csv', text, (file) => importFile({ database: world.database, organization, kind, file, mapping }));
+  const csv = (kind: ImportKind, text: string, choices: ImportOptions['choices'] = {}) =>
+    withFile('rows.csv', text, (file) => importFile({ database: world.database, organization, kind, file, choices }));
   return { csv, fetch: (kind: ImportKind, externalId: string) => fetchRecord(tenant, kind, externalId) };
 }
 
@@ -26,7 +27,7 @@ describe('other people’s headers', () => {
       counts({
         read: 1,
         created: 1,
-        notes: ['Columns not imported: Rating.', '--rest-to-metadata keeps them in metadata.'],
+        notes: ['Columns not imported: Rating.'],
       }),
     );
     expect(await fetch('customers', 'C-1')).toMatchObject({
@@ -49,7 +50,7 @@ describe('other people’s headers', () => {
   test.each([
     [{ Nummer: 'externalId' }, 'the mapping names column Nummer, which the file does not have'],
     [{ ...map, Rating: 'nots' }, 'the mapping names nots, which is not a field of this record; did you mean notes?'],
-    [{ 'Company Name': 'name', Town: '', Rating: '' }, 'the column externalId is missing'],
+    [{ 'Company Name': 'name', Town: '', Rating: '' }, 'the externalId column is missing'],
   ])('are rejected where the mapping %j does not fit', async (wrong, message) => {
     const { csv } = await start();
     await expect(csv('customers', text, { map: wrong })).rejects.toThrow(message);
@@ -271,7 +272,7 @@ describe('an export of another tool', () => {
     const report = await csv(kind ?? 'items', text ?? '');
     expect(report).toMatchObject({ read: 2, created: 2 });
     expect(report.notes.join('\n')).toMatch(
-      /Columns not imported: Vendor, .*\n.*\nRows left out, which are no records of their own: 1\./,
+      /Columns not imported: Vendor, .*\nRows skipped because they are not separate records: 1\./,
     );
   });
 

@@ -72,10 +72,13 @@ describe('the import command', () => {
   });
 
   test.each([
-    [['custmers', 'x.csv', '--organization', 'x'], 'custmers cannot be imported; did you mean customers?'],
+    [
+      ['custmers', 'x.csv', '--organization', 'x'],
+      "command-argument value 'custmers' is invalid for argument 'KIND'. Allowed choices are customers, items, proposals.",
+    ],
     [['customers', '/nowhere/x.csv', '--organization', 'x'], '/nowhere/x.csv cannot be read'],
-    [['customers', 'x.csv'], '--organization is required'],
-    [['customers'], 'FILE is missing'],
+    [['customers', 'x.csv'], "required option '--organization <SLUG>' not specified"],
+    [['customers', '--organization', 'x'], "missing required argument 'FILE'"],
   ])('rejects %j in one sentence, with status 1', async (words, sentence) => {
     const { status, stdout, stderr } = await run(...words);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

@@ -41,8 +41,10 @@ describe('importing customers', () => {
       externalId: 'C-1',
       metadata: { segment: 'retail' },
       status: 'archived',
+      erasedAt: null,
       createdAt: '2020-02-29T00:00:00.000Z',
       updatedAt: expect.stringMatching(/Z$/),
+      etag: expect.stringMatching(/^"1-/),
     });
     expect((await tenant.call('GET', '/v1/customers?tag=NET-30&q=alfr')).body.data).toHaveLength(1);
     expect((await neighbour.call('GET', '/v1/customers')).body.data).toEqual([]);
@@ -100,6 +102,7 @@ describe('importing customers', () => {
       address: { ...before.address, city: 'Bonn' },
       metadata: { a: '1', b: '2' },
       updatedAt: after.updatedAt,
+      etag: after.etag,
     });
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
@@ -146,14 +149,15 @@ describe('importing customers', () => {
     );
   });
 
-  test('applies rows with the same externalId one after the other', async () => {
+  test('applies rows with the same externalId one after the other, and names them', async () => {
     const { importing, fetch } = await start();
     const report = await importing.rows(
       'customers',
       { externalId: 'C-1', name: 'Ana' },
       { externalId: 'C-1', phone: '123' },
     );
-    expect(report).toEqual(counts({ read: 2, created: 1, updated: 1 }));
+    const notes = ['Line 2 repeats the externalId C-1 of line 1: the later line wins.'];
+    expect(report).toEqual(counts({ read: 2, created: 1, updated: 1, notes }));
     expect(await fetch('C-1')).toMatchObject({ name: 'Ana', phone: '123' });
   });
 

@@ -1,6 +1,6 @@
+import type { ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
-import type { ImportKind } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto, withFile } from './importing.ts';
 
@@ -39,7 +39,7 @@ describe('a dry run', () => {
     [
       'items',
       [
-        { externalId: 'I-1', sku: 'b' },
+        { externalId: 'I-1', sku: 'c' },
         { externalId: 'I-2', sku: 'a' },
         { externalId: 'I-3', type: 'product', name: 'X', unitPrice: 1, sku: 'A' },
       ],

@@ -1,10 +1,10 @@
+import type { ImportKind } from '../../server/entities/upload.ts';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { readEvents } from '../../server/records/audit-log.ts';
 import { ImportBusy, importFile } from '../../server/import/import-file.ts';
-import type { ImportKind, ImportOptions } from '../../server/import/import-file.ts';
-import { previewFile } from '../../server/import/preview.ts';
-import type { Mapping } from '../../server/import/columns.ts';
+import type { ImportOptions } from '../../server/import/import-file.ts';
+import { inspectFile } from '../../server/import/inspect.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { withFile } from './importing.ts';
@@ -19,66 +19,61 @@ function run(
   return importFile({ database: world.database, organization, kind: 'customers', file, ...options });
 }
 
-describe('a preview', () => {
-  const preview = (text: string, mapping?: Mapping) =>
-    withFile('c.csv', text, (file) => previewFile({ kind: 'customers', file, mapping, limit: 2 }));
+describe('an inspection', () => {
+  const inspect = (name: string, text: string | Buffer, unpackedBytes?: number) =>
+    withFile(name, text, (file) => inspectFile(file, unpackedBytes === undefined ? {} : { unpackedBytes }));
 
-  test('shows the fields of the columns and the first rows, valid or not', async () => {
-    const text = 'externalId;Company;address.country;Shoe size\nC-1;Acme;de;42\nC-2;;xx;43\nC-3;Third;;\n';
-    expect(await preview(text, { map: { Company: 'companyName', 'Shoe size': '' } })).toEqual({
+  test('finds the columns with their first values, and how numbers and dates are written', async () => {
+    const text = 'externalId;Preis;Datum;x\nC-1;1.200;01.02.2026;a\nC-2;12,5;;b\nC-3;;;c\nC-4;;;d\n';
+    expect(await inspect('c.csv', text)).toEqual({
+      format: 'csv',
+      encoding: 'utf-8',
+      isCompressed: false,
+      size: Buffer.byteLength(text),
+      delimiter: ';',
       columns: [
-        { column: 'externalId', field: 'externalId' },
-        { column: 'Company', field: 'companyName' },
-        { column: 'address.country', field: 'address.country' },
-        { column: 'Shoe size', field: undefined },
-      ],
-      preset: undefined,
-      notes: ['Columns are separated by semicolons: a comma in a number is its decimal point.'],
-      rows: [
-        { line: 2, record: { externalId: 'C-1', companyName: 'Acme', address: { country: 'DE' } } },
+        { name: 'externalId', samples: ['C-1', 'C-2', 'C-3'], numbers: {}, dates: {}, hasNoZone: false },
         {
-          line: 3,
-          rejections: [
-            {
-              field: 'address.country',
-              code: 'invalid_country',
-              message: 'must be an ISO 3166-1 alpha-2 code such as DE',
-            },
-          ],
+          name: 'Preis',
+          samples: ['1.200', '12,5'],
+          numbers: { open: '1.200', ',': '12,5' },
+          dates: {},
+          hasNoZone: false,
         },
+        { name: 'Datum', samples: ['01.02.2026'], numbers: {}, dates: { 'day-month': '01.02.2026' }, hasNoZone: false },
+        { name: 'x', samples: ['a', 'b', 'c'], numbers: {}, dates: {}, hasNoZone: false },
       ],
     });
   });
 
-  test('names the tool that the file was exported from', async () => {
-    const { preset, columns } = await preview(
-      'Record ID,First Name,Last Name,Email,Lead Status\n7,Ana,Roy,a@b.example,new\n',
-    );
-    expect(preset).toBe('HubSpot (contacts)');
-    expect(columns?.at(-1)).toEqual({ column: 'Lead Status', field: undefined });
+  test('finds the separator behind a long quoted name', async () => {
+    const name = `a,b,c${'x,'.repeat(200)}`;
+    const { delimiter, columns } = await inspect('c.csv', `"${name}";externalId\n1;2\n`);
+    expect([delimiter, columns.map((column) => column.name)]).toEqual([';', [name, 'externalId']]);
+    // Longer than the pieces in which a file is read.
+    const lines = `"${'line, line, line\n'.repeat(20_000)}";externalId\n1;2\n`;
+    await expect(inspect('c.csv', lines)).rejects.toThrow('are longer than 16384 characters together');
   });
 
   test('of JSON has no columns', async () => {
-    const shown = await withFile('c.jsonl', '{"externalId":"C-1","name":"Ana"}\nnonsense\n', (file) =>
-      previewFile({ kind: 'customers', file }),
-    );
-    expect(shown).toMatchObject({
-      columns: undefined,
-      rows: [
-        { line: 1, record: { name: 'Ana' } },
-        { line: 2, rejections: [{ code: 'malformed_json' }] },
-      ],
+    expect(await inspect('c.jsonl', '{"externalId":"C-1"}\nnonsense\n')).toMatchObject({
+      format: 'json-lines',
+      columns: [],
     });
   });
 
   test('reads no more of a compressed file than it is allowed to', async () => {
     const rows = gzipSync(`externalId,name\n${'C-1,Ana\n'.repeat(100_000)}`);
     expect(rows.length).toBeLessThan(10_000);
-    await withFile('c.csv.gz', rows, async (file) => {
-      const previewWithin = (maximumBytes: number) => previewFile({ kind: 'customers', file, maximumBytes });
-      await expect(previewWithin(500_000)).rejects.toThrow(/unpacks to more than 500,000 bytes\. Split it/);
-      expect((await previewWithin(1_000_000)).rows).toHaveLength(10);
-    });
+    await expect(inspect('c.csv.gz', rows, 500_000)).rejects.toThrow(/unpacks to more than 500,000 bytes\. Split it/);
+    expect((await inspect('c.csv.gz', rows, 1_000_000)).columns).toHaveLength(2);
+  });
+
+  test('refuses more columns than a record could have fields', async () => {
+    const header = Array.from({ length: 120_000 }, (_, index) => `c${index}`).join(',');
+    await expect(inspect('c.csv', `${header}\n`)).rejects.toThrow(/columns|header cannot be read/);
+    await expect(inspect('c.csv', `${header.slice(0, 8000)}\n1,2\n`)).rejects.toThrow('a file may have 1000');
+    await expect(inspect('c.csv', `a,b${','.repeat(1000)}\n`)).rejects.toThrow('a file may have 1000');
   });
 });
 

@@ -90,7 +90,7 @@ describe('a file that cannot be imported at all', () => {
     ['a column without a name', 'externalId,\n', 'column 2 has no name'],
     ['a metadata key that cannot be', 'externalId,metadata.a b\n', 'column metadata.a b is not a valid key'],
     ['an object without its part', 'externalId,address\n', 'column address needs a part, such as address.city'],
-    ['no externalId', 'name\nAna\n', 'the column externalId is missing'],
+    ['no externalId', 'name\nAna\n', 'the externalId column is missing'],
     ['no header', '\n\n', 'the file has no header'],
   ])('is rejected with %s, and nothing is stored', async (_, text, message) => {
     const { csv, tenant } = await start();

@@ -1,7 +1,8 @@
+import type { ImportKind } from '../../server/entities/upload.ts';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
-import type { ImportKind } from '../../server/import/import-file.ts';
+import type { ImportOptions } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto, withFile } from './importing.ts';
 
@@ -12,34 +13,113 @@ async function start() {
   const { organization } = tenant;
   const file = (kind: ImportKind, name: string, content: string | Buffer) =>
     withFile(name, content, (path) => importFile({ database: world.database, organization, kind, file: path }));
-  return { tenant, file, ...importInto(world, tenant) };
+  const choosing = (kind: ImportKind, text: string, choices: ImportOptions['choices']) =>
+    withFile('rows.csv', text, (path) =>
+      importFile({ database: world.database, organization, kind, file: path, choices }),
+    );
+  return { tenant, file, choosing, ...importInto(world, tenant) };
 }
 
 describe('CSV as people have it', () => {
+  const itemsOf = (separator: string, ...prices: string[]) =>
+    ['externalId,type,name,unitPrice', ...prices.map((price, index) => `I-${index},product,Tee,${price}`)]
+      .map((line) => line.replaceAll(',', separator).replaceAll('#', ','))
+      .join('\n');
+
   test('is separated by semicolons, with decimal commas, and says so', async () => {
     const { tenant, csv } = await start();
     const report = await csv(
       'items',
-      'externalId;type;name;unitPrice;taxRate\nI-1;product;"Tee; grün";1.234,50;19\nI-2;service;Rat;0,0525;\nI-3;service;Ruf;12.5;\n',
+      'externalId;type;name;unitPrice;taxRate\nI-1;product;"Tee; grün";1.234,50 €;19 %\nI-2;service;Rat;0,0525;\nI-3;service;Ruf;1.200;\n',
     );
     expect(report).toEqual(
       counts({
         read: 3,
         created: 3,
-        notes: ['Columns are separated by semicolons: a comma in a number is its decimal point.'],
+        notes: [
+          'Columns are separated by semicolons.',
+          'A comma in a number is read as its decimal point: 1.234,50 is 1234.50.',
+        ],
       }),
     );
-    expect(await fetchRecord(tenant, 'items', 'I-1')).toMatchObject({ name: 'Tee; grün', unitPrice: '1234.50' });
+    expect(await fetchRecord(tenant, 'items', 'I-1')).toMatchObject({
+      name: 'Tee; grün',
+      unitPrice: '1234.50',
+      taxRate: '19',
+    });
     expect((await fetchRecord(tenant, 'items', 'I-2')).unitPrice).toBe('0.0525');
-    expect((await fetchRecord(tenant, 'items', 'I-3')).unitPrice).toBe('12.50');
+    // Another row of the column shows what a dot means.
+    expect((await fetchRecord(tenant, 'items', 'I-3')).unitPrice).toBe('1200.00');
   });
 
-  test('is separated by tabs, and a comma in a number is left for the contract to reject', async () => {
-    const { csv } = await start();
-    const report = await csv('items', 'externalId\ttype\tname\tunitPrice\nI-1\tproduct\tChai, hot\t1,5\n');
-    expect(report).toMatchObject({ rejected: 1, notes: ['Columns are separated by tabs.'] });
-    expect(report.errors).toMatchObject([{ line: 2, field: 'unitPrice', code: 'invalid_decimal' }]);
+  test.each([
+    ['\t', ['1#5', '1.234'], ['1.50', '1234.00']],
+    [';', ["1'234.50", '1#200'], ['1234.50', '1200.00']],
+    [';', ['$1#234#567', '4.999'], ['1234567.00', '4.999']],
+    [';', ['1.234.567', '4#999'], ['1234567.00', '4.999']],
+    [';', ['12', '1 234'], ['12.00', '1234.00']],
+    [';', ['0#125', '1.000'], ['0.125', '1000.00']],
+  ])('has one decimal point in all of its numbers: separated by %j, %j', async (separator, prices, wanted) => {
+    const { tenant, csv } = await start();
+    expect(await csv('items', itemsOf(separator, ...prices))).toMatchObject({ created: 2, errors: [] });
+    const stored = await Promise.all(prices.map((_, index) => fetchRecord(tenant, 'items', `I-${index}`)));
+    expect(stored.map(({ unitPrice }) => unitPrice)).toEqual(wanted);
   });
+
+  test.each([
+    [['1.200', '15'], '"1.200"'],
+    [['1#200', '1.200'], '"1,200"'],
+    [['12#50', '12.50'], '"12.50" and "12,50"'],
+  ])('is not guessed about where its numbers could mean two things: %j', async (prices, examples) => {
+    const { tenant, csv } = await start();
+    await expect(csv('items', itemsOf(';', ...prices))).rejects.toThrow(
+      `Say with --decimal-point whether numbers have a dot or a comma. The file contains ${examples}.`,
+    );
+    expect((await tenant.call('GET', '/v1/items')).body.data).toEqual([]);
+  });
+
+  test('is read as its owner says, and what does not fit is rejected', async () => {
+    const { tenant, choosing } = await start();
+    const text = itemsOf(';', '1.200', '12.50');
+    expect(await choosing('items', text, { decimalPoint: ',' })).toMatchObject({
+      created: 1,
+      errors: [{ line: 3, field: 'unitPrice', code: 'invalid_decimal' }],
+    });
+    expect((await fetchRecord(tenant, 'items', 'I-0')).unitPrice).toBe('1200.00');
+    await choosing('items', text, { decimalPoint: '.' });
+    expect((await fetchRecord(tenant, 'items', 'I-0')).unitPrice).toBe('1.20');
+  });
+
+  test.each([
+    ['31/12/2025', '2025-12-31', '03/04/2026', '2026-04-03'],
+    ['12/31/2025', '2025-12-31', '03/04/2026', '2026-03-04'],
+    ['31.12.2025 14:05', '2025-12-31T14:05', '3.4.2026', '2026-04-03'],
+    ['2025-12-31', '2025-12-31', '05/05/2026', '2026-05-05'],
+  ])('has its dates in one order: %s is %s', async (first, firstDate, second, secondDate) => {
+    const { tenant, csv } = await start();
+    await csv('customers', `externalId,name,createdAt\nC-1,Ana,${first}\nC-2,Bo,${second}\n`);
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).createdAt).toContain(firstDate);
+    expect((await fetchRecord(tenant, 'customers', 'C-2')).createdAt).toContain(secondDate);
+  });
+
+  test('is not guessed about where its dates could mean two things', async () => {
+    const { tenant, csv, choosing } = await start();
+    const text = 'externalId,name,createdAt\nC-1,Ana,03/04/2026\n';
+    await expect(csv('customers', text)).rejects.toThrow(
+      'Say with --date-order whether the day or the month comes first. The file contains "03/04/2026".',
+    );
+    await choosing('customers', text, { dateOrder: 'month-day' });
+    expect((await fetchRecord(tenant, 'customers', 'C-1')).createdAt).toContain('2026-03-04');
+  });
+
+  test.each(['Deutschland', 'Germany', 'Allemagne', 'Alemania', 'Duitsland', 'de', 'DEUTSCHLAND'])(
+    'names countries as people do: %s',
+    async (country) => {
+      const { tenant, csv } = await start();
+      await csv('customers', `externalId,name,address.country\nC-1,Ana,${country}\n`);
+      expect((await fetchRecord(tenant, 'customers', 'C-1')).address.country).toBe('DE');
+    },
+  );
 
   test('is Windows-1252, which is detected with a warning', async () => {
     const { tenant, csv } = await start();

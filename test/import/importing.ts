@@ -1,9 +1,9 @@
 /** Files made of a test's own rows, imported the way the command imports them. */
+import type { ImportChoices, ImportKind } from '../../server/entities/upload.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { importFile } from '../../server/import/import-file.ts';
-import type { ImportKind } from '../../server/import/import-file.ts';
 import type { Report } from '../../server/import/report.ts';
 import type { Tenant, World } from '../world.ts';
 
@@ -29,9 +29,9 @@ export type Importing = {
   rows(kind: ImportKind, ...rows: (object | string)[]): Promise<Report>;
 };
 
-export function importInto({ database }: World, { organization }: Tenant): Importing {
+export function importInto({ database }: World, { organization }: Tenant, choices: ImportChoices = {}): Importing {
   const run = (kind: ImportKind, name: string, content: string | Buffer) =>
-    withFile(name, content, (file) => importFile({ database, organization, kind, file }));
+    withFile(name, content, (file) => importFile({ database, organization, kind, file, choices }));
   return {
     csv: (kind, text) => run(kind, 'rows.csv', text),
     rows: (kind, ...rows) =>

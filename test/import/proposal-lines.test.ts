@@ -105,7 +105,7 @@ describe('the lines of an imported proposal', () => {
     const before = await fetch();
     expect(await save(named('B'), named('A'))).toEqual(counts({ read: 1, updated: 1 }));
     const after = await fetch();
-    expect(after).toEqual({ ...before, updatedAt: after.updatedAt, lineItems: after.lineItems });
+    expect(after).toEqual({ ...before, updatedAt: after.updatedAt, etag: after.etag, lineItems: after.lineItems });
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 

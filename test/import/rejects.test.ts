@@ -1,8 +1,8 @@
+import type { ImportKind } from '../../server/entities/upload.ts';
 import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
-import type { ImportKind } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, withFile } from './importing.ts';
 
@@ -28,7 +28,7 @@ async function start() {
 }
 
 describe('the report of rejected rows', () => {
-  test('says where, what and why, repeats the row, and can be imported when it is mended', async () => {
+  test('names line, field and reason, includes the row, and can be re-imported once fixed', async () => {
     const { tenant, run } = await start();
     const { first, report, second, left } = await run(
       'customers',
@@ -38,9 +38,9 @@ describe('the report of rejected rows', () => {
     );
     expect(first).toMatchObject({ read: 3, created: 1, rejected: 2 });
     expect(report).toBe(
-      'line,field,code,message,externalId,name,email,address.country\n' +
-        '3,email; address.country,invalid_email; invalid_country,email must be one e-mail address such as ana@example.com; address.country must be an ISO 3166-1 alpha-2 code such as DE,C-2," Bob, Jr ",wrong,XX\n' +
-        '4,externalId,required,externalId is required,,Cy,,\n',
+      '\uFEFFline,field,code,message,externalId,name,email,address.country\r\n' +
+        '3,email; address.country,invalid_email; invalid_country,email must be one email address such as ana@example.com; address.country must be an ISO 3166-1 alpha-2 code such as DE,C-2," Bob, Jr ",wrong,XX\r\n' +
+        '4,externalId,required,externalId is required,,Cy,,\r\n',
     );
     expect(second).toMatchObject({ read: 2, created: 1, rejected: 1 });
     expect(await fetchRecord(tenant, 'customers', 'C-2')).toMatchObject({
@@ -48,7 +48,7 @@ describe('the report of rejected rows', () => {
       address: { country: 'DE' },
     });
     expect(left).toBe(
-      'line,field,code,message,externalId,name,email,address.country\n3,externalId,required,externalId is required,,Cy,,\n',
+      '\uFEFFline,field,code,message,externalId,name,email,address.country\r\n3,externalId,required,externalId is required,,Cy,,\r\n',
     );
   });
 
@@ -69,15 +69,30 @@ describe('the report of rejected rows', () => {
       '{"externalId":"C-1","name":"A \\"quoted\\", name","emial":"x"}\n{"externalId":\n',
       (text) => text.replaceAll('emial', 'notes'),
     );
-    expect(report.split('\n')[0]).toBe('line,field,code,message,row');
+    expect(report.split('\r\n')[0]).toBe('\uFEFFline,field,code,message,row');
     expect(second).toMatchObject({ read: 2, created: 1, rejected: 1 });
     expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('A "quoted", name');
+  });
+
+  test('carries no formula, and gives the cell back as it was', async () => {
+    const { tenant, run } = await start();
+    const link = '=HYPERLINK("https://evil.example")';
+    const cells = [link, '+1+1', '-2+3', '@SUM(A1)', '\tx', "'=1", '-5', '5'];
+    const text = cells.map((cell, index) => `C-${index},"${cell.replaceAll('"', '""')}",wrong`).join('\n');
+    const { first, report } = await run('customers', 'c.csv', `externalId,name,email\n${text}\n`, (whole) =>
+      whole.replaceAll('wrong', ''),
+    );
+    expect(first.rejected).toBe(cells.length);
+    for (const line of report.split('\r\n').slice(1)) expect(line).not.toMatch(/(?:^|[,;])"?(?:[=+@\t]|-\d\+)/);
+    expect((await fetchRecord(tenant, 'customers', 'C-0')).name).toBe(link);
+    expect((await fetchRecord(tenant, 'customers', 'C-5')).name).toBe('=1');
+    expect((await fetchRecord(tenant, 'customers', 'C-6')).name).toBe('-5');
   });
 
   test('is a header alone where nothing was rejected', async () => {
     const { run } = await start();
     const { first, report } = await run('customers', 'c.csv', 'externalId,name\nC-1,Ana\n', (text) => text);
     expect(first).toEqual(counts({ read: 1, created: 1 }));
-    expect(report).toBe('line,field,code,message,externalId,name\n');
+    expect(report).toBe('\uFEFFline,field,code,message,externalId,name\r\n');
   });
 });

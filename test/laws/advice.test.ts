@@ -1,5 +1,8 @@
 /** What a caller is told about a mistake: what is wrong, where, and what to do instead. */
 import { describe, expect, test } from 'vitest';
+import { operationsOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
+import { methodAdvice } from '../../server/http/routes.ts';
 import { isUnavailable } from '../../server/problems/translate.ts';
 import { useWorld } from '../world.ts';
 
@@ -29,7 +32,7 @@ const requests: [string, string][] = [
   ['/v1/customers?expand=address', '400 Unknown parameter "expand". Records are always returned whole.'],
   [
     '/v1/proposals?expand=customer',
-    '400 Unknown parameter "expand". Proposals already contain their customer; to add their lines to a list, send include=lineItems.',
+    '400 Unknown parameter "expand". Proposals contain a summary of their customer; to add the rest or their lines to a list, send include=customer,lineItems.',
   ],
   [
     '/v1/customers?limit=0&sort=nam&nope=1&tag=',
@@ -44,11 +47,28 @@ const requests: [string, string][] = [
     '400 customerId must be the id of a customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md.',
   ],
   ['/v1/customers?q=a+b+c+d+e+f+g+h+i', '400 q must have at most 8 words.'],
-  ['/v1/proposals?include=lineItems,lineItems', '400 include must have at most 1 value.'],
+  ['/v1/proposals?include=lineItems,customer,lineItems', '400 include must have at most 2 values.'],
   ['/v1/proposals?status=sent,sent,sent,sent,sent,sent,sent,sent', '400 status must have at most 7 values.'],
-  ['/customers', '404 There is nothing at this URL. Did you mean /v1/customers?'],
-  ['/proposals/prp_1', '404 There is nothing at this URL. Did you mean /v1/proposals/{proposalId}?'],
-  ['/v1/nowhere', '404 There is nothing at this URL. See /openapi.json for what there is.'],
+  ['/v1/customers?email=a+b@example.com', '400 email must not contain a space; write a + as %2B.'],
+  ['/v1/customers?email=Ann', '400 email must be one email address such as ana@example.com.'],
+  ['/v1/items?since=2026-01-01', '400 Unknown parameter "since". To list what has changed, send updatedSince.'],
+  [
+    '/v1/items?modified_since=x',
+    '400 Unknown parameter "modified_since". To list what has changed, send updatedSince.',
+  ],
+  ...(
+    [
+      ['/v1/customer', '/v1/customers'],
+      ['/V1/Customers', '/v1/customers'],
+      ['/v2/contacts', '/v1/customers'],
+      ['/api/v1/quotes', '/v1/proposals'],
+      ['/api/products/itm_1', '/v1/items/{itemId}'],
+      ['/me', '/v1/me'],
+    ] as const
+  ).map(([path, meant]): [string, string] => [path, `404 No route matches this URL. Did you mean ${meant}?`]),
+  ['/customers', '404 No route matches this URL. Did you mean /v1/customers?'],
+  ['/proposals/prp_1', '404 No route matches this URL. Did you mean /v1/proposals/{proposalId}?'],
+  ['/v1/nowhere', '404 No route matches this URL. See /docs/reference for all routes.'],
 ];
 
 const writes: [string, string, string][] = [
@@ -121,6 +141,46 @@ describe('a mistake in a request', () => {
   });
 });
 
+describe('a list', () => {
+  test('takes an empty cursor, limit or sort as none, as tools send them', async () => {
+    const tenant = await world.organization();
+    for (const name of ['a', 'b']) await tenant.call('POST', '/v1/customers', { name });
+    const plain = await tenant.call('GET', '/v1/customers');
+    const empty = await tenant.call('GET', '/v1/customers?cursor=&limit=&sort=%20');
+    expect([empty.status, empty.body]).toEqual([200, plain.body]);
+    const first = await tenant.call('GET', '/v1/customers?limit=1&sort=name');
+    const next = await tenant.call('GET', `/v1/customers?limit=1&sort=&cursor=${first.body.pagination.nextCursor}`);
+    expect(next.body.data).toMatchObject([{ name: 'b' }]);
+    expect((await tenant.call('GET', '/v1/customers?tag=')).status).toBe(400);
+  });
+
+  test('takes a time as any program prints it, but never without a zone', async () => {
+    const tenant = await world.organization();
+    const { body } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    const [date = '', clock = ''] = body.createdAt.slice(0, -1).split('T');
+    const zones = ['Z', 'z', ' UTC', ' Z', '+00:00', '+0000', '+00', ' +0000', '-0000'];
+    const times = zones.flatMap((zone) => [`${date}T${clock}${zone}`, `${date} ${clock}${zone}`]);
+    for (const time of times) {
+      const found = async (name: string) =>
+        (await tenant.call('GET', `/v1/customers?${name}=${encodeURIComponent(time)}`)).body.data?.length;
+      expect([await found('createdSince'), await found('createdBefore')], time).toEqual([1, 0]);
+    }
+    const statusOf = async (time: string) =>
+      (await tenant.call('GET', `/v1/customers?createdSince=${encodeURIComponent(time)}`)).status;
+    for (const time of ['2016-12-31T23:59:60Z', '2017-01-01T01:59:60+02:00'])
+      expect(await statusOf(time), time).toBe(200);
+    for (const time of [
+      `${date}T${clock}`,
+      `${date} ${clock}`,
+      '2016-12-31T12:00:60Z',
+      '2016-12-31T23:59:61Z',
+      'UTC',
+    ]) {
+      expect(await statusOf(time), time).toBe(400);
+    }
+  });
+});
+
 describe('an empty string on create', () => {
   test('is a field that was not given', async () => {
     const tenant = await world.organization();
@@ -184,4 +244,10 @@ describe('the database is away', () => {
   ])('%s', (_, cause, expected) => {
     expect(isUnavailable(cause)).toBe(expected);
   });
+});
+
+test('the advice for a method that a path lacks never covers one that it has', () => {
+  const advised = operationsOf(v1).map(({ method, path }) => methodAdvice(method, path));
+  expect(advised.filter((advice) => advice !== undefined)).toEqual([]);
+  expect(methodAdvice('DELETE', '/v1/customers/cus_1')).toContain('PATCH');
 });

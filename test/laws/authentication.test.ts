@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { Organization } from '../../server/entities/organization.ts';
@@ -14,7 +15,9 @@ describe('authentication', () => {
     test(`${method} ${path} needs a key`, async () => {
       const response = await fetch(world.url + fill(path), { method });
       expect(response.status).toBe(401);
-      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="api"');
+      expect(response.headers.get('www-authenticate')).toBe(
+        `Bearer realm="api", resource_metadata="${world.url}/.well-known/oauth-protected-resource/v1"`,
+      );
       expect(response.headers.get('ratelimit')).toBeNull();
       expect(await response.json()).toMatchObject({ code: 'api_key_missing', status: 401, errors: [] });
     });
@@ -33,6 +36,10 @@ describe('authentication', () => {
     ],
     ['Basic', { authorization: `Basic ${btoa(raw)}` }, 'api_key_malformed', /must be Bearer/],
     ['a short key', { authorization: 'Bearer ak_live_12' }, 'api_key_malformed', /64 hexadecimal/],
+    ['a variable that is not set', { authorization: 'Bearer {{apiKey}}' }, 'api_key_malformed', /placeholder/],
+    ['a variable of a shell', { authorization: 'Bearer $API_KEY' }, 'api_key_malformed', /placeholder/],
+    ['a variable of Windows', { authorization: 'Bearer %API_KEY%' }, 'api_key_malformed', /placeholder/],
+    ['a key to be filled in', { authorization: 'Bearer YOUR_API_KEY' }, 'api_key_malformed', /placeholder/],
     ['X-API-Key', { 'x-api-key': raw }, 'api_key_missing', /X-API-Key/],
   ];
   for (const [what, headers, code, hint] of mistakes) {
@@ -124,6 +131,30 @@ describe('a key directory under a clock', () => {
     expect(statements).toEqual([]);
     nowMs += 500;
     expect(await counted(() => tenant.call('GET', '/v1/me'))).toEqual(['select epoch from access_epoch']);
+  });
+
+  test('a flood of unknown keys is looked up a statement at a time, and delays no valid key of its network', async () => {
+    const tenant = await clocked.organization();
+    const unknown = Array.from({ length: 300 }, () => `ak_live_${randomBytes(32).toString('hex')}`);
+    const keys = [...unknown.slice(0, 150), tenant.key, ...unknown.slice(150)];
+    const statuses: number[] = [];
+    const statements = await counted(async () => {
+      const ask = async (key: string) => {
+        const { status } = await fetch(`${clocked.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+        statuses.push(status);
+        return status;
+      };
+      const answers = await Promise.all(keys.map(ask));
+      expect(answers[150]).toBe(200);
+    });
+    expect(statuses.filter((status) => status === 401)).toHaveLength(300);
+    expect(statements.length).toBeLessThan(300);
+    // Nor after a change of any key, when everything that was known is looked up again.
+    clocked.serving.keys.forget();
+    await Promise.all(
+      unknown.map((key) => fetch(`${clocked.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })),
+    );
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
   });
 
   async function counted(work: () => Promise<unknown>): Promise<string[]> {

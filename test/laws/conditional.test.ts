@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { conditionalHeaders } from '../../contract/headers.ts';
 import { mergePatch } from '../../server/records/merge-patch.ts';
 import { getOf, lists, operations } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach } from '../records.ts';
@@ -25,8 +26,8 @@ describe('If-None-Match', () => {
   test('returns 304 without a body while the record is unchanged, for each form of the header', async () => {
     const tenant = await world.organization();
     for (const { path, etag } of await each(tenant)) {
-      expect(etag).toMatch(/^"[\w-]{22}"$/);
-      for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*', ` ${etag} `]) {
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      for (const header of [etag, `W/${etag}`, `"x", ${etag}`, `"a,b",${etag}`, '*', ` ${etag} `]) {
         const response = await tenant.call('GET', path, undefined, { 'if-none-match': header });
         expect([response.status, response.text, response.headers.get('etag')]).toEqual([304, '', etag]);
         expect(response.headers.get('ratelimit')).not.toBeNull();
@@ -36,10 +37,8 @@ describe('If-None-Match', () => {
       expect(
         (await tenant.call('HEAD', path, undefined, { 'if-none-match': etag, 'cache-control': 'no-cache' })).status,
       ).toBe(304);
-      expect((await tenant.call('GET', path, undefined, { 'if-none-match': 'bare' })).body).toMatchObject({
-        status: 400,
-        code: 'invalid_header',
-      });
+      for (const malformed of ['bare', '', `"x" ${etag}`, etag.slice(1), `x, ${etag}`])
+        expect((await tenant.call('GET', path, undefined, { 'if-none-match': malformed })).status).toBe(200);
     }
   });
 });
@@ -72,17 +71,85 @@ for (const patch of patches) {
       expect(rejected?.headers.get('etag')).toBe(current);
     });
 
-    test('any ETag of a list matches, * always does, a weak one never does', async () => {
+    test('any ETag of a list matches, also weakened by a proxy or beside one with a comma; * always does', async () => {
       const { tenant, etag, send } = await fresh();
       const statuses: number[] = [];
-      for (const header of [`"x", ${etag}`, '*', `W/${etag}`, '"x"', 'x'])
+      for (const header of [`"x", ${etag}`, '*', `W/${etag}`, `"a,b", ${etag}`, '"x"', `"x,${etag.slice(1)}`, 'x'])
         statuses.push((await send({}, header)).status);
-      expect(statuses).toEqual([200, 200, 412, 412, 400]);
+      expect(statuses).toEqual([200, 200, 200, 200, 412, 412, 400]);
       const unknown = patch.path.replace(/:\w+/, 'unknown');
       expect((await tenant.call('PATCH', unknown, {}, { 'if-match': '"x"' })).status).toBe(404);
     });
   });
 }
+
+describe('If-Match on POST /v1/customers', () => {
+  test('makes an upsert conditional, also with an Idempotency-Key', async () => {
+    const tenant = await world.organization();
+    const send = (body: object, headers: Record<string, string>, query = '?onConflict=update') =>
+      tenant.call('POST', `/v1/customers${query}`, { externalId: 'crm-1', ...body }, headers);
+    const absent = await send({ name: 'Ann' }, { 'if-match': '*' });
+    expect(absent.body).toMatchObject({ status: 412, code: 'precondition_failed' });
+    expect(absent.body).not.toHaveProperty('currentEtag');
+    const first = await send({ name: 'Ann' }, {});
+    const etag = first.body.etag;
+    expect(first.headers.get('etag')).toBe(etag);
+    const second = await send({ notes: 'x' }, { 'if-match': etag, 'idempotency-key': 'k' });
+    expect([second.status, second.body.notes]).toEqual([200, 'x']);
+    const replay = await send({ notes: 'x' }, { 'if-match': etag, 'idempotency-key': 'k' });
+    expect([replay.status, replay.text]).toEqual([200, second.text]);
+    const other: Record<string, string>[] = [{ 'if-match': '*' }, { 'if-match': second.body.etag }, {}];
+    for (const headers of other)
+      expect((await send({ notes: 'x' }, { 'idempotency-key': 'k', ...headers })).body).toMatchObject({
+        status: 422,
+        code: 'idempotency_key_reused',
+      });
+    const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'l' }];
+    for (const headers of keys)
+      expect((await send({ notes: 'y' }, { 'if-match': etag, ...headers })).body).toMatchObject({
+        status: 412,
+        currentEtag: second.body.etag,
+      });
+    expect((await tenant.call('GET', `/v1/customers/${first.body.id}`)).body.notes).toBe('x');
+    for (const query of ['', '?onConflict=return'])
+      expect((await send({ name: 'z' }, { 'if-match': etag }, query)).body).toMatchObject({ code: 'invalid_header' });
+  });
+
+  test('lets * pass, which is what a tool sends that has no ETag', async () => {
+    const tenant = await world.organization();
+    const send = (query: string) =>
+      tenant.call('POST', `/v1/customers${query}`, { externalId: 'crm-1', name: 'Ann' }, { 'if-match': '*' });
+    expect([(await send('')).status, (await send('?onConflict=return')).status]).toEqual([201, 200]);
+  });
+});
+
+describe('every conditional header', () => {
+  test.each(operations.map((operation) => [operation.title, operation] as const))(
+    'of %s has an effect or is rejected',
+    async (_, { method, path, operation }) => {
+      const tenant = await world.organization();
+      const declared = new Set(operation.parameters.map(({ name }) => name.toLowerCase()));
+      const undeclared = conditionalHeaders.filter((name) => !declared.has(name));
+      expect(undeclared.length).toBeGreaterThan(0);
+      const url = path.replace(/:\w+/, 'unknown');
+      for (const name of undeclared) {
+        const { body } = await tenant.call(method, url, method === 'GET' ? undefined : {}, { [name]: '"x"' });
+        expect(body).toMatchObject({ status: 400, code: 'invalid_header', errors: [{ in: 'header', field: name }] });
+      }
+    },
+  );
+});
+
+describe('the etag of a record', () => {
+  test('is its ETag, in lists too', async () => {
+    const tenant = await world.organization();
+    for (const { path, etag } of await each(tenant)) {
+      expect((await tenant.call('GET', path)).body.etag).toBe(etag);
+      const list = await tenant.call('GET', path.replace(/\/[^/]+$/, ''));
+      expect(list.body.data.map((record: { etag: string }) => record.etag)).toContain(etag);
+    }
+  });
+});
 
 describe('JSON Merge Patch', () => {
   // RFC 7396, appendix A.

@@ -5,9 +5,13 @@ import { problemExamples } from '../../contract/openapi/problems.ts';
 import type { Problem } from '../../contract/problem.ts';
 import { problemCodes } from '../../contract/problems/catalogue.ts';
 import type { ProblemCode } from '../../contract/problems/catalogue.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
+import { eraseCustomer } from '../../server/records/erase-customer.ts';
+import { storedId } from '../../server/records/public-id.ts';
 import { toProblem } from '../../server/problems/translate.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
+import { patientConnection } from '../patient.ts';
 
 const world = useWorld();
 const impatient = useWorld({ timeouts: { request: 60, headers: 60, check: 20 } });
@@ -28,6 +32,13 @@ const withKey = async (authorization: string | undefined) =>
   );
 const key = `ak_live_${'ab'.repeat(32)}`;
 const item = (sku: string) => ({ type: 'service', name: 'x', unitPrice: '1', sku });
+
+/** The id of a customer whose personal data was erased. */
+async function erased(externalId: string): Promise<string> {
+  const { id } = await post('/v1/customers', { name: 'x', externalId });
+  await eraseCustomer(forOrganization(world.database, paid.organization.id), storedId('customer', id) ?? '', null);
+  return id;
+}
 
 /** What it takes to meet each problem. */
 const provoked: Record<ProblemCode, () => Promise<Problem>> = {
@@ -53,6 +64,13 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
     ]);
     return (await other.call('GET', '/v1/me')).body;
   },
+  api_key_expired: async () => {
+    const other = await world.organization();
+    await world.database.pool.query('update api_keys set ends_at = now() where organization_id = $1', [
+      other.organization.id,
+    ]);
+    return (await other.call('GET', '/v1/me')).body;
+  },
   plan_required: async () => (await (await world.organization({ plan: 'free' })).call('GET', '/v1/me')).body,
   not_found: () => get(`/v1/customers/${unknownId}`),
   route_not_found: () => get('/v1/nowhere'),
@@ -66,9 +84,17 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
     await post('/v1/items', item('taken'));
     return post('/v1/items', item('taken'));
   },
+  customer_erased: async () => {
+    const id = await erased('gone');
+    return (await paid.call('PATCH', `/v1/customers/${id}`, { name: 'x' })).body;
+  },
+  external_id_erased: async () => {
+    await erased('forgotten');
+    return post('/v1/customers', { name: 'x', externalId: 'forgotten' });
+  },
   idempotency_in_progress: async () => {
     const { id } = await post('/v1/customers', { name: 'x', externalId: 'held' });
-    const client = await world.database.pool.connect();
+    const client = await patientConnection(world.database.pool);
     await client.query('begin');
     await client.query('select from customers where external_id = $1 and organization_id = $2 for update', [
       'held',
@@ -109,6 +135,8 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
     for (let count = 0; count < 100; count += 1) await other.call('GET', '/v1/nowhere');
     return (await other.call('GET', '/v1/nowhere')).body;
   },
+  unsupported_transfer_encoding: () =>
+    overSocket('POST /v1/customers HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n'),
   headers_too_large: () => overSocket(`GET /v1/me HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
   // No request is known that makes these two on purpose: they are what any other error becomes.
   internal_error: async () => toProblem(new Error('A mistake of ours')).body('req_1', world.url),

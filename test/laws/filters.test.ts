@@ -28,17 +28,29 @@ const times = ['2026-01-02T03:04:05.006Z', '2026-01-02T03:04:05.007Z'];
 function fieldOf(list: Promised, { name }: Parameter): string | undefined {
   const fields = Object.keys(recordSchema(list).properties ?? {});
   const time = /^(\w+)(?:Since|Before)$/.exec(name)?.[1];
-  const found = [name, `${time}At`, `${name}s`].find((field) => fields.includes(field));
+  // The country is part of the address.
+  const found = [name, `${time}At`, `${name}s`, name.replace(/s$/, ''), name.replace('country', 'address')].find(
+    (field) => fields.includes(field),
+  );
   if (found === undefined && name !== 'q') throw new Error(`No field of ${list.path} belongs to the filter ${name}.`);
   return found;
 }
 
+/** The values of a closed set, or those known so far of an open one. */
+function choicesOf(schema: Schema): readonly unknown[] | undefined {
+  const known: unknown = schema['x-extensible-enum'];
+  return schema.enum ?? (Array.isArray(known) ? known : undefined);
+}
+
 /** The same form with every letter and digit another one; another of the set where the schema has a set. */
 function unlike(value: unknown, schema: Schema): unknown {
-  if (schema.enum) return schema.enum.find((choice) => choice !== value);
+  const choices = choicesOf(schema);
+  if (choices) return choices.find((choice) => choice !== value);
   if (Array.isArray(value)) return value.map((item) => unlike(item, {}));
   if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, unlike(inner, {})]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, key === 'country' ? 'FR' : unlike(inner, {})]),
+    );
   return String(value)
     .replaceAll(/[0-8]/g, (digit) => String(Number(digit) + 1))
     .replaceAll(/[a-y]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1));
@@ -65,7 +77,7 @@ async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   // A field with a closed set that a create does not accept: only the organization's application sets it.
   for (const field of fields) {
     const schema = schemaOf(recordSchema(list).properties?.[field] ?? {});
-    if (!schema.enum || first[field] !== second[field]) continue;
+    if (!choicesOf(schema) || first[field] !== second[field]) continue;
     second[field] = unlike(first[field], schema);
     await setColumns(world, tenant, list.path, second.id, { [field]: second[field] });
   }
@@ -80,6 +92,7 @@ function matching(list: Promised, filter: Parameter, record: Shown): string {
   const value = record[field];
   if (Array.isArray(value)) return pair(filter.name, value[0]);
   if (typeof value !== 'object' || value === null) return pair(filter.name, value);
+  if (filter.name === 'country') return pair(filter.name, Reflect.get(value, 'country'));
   const [entry] = Object.entries(value);
   return pair(`${filter.name}[${entry?.[0]}]`, entry?.[1]);
 }
@@ -137,7 +150,7 @@ for (const list of lists) {
     const closed = Object.fromEntries(
       withDefault
         .filter(({ schema }) => schema.default === 'all')
-        .map(({ name }) => [name, recordSchema(list).properties?.[name]?.enum?.at(-1)]),
+        .map(({ name }) => [name, choicesOf(schemaOf(recordSchema(list).properties?.[name] ?? {}))?.at(-1)]),
     );
     let tenant: Tenant;
     beforeAll(async () => {
@@ -168,9 +181,11 @@ for (const list of lists) {
           const { data, pagination } = (await tenant.call('GET', `${list.path}?${query}`)).body;
           return { ids: data.map(({ id }: Shown) => id), limit: pagination.limit };
         };
-        const others = schema.enum ?? [Number(schema.default) - 1, Number(schema.default) + 1];
         const implicit = await shown('');
         expect(implicit).toEqual(await shown(`${name}=${String(schema.default)}`));
+        // Empty means nothing: there is no other value to compare with.
+        if (schema.default === '') return;
+        const others = schema.enum ?? [Number(schema.default) - 1, Number(schema.default) + 1];
         for (const other of others.filter((value) => value !== schema.default)) {
           expect(await shown(`${name}=${String(other)}`), String(other)).not.toEqual(implicit);
         }

@@ -1,5 +1,6 @@
 /**
- * Random hostile requests over the whole surface: each gets a response in time, and none makes the server fail.
+ * Random requests, a third of them valid, through every door: each gets a response in time, none makes the server fail,
+ * and no operation is performed without an allowance.
  * `HOSTILE_REQUESTS=100000` for a drill; `HOSTILE_SEED` for other requests, or to repeat those of a failure.
  */
 import { connect } from 'node:net';
@@ -7,7 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
-import { emptyDatabase, startService } from '../faults/service.ts';
+import { sumProposals } from '../../server/api/proposal-sums.ts';
+import { createTools } from '../../server/mcp/tools.ts';
+import { operations } from '../../server/operations/operations.ts';
+import { emptyDatabase, issueKeys, startService } from '../faults/service.ts';
+import { givePassword, password, visit } from '../settings/visiting.ts';
 
 const requests = Number(process.env.HOSTILE_REQUESTS ?? 1_500);
 const seed = Number(process.env.HOSTILE_SEED ?? 20_260_301);
@@ -17,12 +22,25 @@ const silenceMs = 60_000;
 
 const cleanups: (() => Promise<unknown>)[] = [];
 let service: Awaited<ReturnType<typeof startService>>;
+/** An admin who is signed in. */
+let signedIn: { cookie: string; csrfToken: string };
+let taken = 0;
 
 beforeAll(async () => {
   const { url, drop } = await emptyDatabase();
   cleanups.push(drop);
-  service = await startService(url);
+  const take = () => {
+    taken += 1;
+    return { accepted: true, remaining: 99, resetSeconds: 60 };
+  };
+  service = await startService(url, { limiter: { take } });
   cleanups.push(service.close);
+  const { admin } = await issueKeys(service.database, 1);
+  // Only the database of a world is used.
+  await givePassword(service as never, admin);
+  const visiting = visit(service.url);
+  await visiting.post('/settings/sign-in', { email: admin.email, password });
+  signedIn = { cookie: visiting.cookie(), csrfToken: await visiting.csrfToken() };
 });
 afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
@@ -110,6 +128,105 @@ function bodyOf(random: Random, fields: readonly string[]): Buffer {
 const encoded = ({ chance }: Random, text: string): string =>
   (chance(70) ? encodeURIComponent(text.toWellFormed()) : text.replaceAll(/[\0\s]/g, '')).slice(0, 4_000);
 
+type Door = 'v1' | 'v1, valid' | 'mcp' | 'mcp, valid' | 'forms' | 'files';
+
+const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+const tools = createTools(sumProposals);
+const forms = ['api-keys', 'members', 'organization', 'exports', 'imports', 'webhooks', 'account/name'];
+
+function wire(method: string, path: string, headers: Record<string, string>, body: Buffer | string = ''): Buffer {
+  const bytes = Buffer.from(body);
+  const all = {
+    Host: new URL(service.url).host,
+    Connection: 'close',
+    'Content-Length': String(bytes.length),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, text]) => `${name}: ${text}`);
+  return Buffer.concat([Buffer.from(`${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`), bytes]);
+}
+
+const validLists = [
+  '/v1/customers?limit=2&sort=name',
+  '/v1/items?q=ann',
+  '/v1/proposals?include=lineItems,customer&status=sent',
+  '/v1/me',
+];
+
+function validRequest({ chance, pick, upTo }: Random, key: string): Buffer {
+  const headers = { Authorization: `Bearer ${key}` };
+  if (chance(60)) return wire('GET', pick(validLists), headers);
+  const name = `Ann ${upTo(1_000_000)}`;
+  const item = { name, type: 'product', unitPrice: '12.50', currency: 'USD' };
+  const [path, body] = chance(50) ? ['/v1/customers', { name, tags: ['a'] }] : ['/v1/items', item];
+  return wire('POST', path, { ...headers, ...json }, JSON.stringify(body));
+}
+
+function agentRequest(random: Random, key: string, isValid: boolean): Buffer {
+  const { chance, pick, upTo } = random;
+  const headers = { Authorization: `Bearer ${key}`, ...json };
+  const hostile = () => Object.fromEntries(Array.from({ length: upTo(5) }, () => [pick(everyField), value(random)]));
+  const params = isValid
+    ? { name: pick(['find_customers', 'find_items', 'who_am_i']), arguments: {} }
+    : { name: chance(90) ? pick(tools).name : pick(texts), arguments: chance(90) ? hostile() : value(random) };
+  const method = isValid || chance(80) ? 'tools/call' : pick(['initialize', 'tools/list', 'ping', ...texts]);
+  const message = { jsonrpc: '2.0', id: isValid || chance(90) ? 1 : value(random), method, params };
+  const text = JSON.stringify(isValid || chance(90) ? message : [message, message]);
+  return wire('POST', '/mcp', headers, isValid || chance(95) ? text : text.slice(0, upTo(text.length)));
+}
+
+function formRequest(random: Random): Buffer {
+  const { chance, pick, upTo } = random;
+  const names = ['name', 'email', 'role', 'url', 'kind', 'format', 'since', 'expiry', 'currency', 'events'];
+  const fields = Array.from({ length: upTo(6) }, (): [string, string] => [pick(names), pick(texts).toWellFormed()]);
+  const csrfToken = chance(80) ? signedIn.csrfToken : pick(texts);
+  const headers = {
+    Cookie: chance(90) ? signedIn.cookie : 'settings.session_token=x',
+    'Sec-Fetch-Site': chance(90) ? 'same-origin' : 'cross-site',
+    'Content-Type': 'application/x-www-form-urlencoded',
+  };
+  return wire(
+    'POST',
+    `/settings/${pick(forms)}`,
+    headers,
+    new URLSearchParams([['csrfToken', csrfToken], ...fields]).toString(),
+  );
+}
+
+function fileRequest(random: Random): Buffer {
+  const { chance, pick, upTo } = random;
+  const rows = Array.from({ length: upTo(200) }, () =>
+    chance(50) ? 'Ann,ann@example.com' : `${pick(texts)},${pick(texts)}`,
+  );
+  const file = pick([
+    `name,email\n${rows.join('\n')}`,
+    rows.map(() => JSON.stringify(value(random))).join('\n'),
+    Array.from({ length: upTo(3_000) }, (_, index) => `c${index}`).join(','),
+    '[{"a":'.repeat(upTo(3_000)),
+  ]);
+  const part = (head: string, content: string) =>
+    `--x\r\nContent-Disposition: form-data; name=${head}\r\n\r\n${content}\r\n`;
+  const name = pick(['a.csv', 'a.json', 'a.jsonl', 'a.csv.gz', 'a.xlsx', '../../a', '']);
+  const kind = chance(80) ? pick(['customers', 'items', 'proposals']) : 'x';
+  const body = `${part('"csrfToken"', signedIn.csrfToken)}${part('"kind"', kind)}${part(`"file"; filename="${name}"`, file)}`;
+  const headers = {
+    Cookie: signedIn.cookie,
+    'Sec-Fetch-Site': 'same-origin',
+    'Content-Type': 'multipart/form-data; boundary=x',
+  };
+  return wire('POST', '/settings/imports', headers, chance(90) ? `${body}--x--\r\n` : body);
+}
+
+/** A third of what goes to programs' doors is valid. */
+function requestFor(random: Random, key: string): { door: Door; request: Buffer } {
+  if (random.chance(25)) return { door: 'v1, valid', request: validRequest(random, key) };
+  if (random.chance(10)) return { door: 'mcp, valid', request: agentRequest(random, key, true) };
+  if (random.chance(20)) return { door: 'mcp', request: agentRequest(random, key, false) };
+  if (random.chance(8)) return { door: 'forms', request: formRequest(random) };
+  if (random.chance(2)) return { door: 'files', request: fileRequest(random) };
+  return { door: 'v1', request: hostileRequest(random, key) };
+}
+
 /** One request as it goes over the wire. */
 function hostileRequest(random: Random, key: string): Buffer {
   const { chance, pick, upTo } = random;
@@ -184,22 +301,36 @@ function fault(response: string): string | undefined {
 test(`of ${requests} hostile requests, none makes the server fail or hang`, async () => {
   const random = randomFrom(seed);
   const statuses: Record<string, number> = {};
+  const doors: Partial<Record<Door, Record<string, number>>> = {};
   const faults: string[] = [];
   let sent = 0;
   const sender = async () => {
     while (sent < requests && faults.length < 5) {
       sent += 1;
-      const request = hostileRequest(random, random.pick(service.keys));
+      const { door, request } = requestFor(random, random.pick(service.keys));
       const response = await send(request);
       const status = response.startsWith('HTTP') ? response.slice(9, 12) : response.slice(0, 20);
       statuses[status] = (statuses[status] ?? 0) + 1;
+      const ofDoor = (doors[door] ??= {});
+      ofDoor[status] = (ofDoor[status] ?? 0) + 1;
       const wrong = fault(response);
       if (wrong) faults.push(`${wrong}: ${request.toString('latin1', 0, 2_000)}\n→ ${response.slice(0, 800)}`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, sender));
-  process.stdout.write(`${sent} hostile requests, seed ${seed}: ${JSON.stringify(statuses)}\n`);
+  const done = Object.entries(statuses).reduce((sum, [status, count]) => sum + (status.startsWith('2') ? count : 0), 0);
+  process.stdout.write(
+    `${sent} requests, seed ${seed}, ${Math.round((100 * done) / sent)} % 2xx: ${JSON.stringify(doors)}\n`,
+  );
   expect(faults).toEqual([]);
+  expect(Object.keys(doors).length).toBe(6);
+  // Each operation took an allowance, whatever the door.
+  const known = operations.map(({ id }) => id);
+  const performed = service.log.filter(
+    ({ operation, status }) => known.includes(String(operation)) && Number(status) < 300,
+  );
+  expect(performed.length).toBeGreaterThan(sent / 4);
+  expect(performed.length).toBeLessThanOrEqual(taken);
   // They got as far as the handlers, and a client like any other still gets its response.
   expect(Math.min(statuses[200] ?? 0, statuses[201] ?? 0, statuses[422] ?? 0)).toBeGreaterThan(0);
   const headers = { authorization: `Bearer ${service.keys[0]}` };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { maximumBodyBytes, maximumErrors } from '../../contract/limits.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
-import { parseJson } from '../../server/http/json.ts';
+import { parseJson } from '../../server/text/json.ts';
 import { describeInvalidBody } from '../../server/problems/invalid-request.ts';
 import { Problem } from '../../server/problems/problem.ts';
 
@@ -74,7 +74,7 @@ const hostileValues: Record<string, string> = {
   'line breaks': `"${filled('\\r\\n')}x"`,
   'escaped characters': `"${filled('\\u0041')}"`,
   'lone surrogates': `"${filled('\\ud800')}"`,
-  'an e-mail address without an end': `"${filled('a.')}@${'a-'.repeat(30)}"`,
+  'an email address without an end': `"${filled('a.')}@${'a-'.repeat(30)}"`,
   'at signs': `"${filled('a@')}"`,
   'a URL': `"https://${filled('%41.')}"`,
   ligatures: `"${filled('ﷺ')}"`,

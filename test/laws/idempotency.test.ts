@@ -1,7 +1,7 @@
 /** A create that is repeated creates one record. */
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
-import { removeExpired } from '../../server/database/expire.ts';
+import { removeExpired } from '../../server/http/retention.ts';
 import { bodyExample, operations } from '../contract.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -184,8 +184,25 @@ describe('POST /v1/customers?onConflict=update', () => {
     expect(second.body.address).toMatchObject({ line1: 'L', city: 'X', country: 'DE' });
     const third = await upsert(tenant, { phone: null, name: 'A' });
     expect(third.body.phone).toBeNull();
+    expect((await upsert(tenant, { metadata: { a: null, c: 3, y: null } })).body.metadata).toEqual({ b: '2', c: '3' });
+    expect((await upsert(tenant, { metadata: null, tags: null })).body).toMatchObject({ metadata: {}, tags: [] });
+    await upsert(tenant, { metadata: { b: '2' }, tags: ['t', 'u'] });
+    const tags = { add: ['New', 'T'], remove: ['U', 'absent'] };
+    expect((await upsert(tenant, { metadata: '', tags })).body).toMatchObject({
+      metadata: { b: '2' },
+      tags: ['t', 'New'],
+    });
     const nothing = await upsert(tenant, { name: 'A' });
-    expect(nothing.text).toBe(third.text);
+    const stored = await tenant.call('GET', `/v1/customers/${first.body.id}`);
+    expect([nothing.text, nothing.body.phone]).toEqual([stored.text, null]);
+  });
+
+  test('creates a record without the metadata keys and the tags that are to be removed', async () => {
+    const tenant = await world.organization();
+    const sent = { name: 'A', metadata: { x: '1', y: null }, tags: { add: ['a'], remove: ['b'] } };
+    expect((await upsert(tenant, sent)).body).toMatchObject({ metadata: { x: '1' }, tags: ['a'] });
+    const empty = await tenant.call('POST', '/v1/customers', { name: 'B', metadata: null, tags: null });
+    expect(empty.body).toMatchObject({ metadata: {}, tags: [] });
   });
 
   test('20 concurrent upserts with different fields create one record that has all of them', async () => {

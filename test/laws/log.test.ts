@@ -69,7 +69,8 @@ describe('the log', () => {
     const headers = { authorization, 'content-type': 'application/json' };
     await (await fetch(`${url}/v1/customers`, { method: 'POST', headers, body })).text();
     const log = await stop();
-    const lines = log.trim().split('\n');
+    // A warning of the start is for people.
+    const lines = log.split('\n').filter((line) => line !== '' && !line.startsWith('Warning: '));
     expect(lines.length).toBeGreaterThan(paths.length);
     for (const line of lines) expect(() => JSON.parse(line), line).not.toThrow();
     // Paths are logged, so the keys in them must have been replaced.

@@ -70,7 +70,16 @@ const provoked: Record<number, Provoked> = {
       return send({ ...situation, body: { ...situation.body, externalId: 'external-1' } });
     },
   },
-  412: { applies: has('header', 'If-Match'), send: (situation) => send(situation, { 'if-match': '"other"' }) },
+  412: {
+    applies: has('header', 'If-Match'),
+    send({ body, ...situation }) {
+      // A create changes the record that has its externalId.
+      const isCreate = situation.operation.method === 'POST';
+      const query = isCreate ? '?onConflict=update' : '';
+      const sent = { ...body, ...(isCreate && { externalId: 'external-0' }) };
+      return send({ ...situation, path: situation.path + query, body: sent }, { 'if-match': '"other"' });
+    },
+  },
   413: {
     applies: hasBody,
     send: (situation) => send({ ...situation, body: { ...situation.body, name: 'x'.repeat(300_000) } }),
@@ -87,7 +96,7 @@ const provoked: Record<number, Provoked> = {
   },
 };
 /** What every operation declares, because it can happen before the operation is known: other tests provoke it. */
-const beforeTheOperation = [408, 431, 500, 503];
+const beforeTheOperation = [408, 431, 500, 501, 503];
 
 for (const operation of operations) {
   describe(`the statuses of ${operation.title}`, () => {

@@ -32,7 +32,7 @@ function expectProblem(
 
 describe('problems of every operation', () => {
   for (const { method, path } of operations) {
-    test(`${method} ${path} refuses an unknown parameter by name`, async () => {
+    test(`${method} ${path} rejects an unknown parameter by name`, async () => {
       const tenant = await world.organization();
       const answer = await tenant.call(method, `${fill(path)}?limti=1`, method === 'GET' ? undefined : {});
       expectProblem(answer, 400, 'unknown_parameter');
@@ -244,8 +244,8 @@ describe('hostile values in every field', () => {
   });
 });
 
-describe('what stands outside the contract', () => {
-  test('an unknown address is 404 with a key and 401 without, and 404 outside /v1', async () => {
+describe('requests outside the contract', () => {
+  test('an unknown route is 404 with a key and 401 without, and 404 outside /v1', async () => {
     const tenant = await world.organization();
     for (const path of ['/v1', '/v1/', '/v1/nope', '/v1/customers/a/b', '/v1//customers', '/v1/Customers']) {
       expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
@@ -289,6 +289,24 @@ describe('what stands outside the contract', () => {
       'headers_too_large',
     ],
     ['a missing Host', 'GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+    [
+      'two keys',
+      'GET /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\nConnection: close\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
+    [
+      'two Idempotency-Keys',
+      'POST /v1/items HTTP/1.1\r\nHost: a\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\nConnection: close\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
+    ...['gzip', 'gzip, chunked', 'identity', 'chunked, gzip'].map((coding): [string, string, number, string] => [
+      `the transfer encoding ${coding}`,
+      `POST /v1/items HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${coding}\r\nConnection: close\r\n\r\n0\r\n\r\n`,
+      501,
+      'unsupported_transfer_encoding',
+    ]),
     [
       'two lengths',
       'POST /v1/customers HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',

@@ -6,7 +6,16 @@ import type { Item } from '../../contract/items.ts';
 import type { LineItem, ListedProposal, Proposal } from '../../contract/proposals.ts';
 import { storedId } from '../../server/records/public-id.ts';
 import { expectComplete } from '../complete.ts';
-import { bodyExample, bodySchema, getOf, lists, operationAt, recordSchema, responseSchema } from '../contract.ts';
+import {
+  bodyExample,
+  bodySchema,
+  getOf,
+  lists,
+  operationAt,
+  operations,
+  recordSchema,
+  responseSchema,
+} from '../contract.ts';
 import type { Promised } from '../contract.ts';
 import { proposal, setColumns } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -15,9 +24,13 @@ import type { Tenant } from '../world.ts';
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
 
-type SetByServer = 'id' | 'createdAt' | 'updatedAt';
+type SetByServer = 'id' | 'createdAt' | 'updatedAt' | 'etag' | 'erasedAt';
 const created = '2026-01-02T03:04:05.006Z';
 const updated = '2026-01-02T03:04:06.007Z';
+const erasedAt = '2026-01-02T03:04:07.008Z';
+/** Of the first version, changed at that time; a proposal's has its customer's version, too. */
+const etags = new Map([['/v1/proposals', `"1-${Date.parse(updated).toString(36)}-1"`]]);
+const etagIn = (path: string) => etags.get(path) ?? `"1-${Date.parse(updated).toString(36)}"`;
 const time = (day: number) => `2026-02-${String(day).padStart(2, '0')}T10:11:12.0${String(day).padStart(2, '0')}Z`;
 
 const customer: Omit<Customer, SetByServer> = {
@@ -111,13 +124,15 @@ const head = {
 } satisfies Partial<Proposal>;
 const totals = { subtotal: '250.309', discountTotal: '0.309', taxTotal: '18.750', total: '268.750', lineItemCount: 2 };
 
-type Stored = { id: string; shown: object; listed?: object; query?: string };
+/** `included` is what the list shows with `query`. */
+type Stored = { id: string; shown: object; listed?: object; query?: string; included?: object };
 
 /** List → a record with every field set, and what it must look like. */
 const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
   async '/v1/customers'(tenant) {
     const { id } = await tenant.client.customers.create(customer);
-    return { id, shown: customer };
+    await setColumns(world, tenant, '/v1/customers', id, { erasedAt });
+    return { id, shown: { ...customer, erasedAt } };
   },
   async '/v1/items'(tenant) {
     const { status, ...given } = item;
@@ -128,6 +143,7 @@ const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
   },
   async '/v1/proposals'(tenant) {
     const { id: customerId } = await tenant.client.customers.create(customer);
+    await setColumns(world, tenant, '/v1/customers', customerId, { erasedAt });
     const { id: itemId } = await tenant.client.items.create({ type: 'product', name: 'Other', unitPrice: '1' });
     const stored = storedId('item', itemId) ?? null;
     const id = await proposal(tenant, {
@@ -140,16 +156,21 @@ const complete: Record<string, (tenant: Tenant) => Promise<Stored>> = {
       ...head,
       ...totals,
       customerId,
-      customer: { id: customerId, name, companyName, email, phone },
+      customer: { id: customerId, name, companyName, email, phone, erasedAt },
     };
     const anyLine = { id: expect.stringMatching(/^lin_[0-7][0-9a-z]{25}$/) };
     const lineItems = [
       { ...line, ...anyLine, itemId },
       { ...unselected, ...anyLine, itemId: null },
     ];
-    return { id, shown: { ...listed, lineItems }, listed, query: 'include=lineItems' };
+    const { body: whole } = await tenant.call('GET', `/v1/customers/${customerId}`);
+    const shown = { ...listed, lineItems };
+    return { id, shown, listed, query: 'include=lineItems,customer', included: { ...shown, customer: whole } };
   },
 };
+
+/** An erased customer cannot be changed at all. */
+const stillChangeable = { erasedAt: null };
 
 const listCases: [string, Promised][] = lists.map((list) => [list.title, list]);
 
@@ -163,7 +184,8 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
     stored = await make(tenant);
     await setColumns(world, tenant, list.path, stored.id, { createdAt: created, updatedAt: updated });
   });
-  const whole = (record: object) => ({ ...record, id: stored.id, createdAt: created, updatedAt: updated });
+  const setByServer = () => ({ id: stored.id, createdAt: created, updatedAt: updated, etag: etagIn(list.path) });
+  const whole = (record: object) => ({ ...record, ...setByServer() });
 
   test('is shown whole by a GET', async () => {
     const { body } = await tenant.call('GET', getOf(list).path.replace(/:\w+/, stored.id));
@@ -173,7 +195,7 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
 
   test('is shown whole by the list', async () => {
     const { body } = await tenant.call('GET', `${list.path}?${stored.query ?? ''}`);
-    expect(body.data).toEqual([whole(stored.shown)]);
+    expect(body.data).toEqual([whole(stored.included ?? stored.shown)]);
     expectComplete(body.data[0], recordSchema(list));
     const plain = await tenant.call('GET', list.path);
     expect(plain.body.data).toEqual([whole(stored.listed ?? stored.shown)]);
@@ -190,13 +212,33 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
   });
 });
 
+const patches = operations.filter(({ method }) => method === 'PATCH');
+const patchCases: [string, Promised][] = patches.map((patch) => [patch.title, patch]);
+
+describe.each(patchCases)('%s with what a GET returned', (_, { path }) => {
+  test('changes nothing, with the whole body and with each field alone', async () => {
+    const tenant = await world.organization();
+    const make = complete[path.replace(/\/:\w+$/, '')];
+    if (!make) throw new Error(`Add a complete record of ${path} to this file.`);
+    const url = path.replace(/:\w+/, (await make(tenant)).id);
+    await setColumns(world, tenant, path.replace(/\/:\w+$/, ''), url.split('/').at(-1) ?? '', stillChangeable);
+    const before = await tenant.call('GET', url);
+    const bodies = [before.body, ...Object.entries(before.body).map(([name, value]) => ({ [name]: value }))];
+    expect(bodies.length).toBeGreaterThan(10);
+    for (const body of bodies) {
+      const { status, text, headers } = await tenant.call('PATCH', url, body);
+      expect([status, text, headers.get('etag')]).toEqual([200, before.text, before.headers.get('etag')]);
+    }
+  });
+});
+
 describe.each(listCases)('a record of %s with nothing optional set', (_, list) => {
   test('is null exactly where the contract says that it can be', async () => {
     const tenant = await world.organization();
     const create = operationAt('POST', list.path);
     const sparse = async () => {
       if (!create) return proposal(tenant);
-      // Where nothing is required by itself, a name is enough.
+      // Where nothing is required on its own, a name is enough.
       const { required = ['name'] } = bodySchema(create);
       const example = bodyExample(create);
       const body = Object.fromEntries(required.map((name) => [name, example[name]]));

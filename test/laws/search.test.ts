@@ -72,6 +72,10 @@ describe('GET /v1/customers?q=', () => {
       ['wool_', ['percent']],
       ['0%0', []],
       ['wool shop', ['percent']],
+      ['germany', ['alfreds']],
+      ['Deutschland berlin', ['alfreds']],
+      ['alfreds de', ['alfreds']],
+      ['germany trujillo', []],
       ['***', []],
       ['. , ;', []],
     ];

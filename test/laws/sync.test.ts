@@ -1,8 +1,11 @@
 /** `sort=updatedAt&updatedSince=<syncedThrough>` until hasMore is false never misses a change. */
 import { describe, expect, test } from 'vitest';
+import { executeIn } from '../../server/database/tenant.ts';
+import { exportRecords } from '../../server/export/export-records.ts';
 import { Customer } from '../../server/entities/customer.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
+import { patientConnection } from '../patient.ts';
 
 let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
@@ -53,11 +56,27 @@ describe('syncedThrough', () => {
   describe('in a database with no other traffic', () => {
     const alone = useWorld({ clock: () => (nowMs += 1000), ownDatabase: true });
 
+    test('does not wait for an export, which only reads', async () => {
+      const tenant = await alone.organization();
+      const { database } = alone;
+      const options = { database, organizationId: tenant.organization.id, kind: 'customers', format: 'jsonl' } as const;
+      await tenant.client.customers.create({ name: 'a' });
+      const pieces = exportRecords(options);
+      await pieces.next();
+      try {
+        const { rows } = await database.pool.query<{ at: string }>('select clock_timestamp() as at');
+        const { syncedThrough } = (await tenant.call('GET', '/v1/customers?sort=updatedAt')).body;
+        expect(Date.parse(syncedThrough)).toBeGreaterThanOrEqual(Date.parse(rows[0]?.at ?? ''));
+      } finally {
+        await pieces.return(undefined);
+      }
+    });
+
     test('is the start of the oldest open transaction, cut to the millisecond', async () => {
       const tenant = await alone.organization();
       for (const name of ['a', 'b']) await tenant.client.customers.create({ name });
       const query = { sort: 'updatedAt', limit: 1 } as const;
-      const client = await alone.database.pool.connect();
+      const client = await patientConnection(alone.database.pool);
       try {
         await client.query('begin');
         const { rows } = await client.query<{ start: string }>(
@@ -91,7 +110,7 @@ describe('syncedThrough', () => {
             const found = await em.findOneOrFail(Customer, { name: `w${which} ${round}` });
             found.notes = 'late';
             await em.flush();
-            await em.getConnection().execute('select pg_sleep(0.05)', [], 'all', em.getTransactionContext());
+            await executeIn(em, 'select pg_sleep(0.05)', []);
           });
         }
       }

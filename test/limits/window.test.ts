@@ -73,7 +73,7 @@ describe.runIf(hasRedis)('the window in Redis', () => {
     await redis.kill();
   });
 
-  conforms((clock) => ({ take: (key) => takeFromRedis(client, key, clock) }), 20);
+  conforms((clock) => ({ take: (key) => takeFromRedis(client, key, { clock }) }), 20);
 
   test('goes by the clock of the server, and leaves no key behind for longer than the window', async () => {
     expect(await takeFromRedis(client, 'real')).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
@@ -85,7 +85,7 @@ describe.runIf(hasRedis)('the window in Redis', () => {
 
   test('admits no more when the clock of the server is set back, and goes on', async () => {
     let nowMs = 100_000;
-    const take = () => takeFromRedis(client, 'set back', () => nowMs);
+    const take = () => takeFromRedis(client, 'set back', { clock: () => nowMs });
     for (let count = 0; count < 100; count += 1) await take();
     nowMs -= 30_000;
     expect(await take()).toMatchObject({ accepted: false, remaining: 0 });

@@ -73,15 +73,15 @@ const planted: [what: string, name: keyof Answers, change: Changed, sentence: Re
 ];
 
 describe('an answer of the server', () => {
-  test('is what the document says, as it stands', () => {
+  test('is what the document says', () => {
     for (const [name, answer] of Object.entries(answers)) expect(breaksOf(answer), name).toEqual([]);
   });
 
-  test.each(planted)('is found out where %s', (_, name, change, sentence) => {
+  test.each(planted)('is detected when %s', (_, name, change, sentence) => {
     expect(breaksOf(changed(name, change)).join('\n')).toMatch(sentence);
   });
 
-  test('is checked as it is sent, whoever sent the request', async () => {
+  test('is checked as it is sent, no matter who sent the request', async () => {
     // As our application marks its answers, and with a field too many.
     const server = createServer((_, response) => {
       Reflect.set(response, 'locals', { requestId: 'req_1' });

@@ -118,7 +118,7 @@ const breaking: Changes = {
     'GET /v1/customers/{customerId} 200 .name: maxLength was 200 and is 900',
   ],
   'a value of an answer that is gone': [
-    (draft) => field(draft, 'Proposal', 'status').enum.shift(),
+    (draft) => field(draft, 'Proposal', 'status')['x-extensible-enum'].shift(),
     'GET /v1/proposals/{proposalId} 200 .status: the value "draft" is gone',
   ],
   'an object inside a record that can be something else': [
@@ -160,7 +160,7 @@ const additions: Record<string, (draft: any) => void> = {
     schema(draft, 'Customer').required.push('score');
   },
   'a new field that may be sent': (draft) => (schema(draft, 'CustomerCreate').properties.score = { type: 'integer' }),
-  'a new value in an answer': (draft) => field(draft, 'Proposal', 'status').enum.push('paused'),
+  'a new value in an answer': (draft) => field(draft, 'Proposal', 'status')['x-extensible-enum'].push('paused'),
   'a new value that may be sent': (draft) => parameter(draft, 'sort').schema.enum.push('email'),
   'a wider bound of what is sent': (draft) => (field(draft, 'CustomerCreate', 'notes').maxLength = 9000),
   'a narrower bound of what is read': (draft) => (field(draft, 'Customer', 'notes').maxLength = 100),

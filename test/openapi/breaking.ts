@@ -60,7 +60,7 @@ class Comparer {
     return [
       ...(now.required && !old.required ? [`${at}: is required now`] : []),
       ...differs('how it is written', at, { old: style(old), now: style(now) }),
-      ...differs('the default', at, { old: old.schema.default, now: now.schema.default }),
+      ...differs('the default', at, { old: defaultOf(old), now: defaultOf(now) }),
       ...this.#schema(at, 'sent', { old: old.schema, now: now.schema }),
     ];
   }
@@ -148,7 +148,13 @@ function typeBreaks(at: string, side: Side, { old, now }: Both<Schema>): string[
   ];
 }
 
+/** An open set may gain values, but none may disappear. */
+const openValues = (schema: Schema) => [schema['x-extensible-enum'] ?? []].flat();
+
 function valueBreaks(at: string, side: Side, { old, now }: Both<Schema>): string[] {
+  const kept = openValues(now);
+  const lost = openValues(old).filter((value) => !kept.includes(value));
+  if (lost.length > 0) return lost.map((value) => `${at}: the value ${JSON.stringify(value)} is gone`);
   if (!old.enum) return now.enum && side === 'sent' ? [`${at}: is a closed set now`] : [];
   if (!now.enum) return side === 'read' ? [`${at}: is no closed set any more`] : [];
   const values = now.enum;
@@ -194,3 +200,8 @@ const shared = <T>({ old, now }: Both<Record<string, T>>): [string, Both<T>][] =
     const after = now[name];
     return after === undefined ? [] : [[name, { old: value, now: after }]];
   });
+
+/** An empty default means that the parameter is absent, as none does. */
+function defaultOf({ schema }: Parameter): unknown {
+  return schema.default === '' ? undefined : schema.default;
+}

@@ -51,7 +51,7 @@ describe.each([
     expect(Object.values(document.paths).flatMap((methods) => Object.keys(methods))).toHaveLength(ids.length);
   });
 
-  test('tells of every operation what it does, under a tag that is explained', () => {
+  test('has a summary, description and documented tag for each operation', () => {
     const explained = new Set(document.tags.filter(({ description }) => description).map(({ name }) => name));
     for (const one of routes) {
       const { summary, description, tags } = operationAt(document, one);
@@ -63,13 +63,13 @@ describe.each([
     }
   });
 
-  test('describes every parameter, with an example and the form it takes in the address', () => {
+  test('describes each parameter, with an example and its serialization style', () => {
     for (const one of routes) {
       for (const parameter of operationAt(document, one).parameters) {
         const at = `${one.place} ${parameter.name}`;
         expect(parameter.description, at).toBeTruthy();
         // A tool that fills in every example must still get a page: these are for one request only.
-        const single = parameter.in === 'header' || parameter.name === 'cursor';
+        const single = ['Idempotency-Key', 'If-None-Match', 'cursor', 'ids'].includes(parameter.name);
         expect(parameter.example !== undefined, at).toBe(!single);
         expect(parameter.required ?? false, at).toBe(parameter.in === 'path');
         if (parameter.schema.type === 'object')
@@ -144,6 +144,7 @@ describe.each([
         '429',
         '431',
         '500',
+        '501',
         '503',
         ...(requestBody ? ['413', '415', '422'] : []),
       ];
@@ -151,7 +152,7 @@ describe.each([
         expect.arrayContaining([...always, ...(one.path.includes('{') ? ['404'] : [])]),
       );
       for (const [status, { description, headers }] of Object.entries(responses)) {
-        const expected = ['X-Request-Id', ...(/^(401|408|431)$/.test(status) ? [] : rateHeaders)];
+        const expected = ['X-Request-Id', ...(/^(401|408|431|501)$/.test(status) ? [] : rateHeaders)];
         if (/^(429|503)$/.test(status)) expected.push('Retry-After');
         if (status === '401') expected.push('WWW-Authenticate');
         if (status === '201') expected.push('Location');

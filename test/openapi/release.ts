@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import type { PublishedDocument } from '../../contract/openapi/shared.ts';
 import { openApiDocument } from '../../contract/openapi/openapi.ts';
 
-const documentation = new Set(['description', 'summary', 'example', 'examples', 'externalDocs', 'x-extensible-enum']);
+const documentation = new Set(['description', 'summary', 'example', 'examples', 'externalDocs']);
 /** Objects whose keys are names of the API, not words of OpenAPI. */
 const named = new Set(['properties', 'schemas', 'parameters', 'responses', 'headers']);
 

@@ -1,6 +1,6 @@
 /** The Swagger 2.0 document for custom connectors: what their designer shows, and nothing that it cannot show. */
 import { describe, expect, test } from 'vitest';
-import { swagger20Document } from '../../contract/openapi/openapi.ts';
+import { swagger20Document } from '../../server/http/documents/swagger.ts';
 import { useWorld } from '../world.ts';
 
 const document: any = swagger20Document('https://api.northwind.example/base');
@@ -28,7 +28,11 @@ describe('/swagger-2.0.json', () => {
   });
 
   test('labels every field and parameter, with its whole path, and says how prominent it is', () => {
-    const fields = fieldsIn(document.paths).filter(([name]) => name !== 'body');
+    const fields = fieldsIn([document.paths, document.definitions]).flatMap(([name, field]): [string, Part][] =>
+      name === 'body'
+        ? []
+        : [[name, field.$ref ? document.definitions[field.$ref.replace('#/definitions/', '')] : field]],
+    );
     expect(fields.length).toBeGreaterThan(300);
     for (const [name, field] of fields) {
       expect(field['x-ms-summary'], name).toMatch(/^[A-Z][\w ]+$/);
@@ -39,11 +43,32 @@ describe('/swagger-2.0.json', () => {
   });
 
   test('leaves out metadata, read-only inputs, and what 2.0 does not have', () => {
-    const fields = fieldsIn(document.paths);
+    const fields = fieldsIn([document.paths, document.definitions]);
     expect(fields.filter(([name, field]) => name === 'metadata' || field.readOnly)).toEqual([]);
-    expect(JSON.stringify(document)).not.toMatch(
-      /"(?:\$ref|nullable|anyOf|allOf|oneOf|examples|requestBody|components)":/,
-    );
+    expect(JSON.stringify(document)).not.toMatch(/"(?:nullable|anyOf|allOf|oneOf|examples|requestBody|components)":/);
+  });
+
+  test('names every object, and puts nothing beside a reference', () => {
+    const within = (value: unknown): Part[] =>
+      typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(within)] : [];
+    const references = within(document).filter((part) => typeof part.$ref === 'string');
+    const names = Object.keys(document.definitions);
+    expect(names).toEqual(expect.arrayContaining(['Customer', 'CustomerCreate', 'CustomerShippingAddress', 'Problem']));
+    for (const reference of references) expect(Object.keys(reference)).toEqual(['$ref']);
+    const used = references.map(({ $ref }) => $ref.replace('#/definitions/', ''));
+    expect([...new Set(used)].toSorted()).toEqual(names.toSorted());
+    const inPlace = within(document.paths).filter((part) => part.properties);
+    expect(inPlace).toEqual([]);
+  });
+
+  test('requires no field that may be null', () => {
+    for (const [name, { properties, required = [] }] of Object.entries<Part>(document.definitions)) {
+      for (const field of required) {
+        const { $ref, ...own } = properties[field];
+        const target = $ref ? document.definitions[$ref.replace('#/definitions/', '')] : own;
+        expect(target['x-nullable'], `${name} ${field}`).toBeUndefined();
+      }
+    }
   });
 
   describe('the triggers', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { hashPassword, passwordProblem, verifyPassword } from '../../server/accounts/passwords.ts';
-import { passwordPath } from '../../server/accounts/sign-in.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, password, signIn, someone, visit } from './visiting.ts';
+import { auditLog, password, signIn, someone, visit, passwordPath } from './visiting.ts';
 
 const world = useWorld({ ownDatabase: true });
 const path = '/settings/account';

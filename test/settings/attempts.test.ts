@@ -1,7 +1,7 @@
 /** The limits on guessing, and on how much is kept about it. */
 import { describe, expect, test } from 'vitest';
 import { admitReset, attemptLimits } from '../../server/accounts/attempts.ts';
-import { mostAttempts, removeEnded } from '../../server/accounts/sign-in-tables.ts';
+import { mostAttempts, removeExpired } from '../../server/http/retention.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld({ ownDatabase: true });
@@ -14,7 +14,7 @@ describe('attempts', () => {
        select 'k' || n, 1, now() + interval '1 hour' + n * interval '1 second' from generate_series(1, $1) n`,
       [mostAttempts + 25],
     );
-    await removeEnded(pool);
+    await removeExpired(pool);
     const { rows } = await pool.query(
       'select count(*)::int as kept, bool_or(key = $1) as newest from sign_in.attempts',
       [`k${mostAttempts + 25}`],

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { setPlan } from '../../server/accounts/organizations.ts';
-import { removeEnded } from '../../server/accounts/sign-in-tables.ts';
-import { passwordPath } from '../../server/accounts/sign-in.ts';
+import { removeExpired } from '../../server/http/retention.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, freePort, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { auditLog, freePort, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
 
 const world = useWorld({ trustedProxies: 1 });
 const securePort = await freePort();
@@ -58,6 +57,40 @@ describe('the audit log', () => {
     expect(text.match(/was not allowed to/g)).toHaveLength(20);
   });
 
+  test('has a page of its own, back to the first event, and a file for admins', async () => {
+    const tenant = await world.organization();
+    const [admin, member] = [await someone(world, tenant, 'admin'), await someone(world, tenant, 'member')];
+    await world.database.pool.query(
+      `insert into audit_events (organization_id, id, kind, action, member_id, detail, created_at)
+         select $1, gen_random_uuid(), 'change', 'key_created', $2, '=key ' || n, now() - n * interval '1 hour' - interval '1 day'
+         from generate_series(1, 120) n`,
+      [tenant.organization.id, tenant.admin.id],
+    );
+    const visiting = await signIn(world, admin);
+    const seen: string[] = [];
+    let path: string | undefined = '/settings/activity';
+    while (path !== undefined) {
+      const { text }: { text: string } = await visiting.get(path);
+      seen.push(...[...text.matchAll(/created <q>=key (\d+)<\/q>/g)].map(([, n = '']) => n));
+      path = /href="([^"]+before=[^"]+)">Older/.exec(text)?.[1]?.replace('&amp;', '&');
+    }
+    expect(seen).toEqual(Array.from({ length: 120 }, (_, n) => String(n + 1)));
+
+    const file = await visiting.get('/settings/activity.csv');
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const rows = file.text.trim().split('\r\n');
+    expect(rows[0]).toContain('time,action,by,about');
+    expect(rows.filter((row) => row.includes(",'=key ")).length).toBe(120);
+
+    const plain = await signIn(world, member);
+    expect((await plain.get('/settings/activity')).text).not.toContain('Sign-ins');
+    for (const refused of ['/settings/activity.csv', '/settings/activity?kind=sign_in'])
+      expect((await plain.get(refused)).status, refused).toBe(403);
+    expect(
+      (await (await signIn(world, await someone(world, await world.organization()))).get('/settings/activity')).text,
+    ).not.toContain('=key');
+  });
+
   test('keeps changes for good, and the rest for 90 days', async () => {
     const tenant = await world.organization();
     await world.database.pool.query(
@@ -66,7 +99,7 @@ describe('the audit log', () => {
          from unnest(array['change', 'rejection', 'sign_in']) kind, unnest(array[89, 91]) days`,
       [tenant.organization.id, tenant.admin.id],
     );
-    await removeEnded(world.database.pool);
+    await removeExpired(world.database.pool);
     const { rows } = await world.database.pool.query<{ kind: string; count: number }>(
       `select kind, count(*)::int as count from audit_events where organization_id = $1 and action = 'key_revoked' group by 1 order by 1`,
       [tenant.organization.id],
@@ -86,7 +119,7 @@ describe('counted attempts', () => {
       (await world.database.pool.query('select 1 from sign_in.attempts where key = $1', [key])).rowCount;
     await world.database.pool.query(`insert into sign_in.attempts values ($1, 3, now() - interval '1 second')`, [key]);
     expect(await stored()).toBe(1);
-    await removeEnded(world.database.pool);
+    await removeExpired(world.database.pool);
     expect(await stored()).toBe(0);
   });
 });
@@ -130,6 +163,7 @@ describe('under https', () => {
     const cookies = signedIn.headers.getSetCookie();
     expect(cookies).toEqual([
       expect.stringMatching(/^__Host-settings\.session_token=.+; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+      expect.stringMatching(/^__Host-settings\.device=.+; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
     ]);
     expect((await visiting.get('/settings/api-keys')).status).toBe(200);
   });
@@ -144,13 +178,13 @@ test('a sign-in leads to pages of the settings only', async () => {
   const member = await someone(world, await world.organization());
   for (const [next, location] of [
     ['/settings/members?x=1', '/settings/members?x=1'],
-    ['https://evil.example/settings/members', '/settings/api-keys'],
-    ['//evil.example/settings/members', '/settings/api-keys'],
-    ['/\\evil.example/settings/', '/settings/api-keys'],
-    ['/settings/../v1/me', '/settings/api-keys'],
-    ['/settings/sign-out', '/settings/api-keys'],
-    ['javascript:alert(1)', '/settings/api-keys'],
-    ['', '/settings/api-keys'],
+    ['https://evil.example/settings/members', '/settings/overview'],
+    ['//evil.example/settings/members', '/settings/overview'],
+    ['/\\evil.example/settings/', '/settings/overview'],
+    ['/settings/../v1/me', '/settings/overview'],
+    ['/settings/sign-out', '/settings/overview'],
+    ['javascript:alert(1)', '/settings/overview'],
+    ['', '/settings/overview'],
   ] as const) {
     const visiting = visit(world.url, from('203.0.113.40'));
     const signedIn = await visiting.post('/settings/sign-in', { email: member.email, password, next });

@@ -7,29 +7,32 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
-import { createUploads } from '../../server/import/uploads/uploads.ts';
-import { removeExpired } from '../../server/database/expire.ts';
+import { createUploads } from '../../server/uploads/uploads.ts';
+import { removeExpired } from '../../server/http/retention.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
+import { eraseCustomer } from '../../server/records/erase-customer.ts';
+import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
 import type { Reply, Visit } from './visiting.ts';
+import { patientConnection } from '../patient.ts';
 
 const uploadFolder = await mkdtemp(join(tmpdir(), 'uploads-test-'));
 const world = useWorld({ ownDatabase: true, uploadFolder, timeouts: { request: 5000, headers: 5000, check: 100 } });
 afterAll(() => rm(uploadFolder, { recursive: true }));
 beforeEach(() => world.database.pool.query('delete from sign_in.attempts'));
 
-type Form = { kind?: string; columns?: string; rest?: string; name?: string };
+type Form = { kind?: string; name?: string };
 
 async function formWith(
   visiting: Visit,
   content: string | Uint8Array<ArrayBuffer>,
   form: Form = {},
 ): Promise<FormData> {
-  const { kind = 'customers', columns = '', rest = '', name = 'customers.csv' } = form;
+  const { kind = 'customers', name = 'customers.csv' } = form;
   const data = new FormData();
-  for (const [field, value] of Object.entries({ csrfToken: await visiting.csrfToken(), kind, columns, rest }))
-    data.set(field, value);
+  for (const [field, value] of Object.entries({ csrfToken: await visiting.csrfToken(), kind })) data.set(field, value);
   data.set('file', new File([content], name));
   return data;
 }
@@ -52,7 +55,32 @@ async function press(visiting: Visit, deed: 'start' | 'discard', tenant: Tenant)
   return visiting.post(path, { csrfToken: await visiting.csrfToken() });
 }
 
-const rowOf = async (tenant: Tenant): Promise<Upload | undefined> => (await tenant.em().find(Upload, {}))[0];
+const rowOf = async (tenant: Tenant): Promise<Upload | undefined> =>
+  (await tenant.em().find(Upload, {}, { orderBy: { id: 'desc' } }))[0];
+/** The fields that are selected in the form about a file's columns. */
+const selected = (page: string) =>
+  [...page.matchAll(/<select id="field-\d+"[\s\S]*?<\/select>/g)].map(
+    ([select]) => /value="([^"]*)"\s+selected/.exec(select)?.[1],
+  );
+
+async function columnsOf(visiting: Visit, tenant: Tenant): Promise<Record<string, string | undefined>> {
+  const { text } = await visiting.get(`/settings/imports/${(await rowOf(tenant))?.id}/columns`);
+  const names = [...text.matchAll(/<label for="field-\d+"\s*>([^<]*)</g)].map(([, name = '']) => name);
+  const fields = selected(text);
+  return Object.fromEntries(names.map((name, index) => [name, fields[index]]));
+}
+
+async function choose(
+  visiting: Visit,
+  tenant: Tenant,
+  fields: readonly (string | undefined)[],
+  more: Record<string, string> = {},
+): Promise<Reply> {
+  const chosen = fields.map((field, index) => [`field-${index}`, field ?? '']);
+  const path = `/settings/imports/${(await rowOf(tenant))?.id}/columns`;
+  return visiting.post(path, { csrfToken: await visiting.csrfToken(), ...Object.fromEntries(chosen), ...more });
+}
+
 const words = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 const figures = (page: string) => /<dl class="figures">[\s\S]*?<\/dl>/.exec(page)?.[0] ?? '';
 const admin = async (tenant: Tenant) => signIn(world, await someone(world, tenant, 'admin', 'Mara Ellison'));
@@ -88,7 +116,7 @@ describe('an import', () => {
     const rejected = await visiting.get(path);
     expect(rejected.headers.get('content-disposition')).toBe('attachment; filename=rejected-rows.csv');
     expect(rejected.text).toMatch(
-      /^line;field;code;message;externalId;name;email\n4;email;invalid_email;.*;C-3;Cy;nonsense\n$/,
+      /^\uFEFF?line;field;code;message;externalId;name;email\r\n4;email;invalid_email;.*;C-3;Cy;nonsense\r\n$/,
     );
     // Neither the file nor the rows that the page showed are kept.
     expect(await filesOf(tenant)).toEqual(['.rejected.csv']);
@@ -99,7 +127,7 @@ describe('an import', () => {
     expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
   });
 
-  test('reads what other tools export, compressed or not, and what its admin says about columns', async () => {
+  test('reads what other tools export, compressed or not, without asking', async () => {
     const tenant = await world.organization();
     const visiting = await admin(tenant);
     const hubspot = 'Record ID,First Name,Last Name,Email,Lead Status\n7,Ana,Roy,a@b.example,new\n';
@@ -107,16 +135,127 @@ describe('an import', () => {
     const recognized = words(await settled(visiting));
     expect(recognized).toContain('Recognized as an export from HubSpot (contacts).');
     expect(recognized).toContain('Columns not imported: Lead Status.');
+    expect(await columnsOf(visiting, tenant)).toMatchObject({ 'Lead Status': 'preset' });
+  });
 
-    const own = 'Number,Company,Shoe size\n1,Acme,42\n';
-    await upload(visiting, own, { columns: 'Number = externalId\r\nCompany=companyName\n', rest: 'metadata' });
-    expect(words(await settled(visiting))).toMatch(/companyName externalId metadata.Shoe_size 2 Acme 1 42/);
-    await upload(visiting, own, { columns: 'Nummer = externalId' });
-    const failed = words(await settled(visiting));
-    expect(failed).toContain(
-      'customers.csv: the mapping names column Nummer, which the file does not have; did you mean Number?',
+  test('proposes what columns with other names mean, asks, and remembers the answer', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const own = 'Kd.-Nr.;Firma;Straße;PLZ;Ort;Land;Schuhgröße\n1;Acme;Hauptstr. 1;01067;Dresden;Deutschland;42\n';
+    await upload(visiting, own);
+    const asked = await settled(visiting);
+    expect(words(asked)).toContain('What is in customers.csv?');
+    expect(words(asked)).toMatch(/Schuhgröße 42 Do not import/);
+    const proposed = await columnsOf(visiting, tenant);
+    expect(proposed).toEqual({
+      'Kd.-Nr.': 'externalId',
+      Firma: 'companyName',
+      Straße: 'address.line1',
+      PLZ: 'address.postalCode',
+      Ort: 'address.city',
+      Land: 'address.country',
+      Schuhgröße: '',
+    });
+    const chosen = { ...proposed, Schuhgröße: 'metadata' };
+    expect((await choose(visiting, tenant, Object.values(chosen))).location).toBe('/settings/imports');
+    expect(words(await settled(visiting))).toMatch(/metadata\.Schuhgr_e 2 Acme 1|Schuhgr/);
+    // What was chosen can be changed after the check.
+    expect(await columnsOf(visiting, tenant)).toEqual(chosen);
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    expect(await tenant.client.customers.list()).toMatchObject({
+      data: [{ companyName: 'Acme', address: { postalCode: '01067', country: 'DE' }, metadata: { Schuhgr_e: '42' } }],
+    });
+    await upload(visiting, own.replace('Acme', 'Acme AG'));
+    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+    // A report of rejected rows has the same columns behind its own.
+    const [header = '', row = ''] = own.replace('Acme', 'Acme KG').split('\n');
+    await upload(visiting, `\uFEFFline;field;code;message;${header}\r\n2;x;y;z;${row}\r\n`);
+    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+  });
+
+  test('names every fault of the chosen columns at once, and keeps what was chosen', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'Name;Mail;Mail 2\nAna;a@b.example;c@d.example\n');
+    await settled(visiting);
+    const wrong = await choose(visiting, tenant, ['name', 'email', 'email']);
+    expect(wrong.status).toBe(422);
+    expect(words(wrong.text)).toContain('The columns Mail and Mail 2 are both mapped to email.');
+    expect(words(wrong.text)).toContain('The externalId column is missing');
+    expect(selected(wrong.text)).toEqual(['name', 'email', 'email']);
+    expect((await rowOf(tenant))?.state).toBe('mapping');
+    expect((await choose(visiting, tenant, ['name', 'email', ''], { match: 'email' })).status).toBe(303);
+    expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    await upload(visiting, 'Name;Mail;Mail 2\nAnna;A@b.example;\nBo;;\n');
+    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 1 ');
+  });
+
+  test('asks once how numbers are written, with what each answer makes of them', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const text = 'externalId;name;unitPrice\nI-1;Chair;1.200\nI-2;Table;2.500\n';
+    await upload(visiting, text, { kind: 'items', name: 'items.csv' });
+    const asked = words(await settled(visiting));
+    expect(asked).toContain('With a decimal comma: 1.200 is 1200 With a decimal point: 1.200 is 1.2');
+    const columns = ['externalId', 'name', 'unitPrice'];
+    expect((await choose(visiting, tenant, columns)).status).toBe(422);
+    await choose(visiting, tenant, columns, { decimalPoint: ',', type: 'product' });
+    expect(words(figures(await settled(visiting)))).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    expect(await tenant.client.items.list({ sort: 'name' })).toMatchObject({
+      data: [{ unitPrice: '1200.00' }, { unitPrice: '2500.00' }],
+    });
+  });
+
+  test('lists the records that it created and changed, for this organization alone', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const { id } = await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });
+    await upload(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
+    await settled(visiting);
+    await press(visiting, 'start', tenant);
+    const path = /href="(\/settings\/imports\/[0-9a-f-]{36})"/.exec(await settled(visiting))?.[1] ?? '';
+    const { text } = await visiting.get(path);
+    expect(words(text)).toMatch(/Created Name Id Bo cus_\w+ Changed Name Id Ana/);
+    expect(text).toContain(`href="/settings/customers/${id}"`);
+    const stranger = await admin(await world.organization());
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
+    // It stays when the next file comes.
+    await upload(visiting, 'externalId,name\nC-3,Cy\n');
+    expect(words(await settled(visiting))).toContain('Import customers.csv?');
+    expect(words((await visiting.get(path)).text)).toContain('Created');
+  });
+
+  test('offers empty files to fill in, which it takes without a question', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    for (const kind of ['customers', 'items']) {
+      const template = await visiting.get(`/settings/import-templates/${kind}.csv`);
+      expect(template.headers.get('content-disposition')).toBe(`attachment; filename=${kind}.csv`);
+      await upload(visiting, template.text, { kind });
+      expect(words(await settled(visiting))).toContain('The import would change nothing.');
+    }
+    expect((await visiting.get('/settings/import-templates/proposals.csv')).status).toBe(404);
+  });
+
+  test('needs the Team plan, and says so', async () => {
+    const tenant = await world.organization({ plan: 'free' });
+    const visiting = await admin(tenant);
+    const page = words((await visiting.get('/settings/imports')).text);
+    expect(page).toContain('Import and export need the Team plan.');
+    expect(page).not.toContain('Upload and check');
+    const refused = await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    expect([refused.status, await rowOf(tenant)]).toEqual([403, undefined]);
+    const form = { csrfToken: await visiting.csrfToken(), since: '', kind: 'customers', format: 'csv' };
+    expect((await visiting.post('/settings/exports', form)).status).toBe(403);
+    expect(await auditLog(world, tenant)).toEqual(
+      expect.arrayContaining(['records_imported rejected: plan', 'records_exported customers as CSV rejected: plan']),
     );
-    expect(failed).not.toContain('--');
   });
 
   test('of JSON, items and proposals shows their fields', async () => {
@@ -140,16 +279,11 @@ describe('an import', () => {
     expect(missing.text).toMatch(/id="file-problem" role="alert"/);
     const wrong = await upload(visiting, 'x', { kind: 'everything' });
     expect([wrong.status, words(wrong.text)]).toEqual([422, expect.stringContaining('Choose what the file contains.')]);
-    const columns = await upload(visiting, 'x', { columns: 'Name' });
-    expect([columns.status, words(columns.text)]).toEqual([
-      422,
-      expect.stringContaining('Write “Name” as Column = field.'),
-    ]);
     expect(await rowOf(tenant)).toBeUndefined();
     await upload(visiting, 'PK\u0003\u0004rest', { name: 'sheet.xlsx' });
     const failed = words(await settled(visiting));
     expect(failed).toContain(
-      'sheet.xlsx is an Excel workbook or a ZIP archive. Save the sheet as &quot;CSV UTF-8&quot;',
+      'sheet.xlsx is an Excel workbook or a ZIP archive that cannot be read. Save the sheet as &quot;CSV UTF-8&quot;',
     );
     expect(failed).not.toContain(uploadFolder);
   });
@@ -185,7 +319,7 @@ describe('an import', () => {
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
     // By a command, too.
     await setState(tenant, `state = 'checked'`);
-    const client = await world.database.pool.connect();
+    const client = await patientConnection(world.database.pool);
     const lock = `hashtextextended('import ' || $1, 0)`;
     await client.query(`select pg_advisory_lock(${lock})`, [tenant.organization.id]);
     await press(visiting, 'start', tenant);
@@ -216,7 +350,7 @@ describe('an import', () => {
     await upload(visiting, `externalId,name\n${many}`);
     await settled(visiting);
     const uploads = createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
-    const client = await world.database.pool.connect();
+    const client = await patientConnection(world.database.pool);
     await client.query('begin');
     await client.query('lock table customers in share mode');
     const { id = '' } = (await rowOf(tenant)) ?? {};
@@ -246,7 +380,51 @@ describe('an import', () => {
     expect(await rowOf(tenant)).toBeUndefined();
     expect((await readdir(uploadFolder)).filter((name) => name.startsWith(id))).toEqual([]);
     const again = await visiting.post(`/settings/imports/${id}/start`, { csrfToken: await visiting.csrfToken() });
-    expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer here')]);
+    expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer exists')]);
+  });
+
+  test('loses its file, and what was read of it, when a customer is erased', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax', email: 'maria@quax.example' });
+    const file = 'externalId,name,email,notes\nQ-1,Maria Quax,maria@quax.example,x\nQ-2,Maria Quax,maria,x\n';
+    await upload(visiting, file, { name: 'Maria Quax.csv' });
+    await settled(visiting);
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    const files = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
+    expect(await files()).toHaveLength(2);
+    const path = `/settings/customers/${body.id}/erase`;
+    expect((await visiting.post(path, { csrfToken: await visiting.csrfToken() })).status).toBe(303);
+    expect(await files()).toEqual([]);
+    const row = await rowOf(tenant);
+    expect(row).toMatchObject({ id, state: 'failed', fileName: '***.csv', rows: [], inspection: null });
+    expect(JSON.stringify(row)).not.toContain('aria');
+    expect(words((await visiting.get('/settings/imports')).text)).toContain(
+      '***.csv was discarded, because it may contain the customer whose personal data was erased.',
+    );
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    expect(words(await settled(visiting))).toContain('Import customers.csv?');
+  });
+
+  test('stays in the list of imports when a customer is erased, without the rejected rows', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\nQ-2,Maria Quax,maria\n');
+    await settled(visiting);
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    const { id = '', records } = (await rowOf(tenant)) ?? {};
+    const files = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
+    expect(await files()).toEqual([`${id}.rejected.csv`]);
+    const customer = publicId('customer', records?.created[0] ?? '');
+    // By a process that does not have the files, such as the command.
+    await eraseCustomer(forOrganization(world.database, tenant.organization.id), records?.created[0] ?? '', null);
+    expect((await tenant.call('GET', `/v1/customers/${customer}`)).body.erasedAt).not.toBeNull();
+    const elsewhere = createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    await elsewhere.removeErased();
+    expect(await files()).toEqual([]);
+    await elsewhere.close();
+    expect(await rowOf(tenant)).toMatchObject({ id, state: 'imported', records, summary: { rejected: 1, errors: [] } });
   });
 
   test('leaves nothing after a day', async () => {
@@ -305,6 +483,16 @@ describe('a slow upload', () => {
 });
 
 describe('an export', () => {
+  test('has no more listeners than Node takes for a leak', async () => {
+    const visiting = await admin(await world.organization());
+    const warned = Promise.withResolvers<Error>();
+    process.once('warning', warned.resolve);
+    const { status } = await send(visiting, { kind: 'customers', format: 'csv' });
+    process.off('warning', warned.resolve);
+    // Node warns in the next tick.
+    expect([status, await Promise.race([warned.promise, Promise.resolve()])]).toEqual([200, undefined]);
+  });
+
   const send = async (visiting: Visit, fields: Record<string, string>) =>
     visiting.post('/settings/exports', { csrfToken: await visiting.csrfToken(), since: '', ...fields });
 
@@ -327,6 +515,21 @@ describe('an export', () => {
     );
     await upload(visiting, csv.text);
     expect(words(await settled(visiting))).toContain('The import would change nothing.');
+  });
+
+  test('is one at a time in an organization, and waits for nobody else’s', async () => {
+    const [tenant, other] = [await world.organization(), await world.organization()];
+    const [visiting, neighbor] = [await admin(tenant), await admin(other)];
+    const fields = { kind: 'customers', format: 'jsonl' };
+    const csrfToken = await visiting.csrfToken();
+    const tried = Array.from({ length: 8 }, () =>
+      visiting.post('/settings/exports', { csrfToken, since: '', ...fields }),
+    );
+    const statuses = (await Promise.all(tried)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeLessThan(8);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect((await send(neighbor, fields)).status).toBe(200);
+    expect((await send(visiting, fields)).status).toBe(200);
   });
 
   test('names the field that is wrong, and is for admins', async () => {

@@ -138,7 +138,7 @@ describe('a key in the list', () => {
     const refused = await tenant.call('GET', '/v1/me');
     expect([refused.status, refused.body.code]).toEqual([401, 'api_key_revoked']);
     const page = await visiting.get(answer.location ?? '');
-    expect(page.text).toContain('“test” is revoked');
+    expect(page.text).toContain('“test” has been revoked');
     expect(page.text).toMatch(/Revoked keys <span class="count">1</);
     expect(page.text).toMatch(/<q>test<\/q>/);
     expect((await visiting.get(`${keyPath}/revoke`)).location).toBe(path);
@@ -178,7 +178,7 @@ describe('without permission', () => {
     expect(text).not.toMatch(/Create key|\/rename|\/revoke|ak_live_[0-9a-f]{5}/);
   });
 
-  test('a member’s forged forms change nothing and are on the trail', async () => {
+  test('rejects forged forms from a member and records them in the audit log', async () => {
     const { tenant, keyPath } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
     const form = await visiting.csrfToken();
@@ -226,7 +226,7 @@ describe('without permission', () => {
     expect(await keyNames(world, tenant)).toEqual(['test']);
   });
 
-  test('a form from another site is refused, with the session’s cookie and with its sheet, and is on the trail', async () => {
+  test('rejects a form from another site even with a valid session and CSRF token, and audits it', async () => {
     const { tenant, visiting } = await scene();
     const form = await visiting.csrfToken();
     for (const headers of otherSites)
@@ -239,7 +239,7 @@ describe('without permission', () => {
     expect((await visiting.get(path)).text).toContain('the form did not come from a page of this service');
   });
 
-  test('a form without a sheet, or with one of another session, is refused', async () => {
+  test('rejects a form without a CSRF token or with one from another session', async () => {
     const { tenant, admin, visiting } = await scene();
     const other = await (await signIn(world, admin)).csrfToken();
     const [number = ''] = other.split('.');
@@ -260,7 +260,7 @@ describe('without permission', () => {
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Cheap rejected: plan']);
   });
 
-  test('an admin who is one no more can do nothing more', async () => {
+  test('rejects changes by a demoted admin', async () => {
     const { tenant, admin, visiting } = await scene();
     const form = await visiting.csrfToken();
     await world.database.pool.query(`update members set role = 'member' where id = $1`, [admin.id]);
@@ -268,7 +268,7 @@ describe('without permission', () => {
     expect(await keyNames(world, tenant)).toEqual(['test']);
   });
 
-  test('sixty changes a minute are enough', async () => {
+  test('limits a member to 60 changes per minute', async () => {
     const { admin, tenant, visiting } = await scene();
     const form = await visiting.csrfToken();
     await create(visiting, 'First', form);
@@ -284,7 +284,7 @@ describe('without permission', () => {
 });
 
 describe('every page', () => {
-  test('loads nothing from elsewhere, runs no inline script, and is kept by nobody', async () => {
+  test('sets a strict CSP, has no inline scripts, and is not cacheable', async () => {
     const { visiting, keyPath } = await scene();
     const pages = [
       await visit(world.url).get('/settings/sign-in'),

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'vitest';
-import { createUsageLog, pruneUsage, usageBounds } from '../../server/keys/usage.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { removeExpired } from '../../server/http/retention.ts';
+import { createUsageLog, usageBounds } from '../../server/keys/usage.ts';
 import type { UsageEvent, UsageLog } from '../../server/keys/usage.ts';
 import { readFailures, readUsage } from '../../server/keys/usage-report.ts';
 import type { Tally } from '../../server/keys/usage-report.ts';
 import { listKeys } from '../../server/keys/list.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
+import type { OrganizationId } from '../../server/entities/owned.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { dayOf } from '../../server/web/settings/time.ts';
@@ -18,6 +21,10 @@ async function keyOf(tenant: Tenant): Promise<{ keyId: string; organizationId: s
   const [key] = await listKeys(tenant.em());
   return { keyId: key?.id ?? '', organizationId: tenant.organization.id };
 }
+
+const reportOf = ({ organizationId, ...key }: { organizationId: string; keyId?: string }) =>
+  // Organizations that only the log knows.
+  readUsage(forOrganization(world.database, organizationId as OrganizationId).em(), key);
 
 /** A log of its own, whose timers never fire within a test. */
 function newLog(now?: () => number): { log: UsageLog; errors: unknown[] } {
@@ -39,7 +46,7 @@ const agentHeaders = { accept: 'application/json, text/event-stream', 'mcp-proto
 /** By operation, after everything that the server has counted is written. */
 async function usedBy(tenant: Tenant): Promise<Record<string, Tally>> {
   await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
-  const { operations } = await readUsage(world.database.pool, await keyOf(tenant));
+  const { operations } = await readUsage(tenant.em(), await keyOf(tenant));
   return Object.fromEntries(operations.map(({ operation, tally }) => [operation, tally]));
 }
 
@@ -55,7 +62,7 @@ describe('usage', () => {
     const ids = await keyOf(tenant);
     const page = await visiting.get(`/settings/api-keys/${publicId('key', ids.keyId)}`);
     expect(page.status).toBe(200);
-    const report = await readUsage(world.database.pool, ids);
+    const report = await reportOf(ids);
     expect(report.total).toEqual({ success: 2, client_error: 3, rate_limited: 0, server_error: 0 });
     expect(
       Object.fromEntries(
@@ -87,7 +94,7 @@ describe('usage', () => {
     await world.database.pool.query(`update organizations set plan = 'free' where id = $1`, [ids.organizationId]);
     const visiting = await signIn(world, await someone(world, tenant));
     await visiting.get('/settings/usage');
-    const { total, operations } = await readUsage(world.database.pool, ids);
+    const { total, operations } = await reportOf(ids);
     expect(total).toMatchObject({ success: 100, rate_limited: 3 });
     expect(operations.map(({ operation }) => operation)).toEqual(['getMe']);
     const failures = await readFailures(tenant.em(), ids.keyId);
@@ -126,6 +133,25 @@ describe('usage', () => {
     expect(failure?.fields).toEqual([expect.objectContaining({ field: 'email', code: 'invalid_email' })]);
   });
 
+  test('tells why a tool fails that still uses a revoked key, and alike failures once', async () => {
+    const tenant = await world.organization();
+    const { keyId, organizationId } = await keyOf(tenant);
+    await world.database.pool.query('update api_keys set revoked_at = now() where organization_id = $1', [
+      organizationId,
+    ]);
+    for (let count = 0; count < 3; count += 1) await tenant.call('GET', '/v1/customers');
+    const visiting = await signIn(world, await someone(world, tenant));
+    const { text } = await visiting.get(`/settings/api-keys/${publicId('key', keyId)}`);
+    expect(text).toContain('<span class="badge off">Revoked</span>');
+    expect(text).toMatch(/3 times, <time[\s\S]*GET \/v1\/customers<[\s\S]*api_key_revoked<\/a>/);
+    expect(text).toContain('An admin of the organization revoked the key.');
+    const lastUse = async () => {
+      const { rows } = await world.database.pool.query('select last_used_at from api_keys where id = $1', [keyId]);
+      return rows[0]?.last_used_at;
+    };
+    await expect.poll(lastUse).toBeTruthy();
+  });
+
   test('of another organization is not shown', async () => {
     const [tenant, other] = [await world.organization(), await world.organization()];
     await other.call('GET', '/v1/me');
@@ -159,7 +185,7 @@ describe('the usage log', () => {
     const logs = [newLog().log, newLog().log];
     for (const log of logs) for (let count = 0; count < 50; count += 1) log.record(event(ids));
     await Promise.all(logs.map((log) => log.close()));
-    expect((await readUsage(world.database.pool, ids)).total.success).toBe(100);
+    expect((await reportOf(ids)).total.success).toBe(100);
   });
 
   test('keeps its counts when they cannot be written, and writes them later', async () => {
@@ -180,7 +206,35 @@ describe('the usage log', () => {
     broken = false;
     log.record(event(ids));
     await log.close();
-    expect((await readUsage(world.database.pool, ids)).total.success).toBe(2);
+    expect((await reportOf(ids)).total.success).toBe(2);
+  });
+
+  test('writes failures soon, and counts where they have waited long enough or are many', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    let nowMs = Date.now();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const { log } = newLog(() => nowMs);
+      const counted = async () => (await reportOf({ organizationId: ids.organizationId })).total;
+      const pass = (ms: number) => {
+        nowMs += ms;
+        vi.advanceTimersByTime(ms);
+      };
+      log.record(event(ids));
+      log.record(event(ids, { status: 404, code: 'not_found' }));
+      pass(usageBounds.flushMs);
+      await expect.poll(async () => (await readFailures(tenant.em(), ids.keyId)).length).toBe(1);
+      expect(await counted()).toMatchObject({ success: 0, client_error: 0 });
+      pass(usageBounds.countsMs);
+      await expect.poll(counted).toMatchObject({ success: 1, client_error: 1 });
+      for (let key = 0; key < usageBounds.counts / 2; key += 1) log.record(event({ ...ids, keyId: uuidv7() }));
+      pass(usageBounds.flushMs);
+      await expect.poll(counted).toMatchObject({ success: 1 + usageBounds.counts / 2 });
+      await log.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('is bounded in memory and in the database', async () => {
@@ -202,11 +256,11 @@ describe('the usage log', () => {
     );
     expect(stored.rows[0]?.count).toBeLessThanOrEqual(usageBounds.storedFailures);
     expect((await readFailures(tenant.em(), ids.keyId))[0]?.fields).toHaveLength(usageBounds.fields);
-    expect((await readUsage(world.database.pool, ids)).total.client_error).toBe(2000);
+    expect((await reportOf(ids)).total.client_error).toBe(2000);
     for (let key = 0; key < usageBounds.counts + 100; key += 1) log.record(event({ ...ids, keyId: uuidv7() }));
     await log.close();
     const { organizationId } = ids;
-    expect((await readUsage(world.database.pool, { organizationId })).total.success).toBe(usageBounds.counts);
+    expect((await reportOf({ organizationId })).total.success).toBe(usageBounds.counts);
   });
 
   test('forgets counts after 90 days, and failures after 7', async () => {
@@ -217,7 +271,7 @@ describe('the usage log', () => {
       log.record(event(ids, { status: 404, code: 'not_found', requestId: `req_${days}` }));
       await log.close();
     }
-    await pruneUsage(world.database.pool);
+    await removeExpired(world.database.pool);
     const days = await world.database.pool.query('select 1 from usage_counts where key_id = $1', [ids.keyId]);
     expect(days.rowCount).toBe(4);
     expect((await readFailures(tenant.em(), ids.keyId)).map(({ requestId }) => requestId)).toEqual(['req_0', 'req_6']);

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { addMember } from '../../server/accounts/members.ts';
+import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { hashPassword } from '../../server/accounts/passwords.ts';
@@ -18,18 +19,22 @@ export type Visit = {
   /** A form, sent from our own page unless the headers say otherwise. */
   post(path: string, fields: Record<string, string> | FormData, headers?: Record<string, string>): Promise<Reply>;
   /** The Cookie header that goes with every request. */
-  cookie(): string;
+  cookie(to?: string): string;
   /** A new CSRF token of this session, from the API Keys page. */
   csrfToken(): Promise<string>;
 };
 
 /** Somebody with no session yet. */
 export function visit(url: string, constant: Record<string, string> = {}): Visit {
-  const jar = new Map<string, string>();
-  const cookie = () => [...jar].map((pair) => pair.join('=')).join('; ');
+  const jar = new Map<string, { value: string; path: string }>();
+  const cookie = (to = '/settings/') =>
+    [...jar]
+      .filter(([, { path }]) => to.startsWith(path))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
 
   async function send(path: string, init: RequestInit, headers: Record<string, string>): Promise<Reply> {
-    const held = jar.size > 0 ? { cookie: cookie() } : {};
+    const held = jar.size > 0 ? { cookie: cookie(path) } : {};
     const response = await fetch(url + path, {
       ...init,
       redirect: 'manual',
@@ -38,7 +43,7 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === '' || /max-age=0/i.test(line)) jar.delete(name);
-      else jar.set(name, value);
+      else jar.set(name, { value, path: /; Path=([^;]+)/.exec(line)?.[1] ?? '/' });
     }
     return {
       status: response.status,
@@ -125,16 +130,21 @@ export async function someone(
   return member;
 }
 
+/** The path of a page on which the member chooses a password. */
+export const passwordPath = async ({ signIns }: World['database'], member: Member): Promise<string> =>
+  pathOfLink(await issueLink(signIns, member));
+
 let storedPassword: Promise<string> | undefined;
 
 /** What choosing a password leaves in the database, at a cost that a test can pay at each sign-in. */
-export async function givePassword(world: World, { name, emailKey }: Member): Promise<void> {
+export async function givePassword(world: World, { id, name, emailKey }: Member): Promise<void> {
   const stored = await (storedPassword ??= hashPassword(password, { N: 1024, r: 8, p: 1 }));
   await world.database.pool.query(
-    `with u as (insert into sign_in."user" (name, email, "emailVerified") values ($1, $2, true) returning id)
+    `with u as (insert into sign_in."user" (name, email, "emailVerified") values ($1, $2, true)
+       on conflict (email) do update set name = excluded.name returning id)
      insert into sign_in."account" ("accountId", "providerId", "userId", password, "updatedAt")
-       select id, 'credential', id, $3, now() from u`,
-    [name, emailKey, stored],
+       select $4, 'credential', id, $3, now() from u`,
+    [name, emailKey, stored, id],
   );
 }
 

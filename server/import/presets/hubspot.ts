@@ -1,5 +1,4 @@
-import { amount, country, website } from './cells.ts';
-import type { Export } from './presets.ts';
+import type { Export } from './export.ts';
 
 const place = {
   'Street Address': 'address.line1',
@@ -28,7 +27,6 @@ export const hubspot: Export[] = [
       ...place,
     },
     fixed: { type: 'person' },
-    convert: { 'address.country': country, website },
     // A contact may have nothing but an id.
     finish: (row) => {
       const names = [row.firstName, row.lastName].filter(Boolean).join(' ');
@@ -52,7 +50,7 @@ export const hubspot: Export[] = [
     },
     fixed: { type: 'company' },
     // HubSpot numbers contacts and companies separately: a contact and a company may have the same number.
-    convert: { externalId: (cell) => `company-${cell}`, 'address.country': country, website },
+    convert: { externalId: (cell) => `company-${cell}` },
   },
   {
     name: 'HubSpot (products)',
@@ -70,6 +68,6 @@ export const hubspot: Export[] = [
       'Image URL': 'imageUrl',
     },
     fixed: { type: 'product' },
-    convert: { type: (cell) => (/service/i.test(cell) ? 'service' : 'product'), unitPrice: amount },
+    convert: { type: (cell) => (/service/i.test(cell) ? 'service' : 'product') },
   },
 ];

@@ -1,4 +1,5 @@
 /** Headers of other tools' exports, and the fields that their columns map to. */
+import type { Export, Row } from './export.ts';
 import { hubspot } from './hubspot.ts';
 import { quickbooks } from './quickbooks.ts';
 import { shopify } from './shopify.ts';
@@ -6,42 +7,13 @@ import { stripe } from './stripe.ts';
 import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
 
-type Row = Record<string, unknown>;
-
-/** How to read a tool's export; columns are compared ignoring case. */
-export type Export = {
-  /** The tool and its list, as people know them. */
-  name: string;
-  kind: 'customers' | 'items';
-  /** Columns that identify this export: no other has all of them. */
-  signature: readonly string[];
-  /** Column → field. If two columns map to one field, the first with a value counts. */
-  columns: Readonly<Record<string, string>>;
-  /** Columns of the tool's own metadata; the first group is the key. */
-  metadata?: RegExp;
-  /** Fields that every row has, unless a column says otherwise. */
-  fixed?: Row;
-  /** Field → the value for a cell; `''` sets nothing. */
-  convert?: Readonly<Record<string, (cell: string) => string>>;
-  tagSeparator?: string;
-  /** Columns that only the first row of a group repeats; `by` names the group. */
-  carried?: { by: string; columns: readonly string[] };
-  /** A row without a value in this column is not a record, such as another picture of a product. */
-  requires?: string;
-  /** A row whose first cell matches is not a record, such as the date under a report. */
-  ignores?: RegExp;
-  /** Set if `finish` builds the externalId. */
-  isKeyed?: boolean;
-  /** The last step for a row. */
-  finish?: (row: Row) => Row;
-};
-
 export type Preset = {
   name: string;
   /** Its rows get their externalId from several columns. */
   isKeyed: boolean;
   fixed: Row;
   tagSeparator: string | undefined;
+  decimalPoint: '.' | undefined;
   fieldOf(column: string): string | undefined;
   convert(field: string, cell: string): string;
   /** Fills in values from earlier rows of a group; undefined if the row is not a record. */
@@ -67,6 +39,7 @@ function presetOf({
   fixed = {},
   convert = {},
   tagSeparator,
+  decimalPoint,
   finish,
   isKeyed = false,
   ...rest
@@ -77,6 +50,7 @@ function presetOf({
     isKeyed,
     fixed,
     tagSeparator,
+    decimalPoint,
     fieldOf(column) {
       const key = metadata
         ?.exec(column)?.[1]

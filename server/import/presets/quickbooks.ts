@@ -1,8 +1,8 @@
-import { amount, country, yesOrNo } from './cells.ts';
-import type { Export } from './presets.ts';
+import { yesOrNo } from './cells.ts';
+import type { Export, Row } from './export.ts';
 
 /** QuickBooks exports no ids, but its display names are unique. */
-const nameIsId = (row: Record<string, unknown>) => ({ ...row, name: row.externalId });
+const nameIsId = (row: Row) => ({ ...row, name: row.externalId });
 
 export const quickbooks: Export[] = [
   {
@@ -24,7 +24,6 @@ export const quickbooks: Export[] = [
       'Customer Type': 'tags',
       Notes: 'notes',
     },
-    convert: { 'address.country': country },
     finish: nameIsId,
   },
   {
@@ -66,7 +65,6 @@ export const quickbooks: Export[] = [
     },
     convert: {
       type: (cell) => (/service/i.test(cell) ? 'service' : 'product'),
-      unitPrice: amount,
       taxable: yesOrNo,
     },
     finish: nameIsId,

@@ -1,7 +1,15 @@
-import { amount, country, textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
-import type { Export } from './presets.ts';
+import { textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
+import { addressColumns } from './export.ts';
+import type { Export, Row } from './export.ts';
 
-type Row = Record<string, unknown>;
+const address = {
+  line1: 'Address1',
+  line2: 'Address2',
+  city: 'City',
+  region: 'Province Code',
+  postalCode: 'Zip',
+  country: 'Country Code',
+};
 
 export const shopify: Export[] = [
   {
@@ -18,18 +26,8 @@ export const shopify: Export[] = [
       'Default Address Company': 'companyName',
       // Without "Default Address" in older exports.
       Company: 'companyName',
-      Address1: 'address.line1',
-      Address2: 'address.line2',
-      City: 'address.city',
-      'Province Code': 'address.region',
-      'Country Code': 'address.country',
-      Zip: 'address.postalCode',
-      'Default Address Address1': 'address.line1',
-      'Default Address Address2': 'address.line2',
-      'Default Address City': 'address.city',
-      'Default Address Province Code': 'address.region',
-      'Default Address Country Code': 'address.country',
-      'Default Address Zip': 'address.postalCode',
+      ...addressColumns('address', address),
+      ...addressColumns('address', address, 'Default Address '),
       Note: 'notes',
       Tags: 'tags',
     },
@@ -38,7 +36,6 @@ export const shopify: Export[] = [
       externalId: withoutApostrophe,
       phone: withoutApostrophe,
       'address.postalCode': withoutApostrophe,
-      'address.country': country,
     },
     finish: (row) => {
       const isNamed = row.firstName ?? row.lastName ?? row.companyName ?? row.email ?? row.phone;
@@ -82,13 +79,13 @@ function products(name: string, columns: ProductColumns): Export {
       Status: 'status',
     },
     fixed: { type: 'product' },
+    decimalPoint: '.',
     carried: { by: handle, columns: ['Title', description, 'Type', 'Status', imageUrl] },
     // Additional pictures of a product have rows without a price.
     requires: unitPrice,
     convert: {
       description: textOfHtml,
       sku: withoutApostrophe,
-      unitPrice: amount,
       taxable: yesOrNo,
       // A draft is not offered either.
       status: (cell) => (/^active$/i.test(cell) ? 'active' : 'archived'),

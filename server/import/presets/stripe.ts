@@ -1,6 +1,14 @@
-import { amount, country, utcTime } from './cells.ts';
-import type { Export } from './presets.ts';
+import { addressColumns } from './export.ts';
+import type { Export } from './export.ts';
 
+const address = {
+  line1: 'Line1',
+  line2: 'Line2',
+  city: 'City',
+  region: 'State',
+  postalCode: 'Postal Code',
+  country: 'Country',
+};
 const metadata = /^(.+) \(metadata\)$/;
 
 export const stripe: Export[] = [
@@ -16,27 +24,11 @@ export const stripe: Export[] = [
       Description: 'notes',
       'Created (UTC)': 'createdAt',
       'Business Vat ID': 'taxId',
-      'Address Line1': 'address.line1',
-      'Address Line2': 'address.line2',
-      'Address City': 'address.city',
-      'Address State': 'address.region',
-      'Address Postal Code': 'address.postalCode',
-      'Address Country': 'address.country',
-      'Card Address Line1': 'address.line1',
-      'Card Address Line2': 'address.line2',
-      'Card Address City': 'address.city',
-      'Card Address State': 'address.region',
-      'Card Address Zip': 'address.postalCode',
-      'Card Address Country': 'address.country',
-      'Shipping Address Line1': 'shippingAddress.line1',
-      'Shipping Address Line2': 'shippingAddress.line2',
-      'Shipping Address City': 'shippingAddress.city',
-      'Shipping Address State': 'shippingAddress.region',
-      'Shipping Address Postal Code': 'shippingAddress.postalCode',
-      'Shipping Address Country': 'shippingAddress.country',
+      ...addressColumns('address', address, 'Address '),
+      ...addressColumns('address', { ...address, postalCode: 'Zip' }, 'Card Address '),
+      ...addressColumns('shippingAddress', address, 'Shipping Address '),
     },
     metadata,
-    convert: { createdAt: utcTime, 'address.country': country, 'shippingAddress.country': country },
     // In Stripe, a customer may have nothing but an id.
     finish: (row) => ({ ...row, name: row.name ?? row.email ?? row.externalId }),
   },
@@ -57,6 +49,7 @@ export const stripe: Export[] = [
     },
     metadata,
     fixed: { type: 'service' },
-    convert: { createdAt: utcTime, currency: (cell) => cell.toUpperCase(), unitPrice: amount },
+    decimalPoint: '.',
+    convert: { currency: (cell) => cell.toUpperCase() },
   },
 ];

@@ -1,5 +1,5 @@
-import { amount, country, firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
-import type { Export } from './presets.ts';
+import { firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
+import type { Export } from './export.ts';
 
 export const woocommerce: Export[] = [
   {
@@ -16,7 +16,6 @@ export const woocommerce: Export[] = [
       Region: 'address.region',
       'Postal Code': 'address.postalCode',
     },
-    convert: { 'address.country': country },
     isKeyed: true,
     // Guests have no user name.
     finish: ({ username, ...row }) => ({ ...row, externalId: username ?? row.email }),
@@ -46,7 +45,6 @@ export const woocommerce: Export[] = [
       status: (cell) => (cell === '1' ? 'active' : 'archived'),
       description: (cell) => textOfHtml(cell.replaceAll(String.raw`\n`, '\n')),
       taxable: yesOrNo,
-      unitPrice: amount,
       category: firstOf,
       imageUrl: firstOf,
     },

@@ -1,5 +1,14 @@
-import { amount, country, website } from './cells.ts';
-import type { Export } from './presets.ts';
+import { addressColumns } from './export.ts';
+import type { Export } from './export.ts';
+
+const address = {
+  line1: 'AddressLine1',
+  line2: 'AddressLine2',
+  city: 'City',
+  region: 'Region',
+  postalCode: 'PostalCode',
+  country: 'Country',
+};
 
 export const xero: Export[] = [
   {
@@ -13,24 +22,13 @@ export const xero: Export[] = [
       EmailAddress: 'email',
       FirstName: 'firstName',
       LastName: 'lastName',
-      POAddressLine1: 'address.line1',
-      POAddressLine2: 'address.line2',
-      POCity: 'address.city',
-      PORegion: 'address.region',
-      POPostalCode: 'address.postalCode',
-      POCountry: 'address.country',
-      SAAddressLine1: 'shippingAddress.line1',
-      SAAddressLine2: 'shippingAddress.line2',
-      SACity: 'shippingAddress.city',
-      SARegion: 'shippingAddress.region',
-      SAPostalCode: 'shippingAddress.postalCode',
-      SACountry: 'shippingAddress.country',
+      ...addressColumns('address', address, 'PO'),
+      ...addressColumns('shippingAddress', address, 'SA'),
       PhoneNumber: 'phone',
       MobileNumber: 'phone',
       TaxNumber: 'taxId',
       Website: 'website',
     },
-    convert: { website, 'address.country': country, 'shippingAddress.country': country },
     finish: (row) => ({ ...row, name: row.externalId }),
   },
   {
@@ -44,7 +42,6 @@ export const xero: Export[] = [
       SalesUnitPrice: 'unitPrice',
     },
     fixed: { type: 'product' },
-    convert: { unitPrice: amount },
     finish: (row) => ({ ...row, sku: row.externalId, name: row.name ?? row.externalId }),
   },
 ];

@@ -1,16 +1,35 @@
-/** The parts of guides that are made from the contract, as Markdown. */
+/** The parts of guides that are made from the contract and the configuration, as Markdown. */
+import { readFileSync } from 'node:fs';
 import { problemCatalogue, problemCodes } from '../../../contract/problems/catalogue.ts';
 import { fieldCatalogue, fieldCodes } from '../../../contract/problems/field-codes.ts';
 import { v1 } from '../../../contract/v1.ts';
-import { operationsOf } from '../../../contract/operations.ts';
-import { guides } from './guides.ts';
-import { operationAnchor } from './reference.ts';
+import { metadataOf, operationsOf } from '../../../contract/operations.ts';
+import { describedVariables } from '../../config.ts';
+import { ownFile } from '../../files.ts';
+import { changelog } from './changelog.ts';
+import { filters, sharedFilters } from './filters.ts';
+import { groups, overview } from './guides.ts';
+import { operationSlug } from './reference/pages.ts';
+import { pathOf } from './reference/samples.ts';
 
-const blocks: Readonly<Record<string, () => string>> = { guideList, operationTable, errorTable, errors, fieldErrors };
+const blocks: Readonly<Record<string, () => string>> = {
+  guideList,
+  operationTable,
+  errorTable,
+  errors,
+  fieldErrors,
+  variables,
+  sharedFilters,
+  filters,
+  changelog,
+};
 
-/** Replaces a comment such as `<!-- errors -->` with the block that it names. */
+/** Replaces a comment such as `<!-- errors -->`, or `<!-- file yaml alerts.yaml -->`, with the block that it names. */
 export function fillBlocks(guide: string): string {
-  return guide.replaceAll(/<!-- (\w+) -->/g, (comment, name: string) => {
+  const withFiles = guide.replaceAll(/<!-- file (\w+) ([\w.-]+) -->/g, (_, language: string, name: string) =>
+    [`\`\`\`${language} ${name}`, readFileSync(ownFile(`deployment/${name}`), 'utf8').trimEnd(), '```'].join('\n'),
+  );
+  return withFiles.replaceAll(/<!-- (\w+) -->/g, (comment, name: string) => {
     const block = blocks[name];
     if (!block) throw new Error(`A guide names an unknown block: ${comment}`);
     return block();
@@ -18,14 +37,19 @@ export function fillBlocks(guide: string): string {
 }
 
 function guideList(): string {
-  const [, ...others] = guides;
-  return others.map(({ slug, title, summary }) => `- [${title}](${slug}.md): ${summary}`).join('\n');
+  const sections = groups.map(({ title: reader, guides }) => {
+    const lines = guides
+      .filter((guide) => guide !== overview)
+      .map(({ slug, title, summary }) => `- [${title}](${slug}.md): ${summary}`);
+    return `### ${reader}\n\n${lines.join('\n')}`;
+  });
+  return sections.join('\n\n');
 }
 
 function operationTable(): string {
   const rows = operationsOf(v1).map(
     (route) =>
-      `| [${route.summary}](${operationAnchor(route)}) | \`${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}\` |`,
+      `| [${route.summary}](/docs/${operationSlug(metadataOf(route).operationId)}) | \`${route.method} ${pathOf(route)}\` |`,
   );
   return ['| Operation | Request |', '| --- | --- |', ...rows].join('\n');
 }
@@ -53,4 +77,9 @@ function errors(): string {
 
 function fieldErrors(): string {
   return fieldCodes.map((code) => entry(code, '', fieldCatalogue[code])).join('\n\n');
+}
+
+function variables(): string {
+  const rows = describedVariables.map(({ name, meaning, fallback }) => `| \`${name}\` | ${meaning} | ${fallback} |`);
+  return ['| Variable | Meaning | Default |', '| --- | --- | --- |', ...rows].join('\n');
 }

@@ -28,7 +28,7 @@ for (const [name, file] of Object.entries(languages)) {
   highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${file}`));
 }
 
-/** The code with its parts marked; a language without colours is only escaped. */
+/** The code with its parts marked; a language without colors is only escaped. */
 export function highlight(text: string, language: string): Html {
   if (!highlighter.getLanguage(language)) return new Html(escapeHtml(text));
   return new Html(highlighter.highlight(text, { language }).value);

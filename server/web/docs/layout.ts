@@ -1,29 +1,43 @@
 /** The frame of every page: head, search, navigation, the headings on the page, and where to go next. */
 import type { Assets } from './assets.ts';
 import { html, Html } from '../html.ts';
-import { siteTitle } from './guides.ts';
-import type { Guide } from './guides.ts';
+import { groups, guides, siteTitle } from './guides.ts';
+import { rootOf } from './markdown.ts';
 import type { Section } from './markdown.ts';
+import { targetOf } from './reference/samples.ts';
+import type { Sample } from './reference/samples.ts';
 
-export type Frame = { root: string; assets: Assets; guides: readonly Guide[] };
+export type Frame = { baseUrl: string; assets: Assets };
 
 type Page = {
   title: string;
   summary: string;
-  /** The guide that is shown; undefined on other pages. */
+  /** The guide that is shown; undefined on pages that search engines should leave out. */
   slug?: string;
   content: Html;
   headings?: readonly Section[];
+  /** The request that the reader can send from the page. */
+  sample?: Sample | undefined;
   /** What is in the search field. */
   query?: string;
 };
 
-export function framePage(page: Page, { root, assets, guides }: Frame): string {
-  const { title, summary, slug, content, headings = [], query = '' } = page;
-  const next = slug === undefined ? undefined : guides[guides.findIndex((guide) => guide.slug === slug) + 1];
+export function framePage(page: Page, { baseUrl, assets }: Frame): string {
+  const root = rootOf(baseUrl);
+  const { title, summary, slug, content, headings = [], sample, query = '' } = page;
+  const place = guides.findIndex((guide) => guide.slug === slug);
+  const next = place === -1 ? undefined : guides[place + 1];
   const links = html`<ul>
-    ${guides.map((guide) => entry(guideUrl(guide.slug, root), guide.title, guide.slug === slug))}
-    ${entry(`${root}/docs/reference`, 'Reference', title === 'Reference')}
+    ${groups.map(
+      (group) =>
+        html`<li>
+          <span>${group.title}</span>
+          <ul>
+            ${group.guides.map((guide) => entry(guideUrl(guide.slug, root), guide.title, guide.slug === slug))}
+            ${group.title === 'Build' && entry(`${root}/docs/reference`, 'Reference', slug === 'reference')}
+          </ul>
+        </li>`,
+    )}
   </ul>`;
   return html`<!doctype html>
     <html lang="en">
@@ -32,9 +46,11 @@ export function framePage(page: Page, { root, assets, guides }: Frame): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="description" content="${summary}" />
         <title>${slug === '' ? siteTitle : `${title} · ${siteTitle}`}</title>
+        ${slug === undefined ? html`<meta name="robots" content="noindex" />` : publicTags(page, guideUrl(slug, baseUrl))}
         <link rel="icon" href="${root}/favicon.ico" />
         <link rel="stylesheet" href="${root}/docs/assets/${assets.style.name}" />
         <script src="${root}/docs/assets/${assets.script.name}" defer></script>
+        ${sample && html`<script src="${root}/docs/assets/${assets.reference.name}" defer></script>`}
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>
@@ -57,7 +73,8 @@ export function framePage(page: Page, { root, assets, guides }: Frame): string {
         </details>
         <nav class="guides" aria-label="Guides">${links}</nav>
         <main id="content" tabindex="-1">
-          ${content} ${next && html`<p class="next">Next: <a href="${guideUrl(next.slug, root)}">${next.title}</a></p>`}
+          ${content} ${sample && tryIt(sample, root)}
+          ${next && html`<p class="next">Next: <a href="${guideUrl(next.slug, root)}">${next.title}</a></p>`}
         </main>
         ${
           headings.length > 1 &&
@@ -71,6 +88,25 @@ export function framePage(page: Page, { root, assets, guides }: Frame): string {
       </body>
     </html> `.html;
 }
+
+/** What search engines and previews of links read. */
+const publicTags = ({ title, summary, slug }: Page, url: string): Html =>
+  html`<link rel="canonical" href="${url}" />
+    <meta property="og:type" content="${slug === '' ? 'website' : 'article'}" />
+    <meta property="og:site_name" content="${siteTitle}" />
+    <meta property="og:title" content="${title}" />
+    <meta property="og:description" content="${summary}" />
+    <meta property="og:url" content="${url}" />`;
+
+/** Filled by the script; without it, nothing is shown. */
+const tryIt = (sample: Sample, root: string): Html =>
+  html`<div
+    class="try"
+    data-root="${root}"
+    data-method="${sample.method}"
+    data-path="${targetOf(sample)}"
+    ${sample.body === undefined ? '' : html`data-body="${JSON.stringify(sample.body, null, 2)}"`}
+  ></div>`;
 
 const entry = (url: string, label: string, isCurrent: boolean): Html =>
   html`<li>

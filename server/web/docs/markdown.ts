@@ -1,6 +1,8 @@
-/** A guide in Markdown → HTML: headings link to themselves, code has a name and colours, tables can scroll. */
+/** A guide in Markdown → HTML: headings link to themselves, code has a name and colors, tables can scroll. */
+import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 import type { Tokens } from 'marked';
+import { ownFile } from '../../files.ts';
 import { escapeHtml, html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { highlight } from './highlight.ts';
@@ -34,7 +36,7 @@ export function sectionsOf(source: string): Section[] {
 const plainText = (markdown: string): string =>
   markdown
     .replaceAll(/^```.*$|^\| ---.*$/gm, ' ')
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/[`*|]+/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
@@ -59,6 +61,9 @@ export function renderMarkdown(source: string, baseUrl: string): string {
           `<thead><tr>${cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>')}</tr></thead>\n<tbody>${rows}</tbody>`,
         );
       },
+      // Part of the page, so that a picture has the colors of the text.
+      image: ({ href, text }: Tokens.Image) =>
+        `<span class="picture" role="img" tabindex="0" aria-label="${escapeHtml(text)}">${readPicture(href)}</span>`,
       link({ href, tokens }: Tokens.Link) {
         return `<a href="${escapeHtml(pageAddress(href, root))}">${this.parser.parseInline(tokens)}</a>`;
       },
@@ -72,14 +77,17 @@ export function renderMarkdown(source: string, baseUrl: string): string {
   );
 }
 
+/** An SVG beside the guides. */
+export const readPicture = (file: string): string => readFileSync(ownFile(`web/docs/guides/${file}`), 'utf8');
+
 /** `errors.md#not_found` → `/docs/errors#not_found`; what starts with a slash is a path of the service. */
 function pageAddress(href: string, root: string): string {
-  const [, page, rest = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  const [, page, rest = ''] = /^([\w/-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (page !== undefined) return `${root}/docs${page === 'index' ? '' : `/${page}`}${rest}`;
   return href.startsWith('/') ? root + href : href;
 }
 
-function slugOf(label: string): string {
+export function slugOf(label: string): string {
   const words = label.toLowerCase().replaceAll(/<[^>]*>|&#?\w+;/g, '');
   return words.replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '');
 }

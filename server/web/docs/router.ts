@@ -1,74 +1,67 @@
-/** /docs: guides that need no JavaScript, the reference viewer, and their files, all from this server. */
-import { readFileSync } from 'node:fs';
+/** /docs: pages that need no JavaScript, and their files, all from this server. */
 import express from 'express';
 import type { Response, Router } from 'express';
-import { ownFile } from '../../files.ts';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { readAssets } from './assets.ts';
-import { fillBlocks } from './blocks.ts';
-import { Html } from '../html.ts';
-import { guides } from './guides.ts';
-import type { Guide } from './guides.ts';
+import { changelogFeed } from './changelog.ts';
+import { html, Html } from '../html.ts';
+import { wantsPage } from '../wants-page.ts';
 import { framePage } from './layout.ts';
-import { localized, renderMarkdown, rootOf, sectionsOf } from './markdown.ts';
-import { describedDocument, referencePage } from './reference.ts';
+import { localized, readPicture, renderMarkdown, rootOf, sectionsOf } from './markdown.ts';
+import { pages } from './pages.ts';
 import { buildIndex, searchResults } from './search.ts';
 
-/** Our own style sheet and script, and the search form. */
-const guidePolicy = contentSecurityPolicy({ 'form-action': "'self'" });
-
-/**
- * Scripts from here only, none of them inline and none from text (no `unsafe-eval`), and no connection to another host.
- * Styles have to be open: the viewer adds its style sheet as an element and sets `style` attributes, which no nonce allows.
- * Pictures and fonts may be `data:` (icons); the response to a test request is a blob.
- */
-const referencePolicy = contentSecurityPolicy({
-  'style-src': "'self' 'unsafe-inline'",
-  'connect-src': "'self'",
-  'img-src': "'self' data: blob:",
-  'font-src': "'self' data:",
-});
+/** Our own style sheet and scripts, the search form, and requests that a reader tries: all from here. */
+const policy = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
 
 /** `baseUrl` is known once the server listens; the pages name it in their examples. */
 export function docs(baseUrl: () => string): Router {
   const assets = readAssets();
   const router = express.Router({ caseSensitive: true });
-  const frame = () => ({ root: rootOf(baseUrl()), assets, guides });
-  for (const guide of guides) {
+  const frame = () => ({ baseUrl: baseUrl(), assets });
+  for (const { markdown, sample, ...guide } of pages) {
     const page = once(() => {
-      const source = readGuide(guide);
+      const source = markdown();
       const content = new Html(renderMarkdown(source, baseUrl()));
       const headings = sectionsOf(source).filter(({ depth }) => depth === 2);
-      return framePage({ ...guide, content, headings }, frame());
+      return framePage({ ...guide, content, headings, sample: sample?.() }, frame());
     });
-    router.get(`/${guide.slug}`, (_, response) => sendPage(response, page(), guidePolicy));
+    router.get(`/${guide.slug}`, (_, response) => sendPage(response, page()));
     router.get(`/${guide.slug === '' ? 'index' : guide.slug}.md`, (_, response) => {
-      response.type('text/markdown').send(localized(readGuide(guide), baseUrl()));
+      response.type('text/markdown').send(localized(markdown(), baseUrl()));
     });
   }
   const index = once(() =>
-    buildIndex(guides.map((guide) => ({ guide, source: localized(readGuide(guide), baseUrl()) }))),
+    buildIndex(pages.map(({ markdown, ...guide }) => ({ guide, source: localized(markdown(), baseUrl()) }))),
   );
   router.get('/search', ({ query: { q } }, response) => {
     const { query, content } = searchResults(index(), q, rootOf(baseUrl()));
-    const page = { title: 'Search', summary: 'Search the documentation.', content, query };
-    sendPage(response, framePage(page, frame()), guidePolicy);
+    sendPage(response, framePage({ title: 'Search', summary: 'Search the documentation.', content, query }, frame()));
   });
-  router.get('/reference', (_, response) =>
-    sendPage(response, referencePage(rootOf(baseUrl()), assets), referencePolicy),
-  );
-  router.get('/openapi.json', (_, response) => void response.json(describedDocument(baseUrl())));
+  router.get('/changelog.atom', (_, response) => {
+    response.type('application/atom+xml').send(changelogFeed(baseUrl()));
+  });
+  router.get('/proposal-life.svg', (_, response) => void response.type('svg').send(readPicture('proposal-life.svg')));
   router.get('/assets/:file', serveAssets(Object.values(assets)));
+  router.use((request, response, next) => {
+    if (!wantsPage(request)) return next();
+    sendPage(response.status(404), framePage(unknownDocsPage(rootOf(baseUrl())), frame()));
+  });
   return router;
 }
 
-/** A guide in Markdown, with the parts that are cached from the contract. */
-function readGuide({ slug }: Guide): string {
-  return fillBlocks(readFileSync(ownFile(`web/docs/guides/${slug === '' ? 'index' : slug}.md`), 'utf8'));
-}
+const unknownDocsPage = (root: string) => ({
+  title: 'Page not found',
+  summary: 'There is no page at this URL.',
+  content: html`<h1>Page not found</h1>
+    <p>
+      There is no page at this URL. Search for a word above, choose a page in the menu, or start with the
+      <a href="${root}/docs">overview</a>.
+    </p>`,
+});
 
-function sendPage(response: Response, page: string, policy: string): void {
+function sendPage(response: Response, page: string): void {
   response.set({ 'Content-Security-Policy': policy, 'Referrer-Policy': 'same-origin' }).type('html').send(page);
 }
 

@@ -5,31 +5,48 @@ import type { Guide } from './guides.ts';
 import { guideUrl } from './layout.ts';
 import { sectionsOf } from './markdown.ts';
 
-type Entry = { guide: Guide; title: string; id: string; text: string; folded: string };
+type Entry = { guide: Guide; title: string; id: string; text: string; folded: string; words: ReadonlySet<string> };
 export type Index = readonly Entry[];
 
 const maximumResults = 20;
 const maximumLength = 100;
 const fold = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
-/** `sources` are the guides in Markdown, with their generated parts. */
+/** `sources` are the pages in Markdown, with their generated parts. */
 export function buildIndex(sources: Iterable<{ guide: Guide; source: string }>): Index {
   return [...sources].flatMap(({ guide, source }) =>
-    sectionsOf(source).map(({ id, title, text }) => ({ guide, title, id, text, folded: fold(`${title} ${text}`) })),
+    sectionsOf(source).map(({ id, title, text }) => {
+      const folded = fold(`${title} ${text}`);
+      return { guide, title, id, text, folded, words: wordsOf(folded) };
+    }),
   );
 }
 
-/** The sections that contain every word: those with the words in their title first. */
+/** `webhooks` and `webhook` are the same word. */
+const singular = (word: string) => (/[^s]s$/.test(word) && word.length > 3 ? word.slice(0, -1) : word);
+const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? []).map(singular));
+
+/** The sections that contain every word: those with the words in their title first, and whole words before parts of words. */
 function find(index: Index, query: string): Entry[] {
-  const words = fold(query)
+  const typed = fold(query)
     .split(/\s+/)
     .filter((word) => word !== '');
-  if (words.length === 0) return [];
-  const inTitle = ({ title }: Entry) => words.filter((word) => fold(title).includes(word)).length;
+  if (typed.length === 0) return [];
   return index
-    .filter(({ folded }) => words.every((word) => folded.includes(word)))
-    .toSorted((left, right) => inTitle(right) - inTitle(left))
-    .slice(0, maximumResults);
+    .filter(({ folded, words }) => typed.every((word) => folded.includes(word) || words.has(singular(word))))
+    .map((entry) => ({ entry, score: scoreOf(entry, typed) }))
+    .toSorted((left, right) => right.score - left.score)
+    .slice(0, maximumResults)
+    .map(({ entry }) => entry);
+}
+
+function scoreOf({ guide, title, words }: Entry, typed: readonly string[]): number {
+  const inTitle = fold(title);
+  const titleWords = wordsOf(inTitle);
+  const scoreOfWord = (word: string) =>
+    (titleWords.has(singular(word)) ? 8 : 0) + (inTitle.includes(word) ? 4 : 0) + (words.has(singular(word)) ? 2 : 0);
+  // The overview names every page; each is better found on its own.
+  return typed.reduce((score, word) => score + scoreOfWord(word), guide.slug === '' ? -5 : 0);
 }
 
 /** The content of the page for a query. */
@@ -42,6 +59,7 @@ export function searchResults(index: Index, parameter: unknown, root: string): {
     <p role="status">
       ${query === '' ? 'Type one or more words into the search field.' : `${found.length === 0 ? 'Nothing' : count} found for “${query}”.`}
     </p>
+    ${found.length === 0 && query !== '' && html`<p>Try fewer or other words, or look at the menu. Every operation and field is in the <a href="${root}/docs/reference">reference</a>.</p>`}
     <ol class="results">
       ${found.map(
         ({ guide, title, id, text }) =>

@@ -1,5 +1,6 @@
 /** CSRF tokens: each form has one, signed for its session, so that no other site can forge it. */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { isSigned, sign } from '../../text/signatures.ts';
 
 export type CsrfTokens = {
   /** A new token, for the form's hidden field `csrfToken`. */
@@ -9,18 +10,15 @@ export type CsrfTokens = {
 };
 
 export function csrfTokens(secret: string): CsrfTokens {
-  const sign = (sessionId: string, id: string) =>
-    createHmac('sha256', secret).update(`csrf ${sessionId} ${id}`).digest();
+  const signedText = (sessionId: string, id: string) => `csrf ${sessionId} ${id}`;
   return {
     issue(sessionId) {
       const id = randomBytes(16).toString('base64url');
-      return `${id}.${sign(sessionId, id).toString('base64url')}`;
+      return `${id}.${sign(secret, signedText(sessionId, id)).toString('base64url')}`;
     },
     verify(sessionId, token) {
       const [id = '', signature = ''] = token.split('.');
-      const actual = Buffer.from(signature, 'base64url');
-      const expected = sign(sessionId, id);
-      return actual.length === expected.length && timingSafeEqual(actual, expected) ? id : undefined;
+      return isSigned(secret, signedText(sessionId, id), Buffer.from(signature, 'base64url')) ? id : undefined;
     },
   };
 }

@@ -25,9 +25,9 @@ function formProblem(error: unknown): Problem | undefined {
   const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
   if (error instanceof Problem || typeof status !== 'number' || status < 400 || status > 499) return undefined;
   if (status === 413)
-    return new Problem('too_large', { sentence: 'No form of these pages is as large. Open the page again.' });
+    return new Problem('too_large', { sentence: 'The form is too large. Reload the page and try again.' });
   return new Problem('unreadable', {
-    sentence: 'The browser sent something that is not a form of these pages. Open the page again.',
+    sentence: 'The form could not be read. Reload the page and try again.',
   });
 }
 
@@ -37,7 +37,7 @@ function errorPage({ status, title }: Problem, sentence: string, requestId: stri
     <h1>${title}</h1>
     <p>${sentence}</p>
     <p class="choices">
-      <a href="/settings/api-keys" role="button" class="outline">Go to API Keys</a>
+      <a href="/settings" role="button" class="outline">Go to settings</a>
       <a href="/docs" role="button" class="secondary outline">Read the docs</a>
     </p>
     ${status >= 500 && html`<p class="quiet">Request id: <code>${requestId}</code></p>`}

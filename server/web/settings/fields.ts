@@ -9,6 +9,9 @@ export function field(fields: unknown, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** How a stored id is written. */
+export const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 export const hiddenToken = (token: string): Html => html`<input type="hidden" name="csrfToken" value="${token}" />`;
 
 type TextField = {

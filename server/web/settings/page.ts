@@ -6,9 +6,10 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { assetPaths } from './assets.ts';
 import { hiddenToken } from './fields.ts';
+import { publicId } from '../../records/public-id.ts';
 
-/** Who is signed in, and the CSRF token of the sign-out form. */
-export type Signed = Pick<Visitor, 'member' | 'organization'> & { signOutToken: string };
+/** Who is signed in, and the CSRF token of the header's forms. */
+export type Signed = Pick<Visitor, 'member' | 'organization' | 'memberships'> & { signOutToken: string };
 
 export type Page = {
   title: string;
@@ -17,13 +18,21 @@ export type Page = {
   current?: Section | undefined;
   /** The page's script requests it again and again; without JavaScript, the browser does. */
   isChanging?: boolean;
+  /** The page is part of connecting an application: its window may belong to the application, to which its form leads. */
+  connecting?: { formAction: string } | undefined;
 };
 
 const sections = {
+  '/settings/overview': 'Overview',
+  '/settings/customers': 'Customers',
+  '/settings/proposals': 'Proposals',
+  '/settings/items': 'Items',
   '/settings/api-keys': 'API Keys',
   '/settings/usage': 'Usage',
+  '/settings/webhooks': 'Webhooks',
   '/settings/imports': 'Import and export',
   '/settings/members': 'Members',
+  '/settings/activity': 'Activity',
   '/settings/account': 'Account',
 } as const;
 export type Section = keyof typeof sections;
@@ -32,6 +41,7 @@ const serviceName = 'Proposal API';
 
 const policy = contentSecurityPolicy({ 'form-action': "'self'" });
 const policyOfChanging = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
+const policyOfConnecting = (target: string) => contentSecurityPolicy({ 'form-action': `'self' ${target}`.trim() });
 
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -46,7 +56,13 @@ const headers = {
 export function sendPage(response: Response, page: Page, status = 200): void {
   // The deadline has already responded.
   if (response.headersSent) return;
-  response.set(headers).set('Content-Security-Policy', page.isChanging ? policyOfChanging : policy);
+  const { isChanging, connecting } = page;
+  response.set(headers).set('Content-Security-Policy', isChanging ? policyOfChanging : policy);
+  if (connecting) {
+    response.set('Content-Security-Policy', policyOfConnecting(connecting.formAction));
+    // Otherwise the application could no longer reach the window that it has opened for this.
+    response.set('Cross-Origin-Opener-Policy', 'unsafe-none');
+  }
   response.status(status).send(print(page).html);
 }
 
@@ -85,10 +101,30 @@ const openHeader = html` <header class="bar">
   </div>
 </header>`;
 
-const signedHeader = ({ member, organization, signOutToken }: Signed, current: Section | undefined): Html =>
-  html` <header class="bar">
+/** For people who are members of several organizations. */
+const switcher = ({ organization, memberships, signOutToken }: Signed): Html =>
+  html`<form class="switch" method="post" action="/settings/organization">
+    ${hiddenToken(signOutToken)}
+    <label class="unseen" for="organization">Organization</label>
+    <select id="organization" name="organization">
+      ${memberships.map(
+        ({ organizationId: id, organizationName: name }) =>
+          html`<option value="${publicId('organization', id)}" ${id === organization.id && html` selected`}>
+            ${name}
+          </option>`,
+      )}
+    </select>
+    <button class="secondary outline" type="submit">Switch</button>
+  </form>`;
+
+const signedHeader = (signed: Signed, current: Section | undefined): Html => {
+  const { member, organization, memberships, signOutToken } = signed;
+  return html` <header class="bar">
     <div class="wide">
-      <p class="where">${brand('/settings/api-keys')} <span>${organization.name}</span></p>
+      <div class="where">
+        ${brand('/settings/overview')}
+        ${memberships.length > 1 ? switcher(signed) : html`<span>${organization.name}</span>`}
+      </div>
       <div class="who">
         <p>
           <span class="unseen">Signed in as </span><strong>${member.name}</strong>
@@ -107,6 +143,7 @@ const signedHeader = ({ member, organization, signOutToken }: Signed, current: S
       </nav>
     </div>
   </header>`;
+};
 
 /** What was done, or why not; screen readers announce it when the page opens. */
 export function notice(kind: 'done' | 'plain' | 'failed', text: string | Html | undefined): Html | false {

@@ -1,26 +1,28 @@
 /** The settings pages: one router, whose routes are registered by topic. */
 import express, { Router } from 'express';
+import { knownDevices } from '../../accounts/known-devices.ts';
 import { createMailer } from '../../accounts/mail.ts';
 import { createSignIns } from '../../accounts/sign-in.ts';
 import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
-import type { Database } from '../../database/orm.ts';
-import type { Uploads } from '../../import/uploads/uploads.ts';
-import type { KeyDirectory } from '../../keys/directory.ts';
-import type { UsageLog } from '../../keys/usage.ts';
-import { accountRoutes } from './account-routes.ts';
+import { accountRoutes } from './account/account-routes.ts';
+import { activityRoutes } from './activity/activity-routes.ts';
 import { serveAsset } from './assets.ts';
-import type { SettingsContext } from './context.ts';
+import { connectRoutes } from './connect/connect-routes.ts';
+import type { SettingsParts, SettingsServices } from './context.ts';
 import { csrfTokens } from './csrf.ts';
 import { pageNotFound, sendErrorPage } from './error-page.ts';
-import { exportRoutes } from './export-routes.ts';
-import { importRoutes } from './import-routes.ts';
-import { keyRoutes } from './key-routes.ts';
-import { memberRoutes } from './member-routes.ts';
+import { exportRoutes } from './export/export-routes.ts';
+import { importRoutes, readColumnsForm } from './import/import-routes.ts';
+import { keyRoutes } from './keys/key-routes.ts';
+import { memberRoutes } from './members/member-routes.ts';
 import { createSessionGuard, homePath } from './session-guard.ts';
-import { forgottenRoutes, signInRoutes } from './sign-in-routes.ts';
-import { singleSignOnRoutes } from './single-sign-on-routes.ts';
-import { usageRoutes } from './usage-routes.ts';
+import { signInRoutes } from './sign-in/sign-in-routes.ts';
+import { singleSignOnRoutes } from './sign-in/single-sign-on-routes.ts';
+import { overviewRoutes } from './overview/overview-routes.ts';
+import { recordRoutes } from './records/record-routes.ts';
+import { usageRoutes } from './usage/usage-routes.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 /** What the operator may configure beside the rest of the service. */
 export type SettingsOptions = {
@@ -29,46 +31,49 @@ export type SettingsOptions = {
   singleSignOn?: Provider | undefined;
 };
 
-export type SettingsParts = SettingsOptions & {
-  database: Database;
-  keys: KeyDirectory;
-  usage: UsageLog;
-  uploads: Uploads;
-  /** Signs sessions and forms: at least 32 characters, the same for every process and after a restart. */
-  secret: string;
-  /** The service is reached over https. */
-  secure: boolean;
-  baseUrl: () => string;
-  onError: (error: unknown) => void;
-};
+type RouterParts = SettingsOptions &
+  SettingsParts & {
+    /** Signs sessions and forms: at least 32 characters, the same for every process and after a restart. */
+    secret: string;
+    /** The service is reached over https. */
+    secure: boolean;
+  };
 
 const oneYear = 365 * 86_400;
 
-export function settingsRouter({ mail, singleSignOn: provider, ...parts }: SettingsParts): Router {
-  const { database, secret, secure, baseUrl } = parts;
-  const signIns = createSignIns(parts);
-  const csrf = csrfTokens(secret);
-  const singleSignOn = provider && createSingleSignOn({ ...parts, provider });
-  const guard = createSessionGuard({ signIns, csrf, database, baseUrl });
-  const context: SettingsContext = { ...parts, guard, signIns, csrf, mailer: mail && createMailer(mail), singleSignOn };
+export function settingsRouter({ mail, singleSignOn: provider, ...parts }: RouterParts): Router {
+  const services: SettingsServices = {
+    ...parts,
+    signIns: createSignIns(parts),
+    csrf: csrfTokens(parts.secret),
+    devices: knownDevices(parts),
+    mailer: mail && createMailer(mail),
+    singleSignOn: provider && createSingleSignOn({ ...parts, provider }),
+  };
+  const context = { ...services, guard: createSessionGuard(services) };
   const router = Router({ caseSensitive: true });
 
-  if (secure)
+  if (parts.secure)
     router.use((_, response, next) => {
       response.set('Strict-Transport-Security', `max-age=${oneYear}`);
       next();
     });
   router.get('/assets/:file', serveAsset);
+  router.use('/imports/:id/columns', readColumnsForm);
   router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
   router.get('/', (_, response) => response.redirect(303, homePath));
   signInRoutes(router, context);
-  forgottenRoutes(router, context);
-  if (singleSignOn) singleSignOnRoutes(router, context, singleSignOn);
+  if (services.singleSignOn) singleSignOnRoutes(router, context, services.singleSignOn);
   keyRoutes(router, context);
+  connectRoutes(router, context);
   usageRoutes(router, context);
+  overviewRoutes(router, context);
+  recordRoutes(router, context);
+  webhookRoutes(router, context);
   importRoutes(router, context);
   exportRoutes(router, context);
   memberRoutes(router, context);
+  activityRoutes(router, context);
   accountRoutes(router, context);
   router.use(() => {
     throw pageNotFound();

@@ -1,14 +1,16 @@
 /** The session guard: checks who may see a page and whether a form is ours, before anything is done. */
 import type { Request, RequestHandler, Response } from 'express';
 import { admitChange } from '../../accounts/attempts.ts';
-import type { Device, SignIns, Visitor } from '../../accounts/sign-in.ts';
-import type { Database } from '../../database/orm.ts';
+import type { Device } from '../../accounts/sessions.ts';
+import type { Visitor } from '../../accounts/sign-in.ts';
 import type { AuditAction } from '../../entities/audit-event.ts';
+import { WorkLimiter } from '../../limits/concurrency.ts';
 import { Problem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
-import type { CsrfTokens } from './csrf.ts';
+import type { SettingsServices } from './context.ts';
 import { field } from './fields.ts';
 import { isFromOurPage } from './origin.ts';
+import type { Signed } from './page.ts';
 
 type Params = Record<string, string>;
 
@@ -17,6 +19,9 @@ export type Visit = {
   visitor: Visitor;
   request: Request<Params>;
   response: Response;
+  context: SettingsServices;
+  /** For the header of the page. */
+  signed: Signed;
   /** A new CSRF token for a form of this session. */
   csrfToken: () => string;
 };
@@ -34,9 +39,14 @@ export type SessionGuard = {
   openForm(work: (request: Request<Params>, response: Response) => Promise<void>): RequestHandler<Params>;
 };
 
-type Parts = { signIns: SignIns; csrf: CsrfTokens; database: Database; baseUrl: () => string };
+/** They take as long as the file does, and have bounds of their own. */
+const transfers: readonly AuditAction[] = ['records_imported', 'records_exported'];
 
-export function createSessionGuard({ signIns, csrf, database, baseUrl }: Parts): SessionGuard {
+export function createSessionGuard(context: SettingsServices): SessionGuard {
+  const { signIns, baseUrl } = context;
+  // Changes of one organization wait for each other, so that they never take all the connections of the others.
+  const turns = new WorkLimiter();
+
   async function visitorOf(request: Request<Params>, response: Response): Promise<Visitor | undefined> {
     const { visitor, cookies } = await signIns.visitor(request.headers.cookie);
     setCookies(response, cookies);
@@ -44,41 +54,56 @@ export function createSessionGuard({ signIns, csrf, database, baseUrl }: Parts):
     return visitor;
   }
 
-  const tokenOf = (visitor: Visitor) => () => csrf.issue(visitor.sessionId);
-
-  const page: SessionGuard['page'] = (work) => async (request, response) => {
+  const visitOf = async (request: Request<Params>, response: Response): Promise<Visit | undefined> => {
     const visitor = await visitorOf(request, response);
-    if (!visitor) return sendToSignIn(request, response);
-    await work({ visitor, request, response, csrfToken: tokenOf(visitor) });
+    return visitor && visitBy(visitor, { request, response, context });
   };
 
-  const change: SessionGuard['change'] = (action, work) => async (request, response) => {
-    const visitor = await visitorOf(request, response);
-    const isOurs = isFromOurPage(request, baseUrl());
-    // It belongs to no organization's audit log, but the request log records it.
-    if (!visitor && !isOurs) throw forged();
-    if (!visitor) return sendToSignIn(request, response);
-    const wait = await admitChange(database.pool, visitor.member.id);
-    if (wait > 0)
-      throw new Problem('too_many', {
-        sentence: `Too many changes at once. Try again in ${wait} seconds.`,
-        retryAfterSeconds: wait,
-      });
-    const csrfTokenId = isOurs && csrf.verify(visitor.sessionId, field(request.body, 'csrfToken'));
-    if (csrfTokenId) return work({ visitor, request, response, csrfToken: tokenOf(visitor), csrfTokenId });
-    await writeEvent(visitor.em, { kind: 'rejection', action, memberId: visitor.member.id, reason: 'forged' });
-    throw forged();
+  return {
+    visitorOf,
+    page: (work) => async (request, response) => {
+      const visit = await visitOf(request, response);
+      await (visit ? work(visit) : sendToSignIn(request, response));
+    },
+    change: (action, work) => async (request, response) => {
+      const visit = await visitOf(request, response);
+      const isOurs = isFromOurPage(request, baseUrl());
+      // It belongs to no organization's audit log, but the request log records it.
+      if (!visit && !isOurs) throw forged();
+      if (!visit) return sendToSignIn(request, response);
+      const change = await changeOf(visit, action, isOurs);
+      if (transfers.includes(action)) return work(change);
+      return turns.run(visit.signed.organization.id, visit.signed.member.id, () => work(change));
+    },
+    openForm: (work) => async (request, response) => {
+      if (!isFromOurPage(request, baseUrl())) throw forged();
+      await work(request, response);
+    },
   };
-
-  const openForm: SessionGuard['openForm'] = (work) => async (request, response) => {
-    if (!isFromOurPage(request, baseUrl())) throw forged();
-    await work(request, response);
-  };
-
-  return { visitorOf, page, change, openForm };
 }
 
-export const homePath = '/settings/api-keys';
+function visitBy(visitor: Visitor, parts: Pick<Visit, 'request' | 'response' | 'context'>): Visit {
+  const { member, organization, memberships, sessionId } = visitor;
+  const csrfToken = () => parts.context.csrf.issue(sessionId);
+  return { ...parts, visitor, csrfToken, signed: { member, organization, memberships, signOutToken: csrfToken() } };
+}
+
+/** Throws, and puts on the audit log, a form that did not come from one of our own pages. */
+async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Promise<Change> {
+  const { visitor, request, context } = visit;
+  const wait = await admitChange(context.database.signIns, visitor.member.id);
+  if (wait > 0)
+    throw new Problem('too_many', {
+      sentence: `Too many changes at once. Try again in ${wait} seconds.`,
+      retryAfterSeconds: wait,
+    });
+  const csrfTokenId = isOurs && context.csrf.verify(visitor.sessionId, field(request.body, 'csrfToken'));
+  if (csrfTokenId) return { ...visit, csrfTokenId };
+  await writeEvent(visitor.em, { kind: 'rejection', action, memberId: visitor.member.id, reason: 'forged' });
+  throw forged();
+}
+
+export const homePath = '/settings/overview';
 
 /** Tells the visitor that the session has ended, and returns to the same page after the sign-in. */
 function sendToSignIn(request: Request<Params>, response: Response): void {
@@ -104,7 +129,7 @@ export function localPath(path: string): string {
 export const forged = () =>
   new Problem('forged', {
     sentence:
-      'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If you reach the service by another name than it knows, set PUBLIC_URL.',
+      'This form did not come from a page of this service, so nothing was changed. Open the page again and retry. If the service runs under a different host name, its operator must set PUBLIC_URL.',
   });
 
 export function setCookies(response: Response, cookies: string[]): void {

@@ -1,37 +1,49 @@
-// Opens the viewer on this server's own document when an operation is chosen. Nothing is requested from another host, and
-// the key that is typed in for trying requests stays in the memory of this page.
-const place = document.querySelector('#reference');
-const root = place.dataset.root;
+// A form that sends the request of the page to this server. The key stays in the memory of the page.
+const place = document.querySelector('.try');
+const { method, path, body } = place.dataset;
 
-const openViewer = () =>
-  window.Scalar.createApiReference(place, {
-    url: `${root}/docs/openapi.json`,
-    // The origin of this page, whatever name it was reached by: requests to another one are not allowed from here.
-    servers: [{ url: location.origin + root }],
-    authentication: { preferredSecurityScheme: 'apiKey' },
-    persistAuth: false,
-    defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-    theme: 'default',
-    withDefaultFonts: false,
-    telemetry: false,
-    hideClientButton: true,
-    showDeveloperTools: 'never',
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    documentDownloadType: 'none',
-    defaultOpenAllTags: true,
-  });
-
-/** Loads the viewer, which is large, once somebody wants to see an operation. */
-function load() {
-  if (!location.hash) return;
-  removeEventListener('hashchange', load);
-  const script = document.importNode(document.querySelector('#viewer').content, true).firstElementChild;
-  script.addEventListener('load', () => {
-    document.querySelector('#overview').remove();
-    openViewer();
-  });
-  document.body.append(script);
+function field(label, control) {
+  const wrapper = document.createElement('label');
+  wrapper.append(label, control);
+  return wrapper;
 }
-addEventListener('hashchange', load);
-load();
+
+const key = Object.assign(document.createElement('input'), { type: 'password', autocomplete: 'off', required: true });
+const address = Object.assign(document.createElement('input'), { value: path, required: true, spellcheck: false });
+const content = Object.assign(document.createElement('textarea'), { value: body ?? '', rows: 8, spellcheck: false });
+const button = Object.assign(document.createElement('button'), { textContent: `Send ${method} request` });
+const answer = Object.assign(document.createElement('pre'), { tabIndex: 0, hidden: true });
+answer.setAttribute('role', 'status');
+answer.setAttribute('aria-label', 'Response');
+
+const form = document.createElement('form');
+form.append(field('API key', key), field('Path', address));
+if (body !== undefined) form.append(field('Body', content));
+form.append(button);
+const heading = Object.assign(document.createElement('h2'), { textContent: 'Try it', id: 'try-it' });
+place.append(heading, form, answer);
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  button.disabled = true;
+  const headers = { authorization: `Bearer ${key.value.trim()}` };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  try {
+    const url = new URL(place.dataset.root + address.value, location.origin);
+    const response = await fetch(url, { method, headers, ...(body !== undefined && { body: content.value }) });
+    const text = await response.text();
+    answer.textContent = `${response.status} ${response.statusText}\n\n${pretty(text)}`;
+  } catch (error) {
+    answer.textContent = `The request failed: ${error.message}`;
+  }
+  answer.hidden = false;
+  button.disabled = false;
+});
+
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,87 @@
+/** Keeping a copy: what has changed since a point in time, record by record or page by page. */
+import { isApiError } from './errors.ts';
+import { pagesOf, recordsIn } from './list.ts';
+import type { PageShape, Query, ReadPage, RecordOf } from './list.ts';
+
+/** A page of a sync. Store its records and its checkpoint in one transaction. */
+export type SyncPage<Page extends PageShape> = {
+  /** The records of this page. A record can appear more than once: store it by its id. */
+  data: Page['data'];
+  /** Those of `data` whose personal data was erased: erase your copies, too. */
+  erased: Page['data'];
+  /** Where the next page starts. Pass it as `checkpoint` to continue from there, even after a crash and days later. */
+  checkpoint: string;
+};
+
+type Start = { since?: string | Date | null | undefined; checkpoint?: string | null | undefined };
+
+/**
+ * The records that changed since a point in time, oldest change first, for a `for await` loop. When the loop completes,
+ * `syncedThrough` advances: store it then, and no change is ever missed. A loop that you leave early or that fails does
+ * not advance it, so the next one reads the same records again. A record can appear more than once: store it by its id.
+ *
+ * `pages()` reads page by page instead, each with a `checkpoint` to store, so that a sync that stops starts there again.
+ */
+export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page>> {
+  readonly #readPage: ReadPage<Page>;
+  readonly #query: Query;
+  #syncedThrough: string | null;
+  #cursor: string | undefined;
+
+  /** @internal */
+  constructor(readPage: ReadPage<Page>, { since, checkpoint, ...query }: Query & Start) {
+    this.#readPage = readPage;
+    this.#query = query;
+    this.#syncedThrough = since instanceof Date ? since.toISOString() : (since ?? null);
+    if (typeof checkpoint !== 'string') return;
+    const [through = '', cursor] = checkpoint.split(' ');
+    this.#syncedThrough = through === '' ? null : through;
+    this.#cursor = cursor;
+  }
+
+  /** The time to store and pass as the next `since`: RFC 3339, or `null` before the first loop has completed. */
+  get syncedThrough(): string | null {
+    return this.#syncedThrough;
+  }
+
+  /** The pages of changed records. After the last one, another loop reads what has changed since. */
+  async *pages(): AsyncGenerator<SyncPage<Page>, void, undefined> {
+    for await (const { data, pagination, syncedThrough } of this.#changed()) {
+      const cursor = pagination.hasMore ? pagination.nextCursor : null;
+      const through = cursor === null ? (syncedThrough ?? this.#syncedThrough) : this.#syncedThrough;
+      yield { data, erased: data.filter(isErased), checkpoint: [through ?? '', cursor ?? ''].join(' ').trimEnd() };
+      // Only now has the loop stored the page.
+      this.#syncedThrough = through;
+    }
+  }
+
+  /** Continues from `syncedThrough`: a second loop over the same sync reads what has changed since the first. */
+  [Symbol.asyncIterator](): AsyncGenerator<RecordOf<Page>, void, undefined> {
+    return recordsIn(this.#completed());
+  }
+
+  /** The same pages, of which the last counts only once the loop has taken its records. */
+  async *#completed(): AsyncGenerator<Page, void, undefined> {
+    let through = this.#syncedThrough;
+    for await (const page of this.#changed()) {
+      yield page;
+      through = page.syncedThrough ?? through;
+    }
+    this.#syncedThrough = through;
+  }
+
+  async *#changed(): AsyncGenerator<Page, void, undefined> {
+    const query = { ...this.#query, sort: 'updatedAt', updatedSince: this.#syncedThrough ?? undefined };
+    const cursor = this.#cursor;
+    this.#cursor = undefined;
+    try {
+      yield* pagesOf(this.#readPage, { ...query, cursor });
+    } catch (error) {
+      // The server no longer accepts the stored cursor, for example after its secret was replaced.
+      if (cursor === undefined || !isApiError(error) || error.code !== 'invalid_cursor') throw error;
+      yield* pagesOf(this.#readPage, query);
+    }
+  }
+}
+
+const isErased = (record: unknown): boolean => typeof Reflect.get(Object(record), 'erasedAt') === 'string';

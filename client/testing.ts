@@ -1,0 +1,57 @@
+/**
+ * For tests of your own code: a `fetch` that answers with the examples of the documentation, so that nothing is sent.
+ *
+ * @example
+ * import { exampleFetch } from '@proposal-api/client/testing';
+ * const fetch = exampleFetch({ 'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', errors: [] } } });
+ * const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
+ * expect(fetch.calls).toEqual([{ operation: 'GET /v1/me', url: 'https://api.example.com/v1/me', body: undefined }]);
+ */
+import { examples } from './examples.ts';
+import type { Fetch } from './send.ts';
+
+/** A response; the status is 200 unless you give another. */
+export type ExampleAnswer = { status?: number; body: unknown; headers?: Record<string, string> };
+
+/** A request that was answered. */
+export type ExampleCall = {
+  /** Such as `PATCH /v1/customers/{customerId}`. */
+  operation: string;
+  url: string;
+  /** The parsed JSON; undefined without a body. */
+  body: unknown;
+};
+
+/** What `exampleFetch` returns: a `fetch` that remembers what it was called with. */
+export type ExampleFetch = Fetch & { readonly calls: ExampleCall[] };
+
+/** `answers` replaces the examples of some operations, each by a response or by a function that makes one. */
+export function exampleFetch(
+  answers: Record<string, ExampleAnswer | ((call: ExampleCall) => ExampleAnswer)> = {},
+): ExampleFetch {
+  // Written by our own generator.
+  const known = JSON.parse(examples) as Record<string, ExampleAnswer>;
+  const calls: ExampleCall[] = [];
+  const answer: Fetch = async (url, { method = 'GET', body }) => {
+    const { pathname } = new URL(url);
+    const operation = Object.keys(known).find((name) => isFor(name, method, pathname));
+    if (operation === undefined) throw new TypeError(`The API has no operation ${method} ${pathname}.`);
+    const call = { operation, url, body: typeof body === 'string' ? JSON.parse(body) : undefined };
+    calls.push(call);
+    const given = answers[operation] ?? known[operation];
+    const {
+      status = 200,
+      body: text,
+      headers = {},
+    } = (typeof given === 'function' ? given(call) : given) ?? { body: {} };
+    const type = status < 400 ? 'application/json' : 'application/problem+json';
+    return new Response(JSON.stringify(text), { status, headers: { 'content-type': type, ...headers } });
+  };
+  return Object.assign(answer, { calls });
+}
+
+/** `GET /v1/customers/{customerId}` is for `/v1/customers/cus_1`, whatever is in front of `/v1`. */
+function isFor(operation: string, method: string, pathname: string): boolean {
+  const [verb, path = ''] = operation.split(' ');
+  return verb === method && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
+}

@@ -1,0 +1,36 @@
+/** Names of countries, as people type them. */
+import { countryCodes } from './codes.ts';
+
+/** The English names and, where a country has another main language, the name in that. */
+function namesOf(code: string): string[] {
+  const language = new Intl.Locale(`und-${code}`).maximize().language;
+  const names = ['en', language].map((one) => new Intl.DisplayNames(one, { type: 'region' }).of(code) ?? code);
+  return [...new Set([...names, ...(otherNames[code] ?? [])])];
+}
+const otherNames: Readonly<Record<string, string[]>> = {
+  CZ: ['Czech Republic'],
+  GB: ['UK', 'Great Britain', 'England', 'Scotland', 'Wales', 'Northern Ireland'],
+  NL: ['Holland'],
+  TR: ['Turkey'],
+  US: ['USA', 'America'],
+};
+
+let known: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** Code → names. */
+export function countryNames(): ReadonlyMap<string, readonly string[]> {
+  known ??= new Map([...countryCodes].map((code) => [code, namesOf(code)]));
+  return known;
+}
+
+const bare = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/[^\p{L}]/gu, '')
+    .toLowerCase();
+
+/** The code of the country with this name. */
+export function countryCodeOf(name: string): string | undefined {
+  const wanted = bare(name.slice(0, 60));
+  return [...countryNames()].find(([, names]) => names.some((one) => bare(one) === wanted))?.[0];
+}

@@ -1,0 +1,87 @@
+/**
+ * Passwords. Each belongs to one membership, not to an email address: an admin who issues a password link can sign in to
+ * this organization at most, and learns nothing of others. A person who uses one password in several organizations signs
+ * in to all of them at once.
+ */
+import { executeIn } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import type pg from 'pg';
+import type { Member } from '../entities/organization.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
+
+type Connection = Pick<pg.Pool, 'query'>;
+export type Credential = Pick<Member, 'organizationId'> & { memberId: string; userId: string; password: string };
+
+/** Different passwords that are tried for one address: each costs a tenth of a second. */
+const mostPasswords = 5;
+
+// `accountId` is the member's id. In a row of the previous release it is the user's: it belongs to the membership of that time.
+const credentials = `members m join sign_in."user" u on u.email = m.email_key join sign_in."account" a on a."userId" = u.id
+    and a."providerId" = 'credential' and a.password is not null
+    and (a."accountId" = m.id::text or (a."accountId" = u.id::text and m.created_at <= a."createdAt"))
+  where m.removed_at is null`;
+
+const finding = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
+  from ${credentials} and m.email_key = $1 order by m.last_signed_in_at desc nulls last, m.id limit 50`;
+
+/** The memberships of this address whose password this is. Takes as long if there is no such member. */
+export async function matchPassword(connection: Connection, email: string, password: string): Promise<Credential[]> {
+  const { rows } = await connection.query<Credential>(finding, [email.toLowerCase()]);
+  const stored = [...new Set(rows.map((row) => row.password))].slice(0, mostPasswords);
+  if (stored.length === 0) await hashPassword(password);
+  const right = new Set<string>();
+  for (const hash of stored) if (await verifyPassword({ hash, password })) right.add(hash);
+  return rows.filter((row) => right.has(row.password));
+}
+
+/** Sets what `hashPassword` made of a new password. */
+export async function storePassword(
+  connection: Connection,
+  { userId, memberId, hash }: { userId: string; memberId: string; hash: string },
+): Promise<void> {
+  await connection.query(
+    `with older as (
+       delete from sign_in."account" where "userId" = $1 and "providerId" = 'credential' and "accountId" = $1::text
+         and exists (select from members where id = $2::uuid and created_at <= "createdAt")
+     )
+     insert into sign_in."account" ("userId", "providerId", "accountId", password, "updatedAt")
+       values ($1, 'credential', $2, $3, now())
+     on conflict ("accountId") where "providerId" = 'credential'
+       do update set password = excluded.password, "updatedAt" = now()`,
+    [userId, memberId, hash],
+  );
+}
+
+/** The sign-in record of an address, created when it is first needed. */
+export async function userOf(connection: Connection, { name, email }: Pick<Member, 'name' | 'email'>): Promise<string> {
+  const { rows } = await connection.query<{ id: string }>(
+    `insert into sign_in."user" (name, email, "emailVerified") values ($1, $2, true)
+     on conflict (email) do update set "updatedAt" = now() returning id`,
+    [name, email.toLowerCase()],
+  );
+  const [user] = rows;
+  if (!user) throw new Error('The statement returns a row.');
+  return user.id;
+}
+
+/** Which of these members have a password. */
+export async function readSignInReady(connection: Connection, memberIds: readonly string[]): Promise<Set<string>> {
+  const text = `select m.id from ${credentials} and m.id = any($1)`;
+  const { rows } = await connection.query<{ id: string }>(text, [memberIds]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Within the transaction that removes the member. Sessions that open nothing else end with their next request. */
+export async function deleteSignIn(
+  em: ScopedEntityManager,
+  { id, emailKey }: Pick<Member, 'id' | 'emailKey'>,
+): Promise<void> {
+  await executeIn(
+    em,
+    `with others as (select from members where email_key = ? and removed_at is null and id <> ?),
+       links as (delete from sign_in."verification" where value = ?),
+       passwords as (delete from sign_in."account" where "accountId" = ? and "providerId" = 'credential')
+     delete from sign_in."user" where email = ? and not exists (select from others)`,
+    [emailKey, id, id, id, emailKey],
+  );
+}

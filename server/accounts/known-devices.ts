@@ -1,0 +1,24 @@
+/** Browsers that have signed in before: they are not held up by what strangers on their network try. */
+import { hash, randomUUID } from 'node:crypto';
+import { signedCookie } from './session-cookie.ts';
+
+export type KnownDevices = {
+  /** A value of Set-Cookie, after a sign-in to this address. */
+  remember(email: string): string;
+  /** The id of a browser that has signed in to this address; undefined if it never has. */
+  known(cookie: string | undefined, email: string): string | undefined;
+};
+
+const rememberedSeconds = 180 * 86_400;
+
+export function knownDevices(signing: { secret: string; secure: boolean }): KnownDevices {
+  const cookie = signedCookie(signing, 'settings.device', '/settings/sign-in');
+  const hashed = (email: string) => hash('sha256', email.toLowerCase(), 'base64url');
+  return {
+    remember: (email) => cookie.set(`${randomUUID()}:${hashed(email)}`, rememberedSeconds),
+    known(header, email) {
+      const [id, whose] = cookie.read(header)?.split(':') ?? [];
+      return whose === hashed(email) ? id : undefined;
+    },
+  };
+}

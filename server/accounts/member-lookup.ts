@@ -1,0 +1,20 @@
+/** Members by email address: the one lookup across organizations, because an address is all that a sign-in starts with. */
+import type pg from 'pg';
+import type { Member } from '../entities/organization.ts';
+
+export type KnownMember = Pick<Member, 'id' | 'organizationId' | 'name' | 'email'>;
+
+/** The memberships of this address, in any organization, the latest sign-in first. */
+export async function membersWithEmail(pool: Pick<pg.Pool, 'query'>, email: string): Promise<KnownMember[]> {
+  const text = `select id, organization_id as "organizationId", name, email from members
+    where email_key = $1 and removed_at is null order by last_signed_in_at desc nulls last, id limit 50`;
+  return (await pool.query<KnownMember>(text, [email.toLowerCase()])).rows;
+}
+
+export async function noteSignIn(
+  pool: pg.Pool,
+  { id, organizationId }: Pick<KnownMember, 'id' | 'organizationId'>,
+): Promise<void> {
+  const text = 'update members set last_signed_in_at = now() where organization_id = $1 and id = $2';
+  await pool.query(text, [organizationId, id]);
+}

@@ -1,0 +1,89 @@
+/** Links on which a member chooses a password, once. */
+import { hash, randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { inTransaction } from '../database/transaction.ts';
+import type { Member } from '../entities/organization.ts';
+import { storePassword, userOf } from './credentials.ts';
+import { hashPassword } from './passwords.ts';
+import { endSessions } from './sessions.ts';
+
+export const linkHours = 72;
+export const resetHours = 1;
+
+/** An invitation is for one membership; a reset, which is only ever mailed, is for all memberships of the address. */
+type Kind = 'invitation' | 'reset';
+type Person = Pick<Member, 'id' | 'name' | 'email'>;
+
+export const pathOfLink = (token: string): string => `/settings/password?token=${token}`;
+
+/** As the previous release stored it, whose links keep working. */
+const nameOf = (token: string) => hash('sha256', `reset-password:${token}`, 'base64url');
+const isToken = (token: string) => /^[\w-]{32}$/.test(token);
+
+/** Returns the link's token. One statement, so that of several issued at once only one works. */
+export async function issueLink(pool: pg.Pool, person: Person, kind: Kind = 'invitation'): Promise<string> {
+  const token = randomBytes(24).toString('base64url');
+  const userId = await userOf(pool, person);
+  await pool.query(
+    `insert into sign_in."verification" (identifier, value, kind, "expiresAt") values ($1, $2, $3, now() + $4 * interval '1 hour')
+     on conflict (value, kind) do update set identifier = excluded.identifier, "expiresAt" = excluded."expiresAt"`,
+    [nameOf(token), kind === 'reset' ? userId : person.id, kind, kind === 'reset' ? resetHours : linkHours],
+  );
+  return token;
+}
+
+export type LinkedMember = Person & Pick<Member, 'organizationId'> & { organizationName: string; userId: string };
+
+// The value is a member's id, or a user's for a reset and for every link of the previous release.
+const linked = `select m.id, m.name, u.email, m.organization_id as "organizationId", o.name as "organizationName", u.id as "userId"
+  from sign_in."verification" v
+    join members m on m.id = v.value::uuid or m.email_key = (select email from sign_in."user" where id = v.value::uuid)
+    join sign_in."user" u on u.email = m.email_key join organizations o on o.id = m.organization_id
+  where v.identifier = $1 and v."expiresAt" > now() and m.removed_at is null order by m.created_at, m.id`;
+
+/** Whom a link is for, by membership; none if it was used, has expired or was never issued. */
+export async function readLink(pool: Pick<pg.Pool, 'query'>, token: string): Promise<LinkedMember[]> {
+  if (!isToken(token)) return [];
+  return (await pool.query<LinkedMember>(linked, [nameOf(token)])).rows;
+}
+
+/** Sets the password, and ends every link and session of these memberships; none if the link no longer works. */
+export async function redeemLink(pool: pg.Pool, token: string, password: string): Promise<LinkedMember[]> {
+  if ((await readLink(pool, token)).length === 0) return [];
+  const hashed = await hashPassword(password);
+  return inTransaction(pool, async (client) => {
+    const members = await readLink(client, token);
+    const spent = await client.query('delete from sign_in."verification" where identifier = $1', [nameOf(token)]);
+    if (spent.rowCount === 0) return [];
+    await choose(client, members, hashed);
+    return members;
+  });
+}
+
+/** For the command line and the demo: the password is chosen without a link. */
+export async function setPassword(pool: pg.Pool, member: Person, password: string): Promise<void> {
+  const hashed = await hashPassword(password);
+  await inTransaction(pool, async (client) =>
+    choose(client, [{ id: member.id, userId: await userOf(client, member) }], hashed),
+  );
+}
+
+async function choose(
+  client: Pick<pg.Pool, 'query'>,
+  members: readonly Pick<LinkedMember, 'id' | 'userId'>[],
+  hashed: string,
+): Promise<void> {
+  for (const { id, userId } of members) {
+    await storePassword(client, { userId, memberId: id, hash: hashed });
+    await endLinks(client, { userId, memberId: id });
+    await endSessions(client, id, { except: null });
+  }
+}
+
+/** Every link that would set this member's password. */
+export async function endLinks(
+  client: Pick<pg.Pool, 'query'>,
+  { userId, memberId }: { userId: string; memberId: string },
+): Promise<void> {
+  await client.query('delete from sign_in."verification" where value in ($1, $2)', [userId, memberId]);
+}

@@ -1,0 +1,46 @@
+/** The cookies of the settings: a session's, signed so that an invented one is rejected without a query, and small signed notes. */
+import { isSigned, sign } from '../text/signatures.ts';
+
+type Settings = {
+  /** Signs cookies: at least 32 characters. */
+  secret: string;
+  /** Whether people reach the service over https, so that its cookies are for https only. */
+  secure: boolean;
+};
+
+export type SignedCookie = {
+  /** A value of Set-Cookie; the browser forgets it after so many seconds. */
+  set(value: string, seconds: number): string;
+  clear(): string;
+  /** The value in a Cookie header; undefined if there is none or its signature is wrong. */
+  read(header: string | undefined): string | undefined;
+};
+
+export const sessionCookieName = 'settings.session_token';
+
+/** `path` is narrower than the settings for a cookie that few pages need; over https, `__Host-` binds it to the host. */
+export function signedCookie({ secret, secure }: Settings, name: string, path = '/settings'): SignedCookie {
+  const ownName = secure ? `__Host-${name}` : name;
+  const attributes = `Path=${secure ? '/' : path}; HttpOnly; ${secure ? 'Secure; ' : ''}SameSite=Lax`;
+  const print = (value: string, seconds: number) => `${ownName}=${value}; Max-Age=${seconds}; ${attributes}`;
+  return {
+    set: (value, seconds) => print(encodeURIComponent(`${value}.${sign(secret, value).toString('base64')}`), seconds),
+    clear: () => print('', 0),
+    read(header = '') {
+      const pair = header.split(/; */).find((one) => one.startsWith(`${ownName}=`));
+      const text = decode(pair?.slice(ownName.length + 1) ?? '');
+      const at = text.lastIndexOf('.');
+      if (at < 1) return undefined;
+      const value = text.slice(0, at);
+      return isSigned(secret, value, Buffer.from(text.slice(at + 1), 'base64')) ? value : undefined;
+    },
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,123 @@
+/** Sessions: who is signed in, from where, and for which of the person's memberships. All times are the database's. */
+import { hash, randomBytes } from 'node:crypto';
+import pg from 'pg';
+import type { Member } from '../entities/organization.ts';
+
+/** A session ends after two hours without a request, and twelve hours after the sign-in at the latest. */
+export const sessionSeconds = { idle: 2 * 3600, whole: 12 * 3600 };
+/** A session is renewed at most this often. */
+const renewSeconds = 300;
+
+/** Where a sign-in comes from, for the list of sessions. */
+export type Device = { ipAddress: string; userAgent: string };
+/** A person in an organization, as a session may open it. */
+export type Membership = Pick<Member, 'organizationId'> & { memberId: string; organizationName: string };
+export type OpenSession = {
+  id: string;
+  userId: string;
+  /** The organization chosen last; null until one is chosen. */
+  organizationId: string | null;
+  memberships: Membership[];
+  isRenewed: boolean;
+};
+
+/** A copy of the database cannot be used to sign in: it holds the hashes of tokens only. */
+const sealed = (token: string) => hash('sha256', token, 'base64url');
+
+/** Which sessions count: `s` is the session. */
+const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${sessionSeconds.whole} seconds'`;
+/**
+ * Which memberships `m` the session `s` opens: those whose password was given. Without a list, the address itself was proven,
+ * by single sign-on, and it opens those that existed at the time.
+ */
+const opens = `m.removed_at is null and (m.id = any(s."memberIds") or (s."memberIds" is null and m.created_at <= s."createdAt"))`;
+
+/** Returns the session's token, which only the browser keeps. */
+export async function startSession(
+  pool: pg.Pool,
+  { userId, memberIds, device }: { userId: string; memberIds: string[] | null; device: Device },
+): Promise<string> {
+  const token = randomBytes(24).toString('base64url');
+  await pool.query(
+    `insert into sign_in."session" ("userId", token, "memberIds", "ipAddress", "userAgent", "expiresAt", "updatedAt")
+     values ($1, $2, $3, $4, $5, now() + interval '${sessionSeconds.idle} seconds', now())`,
+    [userId, sealed(token), memberIds, device.ipAddress, device.userAgent.slice(0, 300)],
+  );
+  return token;
+}
+
+const finding = `select s.id, s."userId", s."organizationId" as current, m.id as "memberId",
+    m.organization_id as "organizationId", o.name as "organizationName",
+    s."expiresAt" < now() + interval '${sessionSeconds.idle - renewSeconds} seconds' as "isStale"
+  from sign_in."session" s join sign_in."user" u on u.id = s."userId"
+    left join members m on m.email_key = u.email and ${opens}
+    left join organizations o on o.id = m.organization_id
+  where s.token = $1 and ${isLive} order by m.created_at, m.id`;
+
+type Found = Membership & { id: string; userId: string; current: string | null; isStale: boolean };
+
+/** The session of this token; undefined if it has ended. Renews it if its last renewal is five minutes ago. */
+export async function readSession(pool: pg.Pool, token: string): Promise<OpenSession | undefined> {
+  const { rows } = await pool.query<Found>(finding, [sealed(token)]);
+  const [first] = rows;
+  if (!first) return undefined;
+  const { id, userId, current, isStale } = first;
+  if (isStale) await renew(pool, id);
+  const memberships = rows
+    .filter(({ memberId }) => memberId !== null)
+    .map(({ memberId, organizationId, organizationName }) => ({ memberId, organizationId, organizationName }));
+  return { id, userId, organizationId: current, memberships, isRenewed: isStale };
+}
+
+async function renew(pool: pg.Pool, id: string): Promise<void> {
+  const text = `update sign_in."session" set "expiresAt" = now() + interval '${sessionSeconds.idle} seconds', "updatedAt" = now() where id = $1`;
+  await pool.query(text, [id]);
+}
+
+/** What the session shows from now on: one of the organizations that it opens. */
+export async function chooseOrganization(
+  pool: pg.Pool,
+  sessionId: string,
+  { organizationId }: Pick<Membership, 'organizationId'>,
+): Promise<void> {
+  await pool.query('update sign_in."session" set "organizationId" = $2 where id = $1', [sessionId, organizationId]);
+}
+
+export async function endSession(pool: pg.Pool, token: string): Promise<void> {
+  await pool.query('delete from sign_in."session" where token = $1', [sealed(token)]);
+}
+
+export type Session = {
+  id: string;
+  createdAt: Date;
+  updatedAt: Date;
+  ipAddress: string | null;
+  userAgent: string | null;
+};
+
+/** The sessions that open this membership. */
+const ofMember = `sign_in."session" s join sign_in."user" u on u.id = s."userId" join members m on m.email_key = u.email
+  where m.id = $1 and ${opens}`;
+
+export async function readSessions(pool: pg.Pool, memberId: string): Promise<Session[]> {
+  const { rows } = await pool.query<Session>({
+    text: `select s.id, s."createdAt", s."updatedAt", s."ipAddress", s."userAgent" from ${ofMember} and ${isLive}
+      order by s."updatedAt" desc, s.id limit 100`,
+    values: [memberId],
+    types: pg.types,
+  });
+  return rows;
+}
+
+/** Ends one session that opens this membership, or all but one, or all; returns how many ended. */
+export async function endSessions(
+  pool: Pick<pg.Pool, 'query'>,
+  memberId: string,
+  which: { only: string } | { except: string | null },
+): Promise<number> {
+  const condition = 'only' in which ? 's.id = $2' : 's.id is distinct from $2';
+  const id = 'only' in which ? which.only : which.except;
+  const text = `delete from sign_in."session" where id in (select s.id from ${ofMember} and ${condition})`;
+  const { rowCount } = await pool.query(text, [memberId, id]);
+  return rowCount ?? 0;
+}

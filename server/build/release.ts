@@ -1,0 +1,88 @@
+/**
+ * `npm run release -- 1.1.0` makes a release of what is committed: it dates the changelog, writes the version wherever it
+ * is repeated, keeps the client's package and the OpenAPI document for good, builds, and commits and tags the result. It
+ * pushes nothing. `--dry-run` checks the same and writes nothing.
+ */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { datedChangelog, filesWithVersion, isHigher, pendingVersion, withVersion } from './release-plan.ts';
+import type { Edit } from './release-plan.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+async function run(command: string, ...values: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, values, { cwd: root, maxBuffer: 2 ** 26 });
+  return stdout.trim();
+}
+
+const read = async (file: string): Promise<Edit> => ({ file, text: await readFile(join(root, file), 'utf8') });
+
+/** The texts that a release changes, as they are in it. */
+async function plan(version: string): Promise<Edit[]> {
+  const changelog = await read('CHANGELOG.md');
+  const date = new Date().toISOString().slice(0, 10);
+  const texts = await Promise.all((await filesWithVersion(root)).map(read));
+  const changed = texts
+    .map((text) => withVersion(text, version))
+    .filter(({ text }, index) => text !== texts[index]?.text);
+  return [{ ...changelog, text: datedChangelog(changelog.text, version, date) }, ...changed];
+}
+
+/** The version that was asked for, the one that is pending in the changelog, or none if there is nothing to release. */
+async function chosenVersion(typed: string | undefined): Promise<string | undefined> {
+  const current: string = JSON.parse((await read('package.json')).text).version;
+  const pending = pendingVersion((await read('CHANGELOG.md')).text);
+  const version = typed ?? pending;
+  if (version !== undefined && !/^\d+\.\d+\.\d+$/.test(version))
+    throw new Error(`${version} is not a version such as 1.1.0.`);
+  if (version !== undefined && version !== pending && !isHigher(version, current))
+    throw new Error(`${version} does not come after ${current}.`);
+  return version;
+}
+
+async function checkRepository(version: string): Promise<void> {
+  if ((await run('git', 'status', '--porcelain')) !== '')
+    throw new Error('There are uncommitted changes. Commit them first.');
+  if ((await run('git', 'tag', '--list', `v${version}`)) !== '') throw new Error(`The tag v${version} exists already.`);
+}
+
+async function release(version: string, edits: readonly Edit[]): Promise<void> {
+  await checkRepository(version);
+  for (const { file, text } of edits) await writeFile(join(root, file), text);
+  await run('npm', 'install', '--package-lock-only', '--ignore-scripts');
+  await run('npm', 'run', 'generate');
+  await run('npm', 'run', 'openapi:update');
+  await run('npm', 'run', 'openapi:release');
+  await run('npm', 'run', 'client:release');
+  await run('npm', 'run', 'build');
+  await writeFile(
+    join(root, 'dist/sbom.cdx.json'),
+    await run('npm', 'sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'),
+  );
+  const archive = await run('npm', 'pack', '--ignore-scripts', '--silent');
+  await run('git', 'add', '--all', '--', '.', `:!${archive}`);
+  await run('git', 'commit', '--message', `release ${version}`);
+  await run('git', 'tag', '--annotate', `v${version}`, '--message', `Version ${version}`);
+  say(`Tagged v${version}. ${archive} is the service, with dist/LICENSES.txt and dist/sbom.cdx.json in it.`);
+  say(`To publish it: git push --follow-tags`);
+}
+
+const { values, positionals } = parseArgs({ options: { 'dry-run': { type: 'boolean' } }, allowPositionals: true });
+try {
+  const version = await chosenVersion(positionals[0]);
+  if (version === undefined) {
+    if (!values['dry-run']) throw new Error('Name the version: npm run release -- 1.1.0');
+    say('There is nothing to release.');
+  } else {
+    const edits = await plan(version);
+    if (!values['dry-run']) await release(version, edits);
+    else for (const { file } of edits) say(`${version}: would write ${file}`);
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

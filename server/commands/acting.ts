@@ -1,0 +1,37 @@
+/** Commands that a member of the organization is responsible for. */
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { UsageError } from '../config.ts';
+import type { Opened } from '../database/open.ts';
+import { forOrganization } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { Member } from '../entities/organization.ts';
+import { organizationBySlug, organizationOption, text, withDatabase } from './command.ts';
+
+const byOption = () =>
+  new Option('--by <EMAIL>', 'the admin of the organization who does it').argParser(text).makeOptionMandatory();
+
+/** A subcommand about one organization. */
+export const organizationCommand = (command: Command, name: string, summary: string) =>
+  command.command(name).summary(summary).addOption(organizationOption());
+
+/** A subcommand that an admin is responsible for; see `asMember`. */
+export const adminCommand = (command: Command, name: string, summary: string) =>
+  organizationCommand(command, name, summary).addOption(byOption());
+
+/** Runs as the member that --by names. */
+export const asMember = (
+  { organization, by }: { organization: string; by: string },
+  work: (em: ScopedEntityManager, member: Member, database: Opened) => Promise<void>,
+) =>
+  withDatabase(async (database) => {
+    const em = await scoped(database, organization);
+    const member = await em.findOne(Member, { emailKey: by.toLowerCase(), removedAt: null });
+    if (!member) throw new UsageError(`${by} is not a member of this organization`);
+    await work(em, member, database);
+  });
+
+export async function scoped(database: Opened, slug: string): Promise<ScopedEntityManager> {
+  const organization = await organizationBySlug(database, slug);
+  return forOrganization(database, organization.id).em();
+}

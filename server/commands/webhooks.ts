@@ -1,0 +1,180 @@
+import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { recordEventTypes } from '../../contract/events.ts';
+import { readSecret } from '../accounts/sign-in-tables.ts';
+import { readConfig } from '../config.ts';
+import type { Opened } from '../database/open.ts';
+import type { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
+import { publicId, storedId } from '../records/public-id.ts';
+import { createDestinations } from '../webhooks/addresses.ts';
+import * as endpoints from '../webhooks/endpoints.ts';
+import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts';
+import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
+import { createSeal } from '../webhooks/seal.ts';
+import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
+import { jsonOption, printList, text, withDatabase } from './command.ts';
+import { say } from './terminal.ts';
+
+// Its keys are a constant's.
+const overlaps = Object.keys(endpoints.replacementHours) as ReplacementOverlap[];
+
+export const webhooksCommand = (command: Command): void => {
+  command.description(
+    `A running server sends the events. \`create\` and \`replace-secret\` print only the secret to standard output. It is
+never shown again.`,
+  );
+  declareReading(command);
+  declareChanges(command);
+  declareEnds(command);
+  declareSending(command);
+};
+
+const endpointArgument = () =>
+  new Argument('<ENDPOINT_ID>', 'the id of the endpoint, as `webhooks list` prints it').argParser(stored('endpoint'));
+
+function stored(kind: 'endpoint' | 'event') {
+  return (value: string): string => {
+    const id = storedId(kind, value);
+    if (!id) throw new InvalidArgumentError(`It must be the id of an ${kind}.`);
+    return id;
+  };
+}
+
+const eventsOption = () =>
+  new Option('--events <TYPES>', `event types, separated by commas: ${recordEventTypes.join(', ')}`).argParser(
+    (value) => value.split(',').map((type) => type.trim()),
+  );
+
+function declareReading(command: Command): void {
+  organizationCommand(command, 'list', 'list the endpoints of an organization, without their secrets')
+    .addOption(jsonOption())
+    .action(({ organization, json }) =>
+      withDatabase(async (database) => {
+        const found = await listEndpoints(await scoped(database, organization));
+        printList(
+          json,
+          found.map(present),
+          found.map((endpoint) => ({ ...present(endpoint), events: endpoint.events.join(',') })),
+        );
+      }),
+    );
+  organizationCommand(command, 'deliveries', 'list the last 50 deliveries to an endpoint')
+    .addArgument(endpointArgument())
+    .addOption(jsonOption())
+    .action((id, { organization, json }) =>
+      withDatabase(async (database) => {
+        const em = await scoped(database, organization);
+        const { id: endpointId } = await findEndpoint(em, id);
+        const rows = (await listDeliveries(em, endpointId, 50)).map(presentDelivery);
+        printList(json, rows, rows);
+      }),
+    );
+}
+
+function declareChanges(command: Command): void {
+  adminCommand(command, 'create', 'create an endpoint; needs the Team plan')
+    .requiredOption('--name <NAME>', 'what the endpoint is for', text)
+    .requiredOption('--url <URL>', 'where events are sent', text)
+    .addOption(eventsOption().makeOptionMandatory())
+    .action(({ name, url, events, ...acting }) =>
+      asMember(acting, async (em, member, database) => {
+        const issued = await endpoints.createEndpoint(em, member, { name, url, events }, await partsOf(database));
+        say(issued.secret);
+      }),
+    );
+  adminCommand(command, 'change', 'change the name, the URL or the events of an endpoint')
+    .addArgument(endpointArgument())
+    .option('--name <NAME>', 'the new name', text)
+    .option('--url <URL>', 'the new URL', text)
+    .addOption(eventsOption())
+    .action((id, { name, url, events, ...acting }) =>
+      asMember(acting, async (em, member, database) => {
+        const before = await findEndpoint(em, id);
+        const fields = { id, name: name ?? before.name, url: url ?? before.url, events: events ?? before.events };
+        await endpoints.changeEndpoint(em, member, fields, await partsOf(database));
+        say(`Changed ${fields.name}.`);
+      }),
+    );
+  adminCommand(command, 'replace-secret', 'create another secret; the old one also signs for a while')
+    .addArgument(endpointArgument())
+    .addOption(new Option('--overlap <PERIOD>', 'how long').choices(overlaps).makeOptionMandatory())
+    .action((id, { overlap, ...acting }) =>
+      asMember(acting, async (em, member, database) => {
+        const issued = await endpoints.replaceSecret(em, member, { id, overlap }, await partsOf(database));
+        say(issued.secret);
+      }),
+    );
+}
+
+function declareEnds(command: Command): void {
+  const summaries = {
+    on: 'switch an endpoint on',
+    off: 'switch an endpoint off: it misses what happens meanwhile',
+  } as const;
+  for (const name of ['on', 'off'] as const)
+    adminCommand(command, name, summaries[name])
+      .addArgument(endpointArgument())
+      .action((id, acting) =>
+        asMember(acting, async (em, member) => {
+          const endpoint = await endpoints.switchEndpoint(em, member, { id, on: name === 'on' });
+          say(`${endpoint.name} is ${name}.`);
+        }),
+      );
+  adminCommand(command, 'remove', 'remove an endpoint and its deliveries')
+    .addArgument(endpointArgument())
+    .action((id, acting) =>
+      asMember(acting, async (em, member) => say(`Removed ${(await endpoints.removeEndpoint(em, member, id)).name}.`)),
+    );
+}
+
+function declareSending(command: Command): void {
+  adminCommand(command, 'test', 'send a test event to an endpoint')
+    .addArgument(endpointArgument())
+    .action((id, acting) =>
+      asMember(acting, async (em, member) => say(publicId('event', (await sendTest(em, member, id)).id))),
+    );
+  adminCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
+    .addArgument(endpointArgument())
+    .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(stored('event')).conflicts('since'))
+    .addOption(new Option('--since <TIME>', 'an RFC 3339 time').argParser(time))
+    .action((id, { event, since, ...acting }) =>
+      asMember(acting, async (em, member) => {
+        if (event !== undefined) await resend(em, member, { id, deliveryId: event });
+        const count = event === undefined ? await resendFailed(em, member, { id, since: since ?? allTime }) : 1;
+        say(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
+      }),
+    );
+}
+
+const allTime = '2000-01-01T00:00:00.000Z';
+
+function time(value: string): string {
+  const at = new Date(value);
+  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be a time such as 2026-03-01T09:30:00Z.');
+  return at.toISOString();
+}
+
+async function partsOf({ pool }: Opened): Promise<EndpointParts> {
+  const { AUTH_SECRET, WEBHOOK_ALLOW } = readConfig();
+  return { seal: createSeal(AUTH_SECRET ?? (await readSecret(pool))), destinations: createDestinations(WEBHOOK_ALLOW) };
+}
+
+const present = ({ id, name, url, events, activeSince, offReason, createdAt }: WebhookEndpoint) => ({
+  id: publicId('endpoint', id),
+  name,
+  url,
+  events,
+  status: activeSince === null ? 'off' : 'on',
+  reason: offReason ?? '',
+  createdAt,
+});
+
+const presentDelivery = (delivery: WebhookDelivery) => ({
+  id: publicId('event', delivery.id),
+  type: delivery.type,
+  foundAt: delivery.foundAt,
+  state: delivery.state,
+  attempts: String(delivery.attempts),
+  status: String(delivery.status ?? ''),
+  error: delivery.error ?? '',
+});

@@ -1,0 +1,132 @@
+/**
+ * The applications that ask for a key. None of them is stored: a registered one (RFC 7591) carries its registration in its
+ * client_id, signed by this service; any other has the https URL of a document about itself as its client_id.
+ */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { isSigned, sign } from '../text/signatures.ts';
+import { nameLength } from '../entities/name.ts';
+import { printable } from '../problems/shown.ts';
+import type { Destinations } from '../webhooks/addresses.ts';
+import { createSender } from '../webhooks/send.ts';
+import { OAuthError } from './oauth-error.ts';
+import { hostOf, isLoopback, isRedirectUri } from './redirect-uri.ts';
+
+export type ConnectClient = {
+  id: string;
+  name: string;
+  redirectUris: string[];
+  /** The host that publishes the name; undefined where anyone can have registered it. */
+  publisher: string | undefined;
+};
+
+export type Clients = {
+  /** Registers an application; the client_id that it gets needs no row. */
+  register(body: unknown): ConnectClient;
+  find(clientId: string): Promise<ConnectClient>;
+};
+
+/** A client_id stays short enough for the URLs and cookies that carry it. */
+export const longestClientId = 1_000;
+const mostRedirectUris = 10;
+const fetchLimits = { connectMs: 5_000, totalMs: 5_000, readBytes: 16_384, keptBytes: 16_384 };
+const documents = { keptMs: 5 * 60_000, most: 200 };
+
+const metadata = z.object({
+  client_name: z.string().optional(),
+  redirect_uris: z.array(z.string()).min(1).max(mostRedirectUris),
+});
+const packed = z.object({ n: z.string(), r: z.array(z.string()) });
+
+export function createClients({ secret, destinations }: { secret: string; destinations: Destinations }): Clients {
+  const signedText = (text: string) => `oauth client ${text}`;
+  const published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
+
+  function register(body: unknown): ConnectClient {
+    const { name, redirectUris } = readMetadata(body, 'The registration');
+    // A website is one application, however often it registers; on people's computers, each installation is its own.
+    const isLocal = redirectUris.every((uri) => isLoopback(new URL(uri)));
+    const installation = isLocal ? randomBytes(9).toString('base64url') : '';
+    const text = Buffer.from(JSON.stringify({ n: name, r: redirectUris, i: installation })).toString('base64url');
+    const id = `${text}.${sign(secret, signedText(text)).toString('base64url')}`;
+    if (id.length > longestClientId)
+      throw new OAuthError('invalid_client_metadata', 'The name and the redirect URIs are too long.');
+    return { id, name, redirectUris, publisher: undefined };
+  }
+
+  function readRegistered(id: string): ConnectClient {
+    const [text = '', signature = ''] = id.split('.');
+    const bytes = Buffer.from(signature, 'base64url');
+    // One application has one id.
+    const isExact = id === `${text}.${bytes.toString('base64url')}`;
+    if (!isExact || !isSigned(secret, signedText(text), bytes))
+      throw new OAuthError(
+        'invalid_client',
+        'This application is not registered here. Connect it again from the start.',
+      );
+    const { n: name, r: redirectUris } = packed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    return { id, name, redirectUris, publisher: undefined };
+  }
+
+  function readPublished(id: string): Promise<ConnectClient> {
+    const known = published.get(id);
+    if (known && performance.now() - known.atMs < documents.keptMs) return known.client;
+    if (published.size >= documents.most) published.clear();
+    const client = fetchClient(id, destinations);
+    published.set(id, { client, atMs: performance.now() });
+    client.catch(() => published.delete(id));
+    return client;
+  }
+
+  return {
+    register,
+    async find(clientId) {
+      return /^https?:/.test(clientId) ? readPublished(clientId) : readRegistered(clientId);
+    },
+  };
+}
+
+function readMetadata(body: unknown, what: string): { name: string; redirectUris: string[] } {
+  const parsed = metadata.safeParse(body);
+  if (!parsed.success)
+    throw new OAuthError(
+      'invalid_client_metadata',
+      `${what} needs redirect_uris, a list of 1 to ${mostRedirectUris} URLs; client_name, if given, is text.`,
+    );
+  const { client_name: typed = '', redirect_uris: redirectUris } = parsed.data;
+  const wrong = redirectUris.find((uri) => !isRedirectUri(uri));
+  if (wrong !== undefined)
+    throw new OAuthError(
+      'invalid_redirect_uri',
+      'A redirect URI must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without fragment and password.',
+    );
+  const name = [...printable(typed).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
+  return { name: name === '' ? hostOf(redirectUris[0] ?? '') : name, redirectUris };
+}
+
+/** Fetched as webhooks are sent: from public addresses over https, without following redirects. */
+async function fetchClient(id: string, destinations: Destinations): Promise<ConnectClient> {
+  const url = URL.parse(id);
+  if (url?.href !== id || url.pathname === '/' || url.hash !== '' || url.username !== '' || url.password !== '')
+    throw new OAuthError('invalid_client', 'A client_id that is a URL needs a path, and no fragment or password.');
+  const sender = createSender(destinations, fetchLimits);
+  const headers = { accept: 'application/json' };
+  const { status, error, response } = await sender.send({ method: 'GET', url: id, headers, body: '' });
+  sender.close();
+  if (status !== 200) {
+    const reason = error ?? `It responded with status ${status}.`;
+    throw new OAuthError('invalid_client', `The application's document at ${url.host} could not be read. ${reason}`);
+  }
+  const document = parsedJson(response ?? '');
+  if (Reflect.get(Object(document), 'client_id') !== id)
+    throw new OAuthError('invalid_client', `The application's document at ${url.host} is about another client_id.`);
+  return { id, ...readMetadata(document, `The application's document at ${url.host}`), publisher: url.host };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

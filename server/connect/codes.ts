@@ -1,0 +1,99 @@
+/** Authorization codes: each is exchanged once, within a minute, for a new API key. */
+import { hash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
+import type { OrganizationId } from '../entities/owned.ts';
+import { connectKey } from '../keys/connect.ts';
+import { findKeyOfForm } from '../keys/list.ts';
+import { revokeForClient } from '../keys/revoke.ts';
+import { isSettingsProblem } from '../problems/problem.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { OAuthError } from './oauth-error.ts';
+
+export const codeSeconds = 60;
+
+const grantForm = z.object({
+  clientId: z.string(),
+  clientHost: z.string(),
+  name: z.string(),
+  redirectUri: z.string(),
+  codeChallenge: z.string(),
+  resource: z.string().optional(),
+  expiresInMs: z.number().optional(),
+});
+/** What a person agreed to. */
+export type Grant = z.infer<typeof grantForm>;
+
+/** A copy of the database holds hashes only, and no code. */
+const sealed = (code: string) => hash('sha256', code, 'base64url');
+
+type Connections = Pick<Database, 'signIns'>;
+
+/** Returns the code, which only the application gets. */
+export async function issueCode({ signIns }: Connections, actor: Actor, granted: Grant): Promise<string> {
+  const code = randomBytes(32).toString('base64url');
+  const text = 'insert into sign_in.codes (hash, organization_id, member_id, granted) values ($1, $2, $3, $4)';
+  await signIns.query(text, [sealed(code), actor.organizationId, actor.id, JSON.stringify(granted)]);
+  return code;
+}
+
+export type Exchange = {
+  code: string;
+  clientId: string;
+  redirectUri: string;
+  codeVerifier: string;
+  resource: string | undefined;
+};
+type Row = { organizationId: OrganizationId; memberId: string; granted: string; isFresh: boolean };
+
+const finding = `select organization_id as "organizationId", member_id as "memberId", granted,
+    created_at > now() - interval '${codeSeconds} seconds' as "isFresh" from sign_in.codes where hash = $1`;
+
+const used = () => new OAuthError('invalid_grant', 'This code was used before, so the key made from it was revoked.');
+
+/**
+ * The key, made now: consent stored nothing that opens the API. A code that is used again revokes its key, because one of
+ * the two senders has stolen it.
+ */
+export async function exchangeCode(database: Database, typed: Exchange): Promise<{ raw: string; grant: Grant }> {
+  const csrfTokenId = sealed(typed.code);
+  const { rows } = await database.signIns.query<Row>(finding, [csrfTokenId]);
+  const [row] = rows;
+  if (!row) throw new OAuthError('invalid_grant', 'This code is unknown or has expired. Connect again.');
+  const granted = grantForm.parse(JSON.parse(row.granted));
+  requireSameClient(typed, granted);
+  const em = forOrganization(database, row.organizationId).em();
+  if (await revokeMadeFrom(em, csrfTokenId)) throw used();
+  if (!row.isFresh) throw new OAuthError('invalid_grant', 'This code has expired. Connect again.');
+  requireVerifier(typed, granted);
+  const actor = { id: row.memberId, organizationId: row.organizationId };
+  try {
+    // The key remembers the code as it does a form, which makes one key only.
+    const { raw } = await connectKey(em, actor, { ...granted, csrfTokenId });
+    return { raw, grant: granted };
+  } catch (error) {
+    if (!isSettingsProblem(error)) throw error;
+    if (error.code === 'repeated' && (await revokeMadeFrom(em.fork(), csrfTokenId))) throw used();
+    throw new OAuthError('invalid_grant', error.message, { cause: error });
+  }
+}
+
+async function revokeMadeFrom(em: Parameters<typeof findKeyOfForm>[0], csrfTokenId: string): Promise<boolean> {
+  const key = await findKeyOfForm(em, csrfTokenId);
+  if (key) await revokeForClient(em, key.id);
+  return key !== null;
+}
+
+function requireSameClient({ clientId, redirectUri }: Exchange, granted: Grant): void {
+  if (clientId !== granted.clientId || redirectUri !== granted.redirectUri)
+    throw new OAuthError('invalid_grant', 'This code was issued to another client_id or redirect_uri.');
+}
+
+function requireVerifier({ codeVerifier, resource }: Exchange, granted: Grant): void {
+  const isForm = /^[\w.~-]{43,128}$/.test(codeVerifier);
+  if (!isForm || hash('sha256', codeVerifier, 'base64url') !== granted.codeChallenge)
+    throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code_challenge of this code.');
+  if (resource !== undefined && resource !== granted.resource)
+    throw new OAuthError('invalid_target', 'This code was issued for another resource.');
+}

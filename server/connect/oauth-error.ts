@@ -1,0 +1,19 @@
+/** What is wrong with a request of OAuth: a code of the protocol, and a sentence for the person or the developer. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_client_metadata'
+  | 'invalid_grant'
+  | 'invalid_redirect_uri'
+  | 'invalid_target'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type';
+
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode;
+
+  constructor(code: OAuthErrorCode, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Where an authorization code may be sent: to an https URL, or to a program on the person's own computer (RFC 8252). No
+ * other schemes, because any program can register one.
+ */
+const longest = 500;
+const loopback = ['localhost', '127.0.0.1', '[::1]'];
+/** A host that is safe in a Content-Security-Policy: a URL allows `;` and `,` in one. */
+const plainHost = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
+
+export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loopback.includes(hostname);
+
+export function isRedirectUri(text: string): boolean {
+  const url = text.length <= longest && !/[\s#\\]/.test(text) ? URL.parse(text) : null;
+  if (!url || url.username !== '' || url.password !== '' || !plainHost.test(url.hostname)) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+}
+
+/** Exactly one of the client's own; a program on the person's computer chooses its port anew each time. */
+export function isRegistered(requested: string, registered: readonly string[]): boolean {
+  if (!isRedirectUri(requested)) return false;
+  return registered.some(
+    (one) => one === requested || (anyPort(one) !== undefined && anyPort(one) === anyPort(requested)),
+  );
+}
+
+function anyPort(text: string): string | undefined {
+  const url = new URL(text);
+  if (url.protocol !== 'http:' || !isLoopback(url)) return undefined;
+  url.port = '';
+  return url.href;
+}
+
+/** What people recognize a redirect URI by. */
+export const hostOf = (redirectUri: string): string => {
+  const url = new URL(redirectUri);
+  return isLoopback(url) ? url.hostname : url.host;
+};
+
+/** For a Content-Security-Policy, whose sources cannot name an IPv6 address. */
+export const formActionOf = (redirectUri: string): string => {
+  const { origin, protocol, hostname } = new URL(redirectUri);
+  return hostname.startsWith('[') ? protocol : origin;
+};

@@ -1,0 +1,23 @@
+/** Refuses a database whose tables are not this release's, although it has run migrations of the same names. */
+import { UsageError } from '../config.ts';
+import type { Database } from './orm.ts';
+
+/** One statement at each start. A newer release's further columns do no harm. */
+export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'>): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema not in ('pg_catalog', 'information_schema')`,
+  );
+  const present = new Set(rows.map(({ name }) => name));
+  const missing = [...orm.getMetadata().getAll().values()]
+    .flatMap(({ tableName, props }) =>
+      props
+        .filter(({ persist }) => persist !== false)
+        .flatMap(({ fieldNames }) => fieldNames.map((name) => `${tableName}.${name}`)),
+    )
+    .find((name) => !present.has(name));
+  if (missing === undefined) return;
+  throw new UsageError(
+    `its tables are not those of this release (${missing} is missing): it was changed by hand, or made by a version that was never released. Restore a backup, or use another database.`,
+  );
+}

@@ -1,0 +1,23 @@
+/** Statements for one organization. Only `records/` imports this: what handlers and pages hold takes no SQL. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { OrganizationId } from '../entities/owned.ts';
+import type { ScopedQuery } from './prepared.ts';
+
+export type Statements = {
+  /** Runs a statement whose `$1` is the organization's id. */
+  query: ScopedQuery;
+  /** The same for a statement that only reads, and may take 3 seconds at most. */
+  read: ScopedQuery;
+  /** A new entity manager, bound to the organization, for MikroORM's metadata and its statements. */
+  manager(): EntityManager;
+};
+
+export const statements: unique symbol = Symbol('statements');
+
+/** An organization, on the pool or in a transaction. */
+export type Scope = {
+  readonly organizationId: OrganizationId;
+  /** Whether a statement may write to one table only: see Database. */
+  readonly isDistributed: boolean;
+  readonly [statements]: Statements;
+};

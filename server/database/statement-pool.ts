@@ -1,0 +1,138 @@
+/**
+ * A pool that sends statements the shortest way. Brief ones share connections: each is sent without waiting for those
+ * before it, and what is sent at once is one packet. Any other has a connection to itself, so that nothing waits behind a
+ * search. If a brief one takes long nevertheless, such as at a locked table, those behind it are sent once more, elsewhere.
+ */
+import pg from 'pg';
+import type { Statement } from './statement.ts';
+
+type UnderWay = Pick<Statement<object>, 'repeat'>;
+/** A connection in use by brief statements. */
+type Shared = {
+  opened: Promise<pg.PoolClient>;
+  client?: pg.PoolClient;
+  /** In the order in which they were sent. */
+  readonly underWay: Set<UnderWay>;
+  /** Whether a statement has finished since the last check. */
+  hasMoved: boolean;
+  isCollecting: boolean;
+  isBroken: boolean;
+};
+
+/** Connections that brief statements use before two of them share one. */
+const spread = 2;
+/** The most statements on one. */
+const depth = 8;
+/** Where nothing finishes between two checks, something takes long. */
+const checkedEveryMs = 50;
+
+export class StatementPool extends pg.Pool {
+  readonly #isSharing: boolean;
+  #shared: Shared[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Not for a pooler in transaction mode, which may give each of two statements another connection. */
+  constructor({ isSharing, ...options }: pg.PoolConfig & { isSharing: boolean }) {
+    super({ ...options, pipeline: isSharing });
+    this.#isSharing = isSharing;
+  }
+
+  run<Row extends object>(statement: Statement<Row>, isBrief: boolean): Promise<Row[]> {
+    return isBrief && this.#isSharing ? this.#share(statement) : this.#alone(statement);
+  }
+
+  async #alone<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
+    const client = await this.connect();
+    try {
+      const rows = await client.query(statement).result;
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(isHarmless(error) ? undefined : true);
+      throw error;
+    }
+  }
+
+  #share<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
+    const shared = this.#withRoom() ?? this.#open();
+    shared.underWay.add(statement);
+    statement.onEnd = (error) => this.#leave(shared, statement, error);
+    const send = (client: pg.PoolClient) => {
+      collect(shared, client);
+      client.query(statement);
+    };
+    if (shared.client) send(shared.client);
+    else shared.opened.then(send, (error: Error) => statement.handleError(error));
+    return statement.result;
+  }
+
+  /** The shared connection with the fewest statements; undefined if another one should be opened. */
+  #withRoom(): Shared | undefined {
+    if (this.#shared.length < spread) return undefined;
+    const fewest = this.#shared.reduce((one, other) => (other.underWay.size < one.underWay.size ? other : one));
+    return fewest.underWay.size < depth ? fewest : undefined;
+  }
+
+  #open(): Shared {
+    const opened = this.connect();
+    const shared: Shared = { opened, underWay: new Set(), hasMoved: true, isCollecting: false, isBroken: false };
+    opened.then(
+      (client) => (shared.client = client),
+      () => undefined,
+    );
+    this.#shared.push(shared);
+    this.#timer ??= setInterval(() => this.#check(), checkedEveryMs).unref();
+    return shared;
+  }
+
+  /** Whether the result is going to come from elsewhere. */
+  #leave(shared: Shared, statement: UnderWay, error: unknown): boolean {
+    shared.underWay.delete(statement);
+    shared.hasMoved = true;
+    shared.isBroken ||= error !== undefined && !isHarmless(error);
+    if (shared.isBroken || shared.underWay.size === 0) this.#close(shared);
+    if (shared.underWay.size === 0) shared.client?.release(shared.isBroken);
+    // The statement before it, which failed, was to prepare it.
+    const isUnprepared = codeOf(error) === '26000';
+    if (isUnprepared) statement.repeat((again) => this.#alone(again));
+    return isUnprepared;
+  }
+
+  /** It gets no more statements. */
+  #close(shared: Shared): void {
+    this.#shared = this.#shared.filter((one) => one !== shared);
+    if (this.#shared.length > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #check(): void {
+    for (const shared of this.#shared) {
+      if (!shared.hasMoved) this.#evade(shared);
+      shared.hasMoved = false;
+    }
+  }
+
+  /** What waits behind a statement that takes long is read on other connections, too: the result that comes first counts. */
+  #evade(shared: Shared): void {
+    this.#close(shared);
+    const [, ...behind] = shared.underWay;
+    for (const statement of behind) statement.repeat((again) => this.#alone(again));
+  }
+}
+
+/** What the requests that arrived together send is one write. */
+function collect(shared: Shared, { connection: { stream } }: pg.PoolClient): void {
+  if (shared.isCollecting) return;
+  shared.isCollecting = true;
+  stream.cork();
+  setImmediate(() => {
+    shared.isCollecting = false;
+    stream.uncork();
+  });
+}
+
+/** After a violated constraint, a connection is as good as before; after anything else, it may not be. */
+const isHarmless = (error: unknown): boolean => codeOf(error).startsWith('23');
+
+const codeOf = (error: unknown): string => String(Reflect.get(Object(error), 'code'));

@@ -1,0 +1,144 @@
+/** A prepared statement as it is sent: PostgreSQL describes its rows once for each connection, not with every execution. */
+import pg from 'pg';
+import { toRfc3339 } from '../entities/timestamp.ts';
+
+type Parse = (text: string) => unknown;
+type RowOf = (fields: readonly (string | null)[]) => object;
+type Described = { fields: readonly { name: string; dataTypeID: number }[] };
+
+const { TEXT, VARCHAR, UUID, NUMERIC, TIMESTAMPTZ } = pg.types.builtins;
+const textArray: number = 1009;
+const readArray = pg.types.getTypeParser(textArray) as Parse;
+/** Without a quoted element in it, nothing but commas is between the elements. */
+const readTexts = (text: string) => {
+  if (/["\\]|NULL/.test(text)) return readArray(text);
+  return text === '{}' ? [] : text.slice(1, -1).split(',');
+};
+/** How values are read that are not used as PostgreSQL prints them, or as pg reads them: times as the API prints them. */
+const parsers: ReadonlyMap<number, Parse | undefined> = new Map([
+  ...[TEXT, VARCHAR, UUID, NUMERIC].map((type) => [type, undefined] as const),
+  [TIMESTAMPTZ, toRfc3339],
+  [textArray, readTexts],
+]);
+const parserOf = (type: number): Parse | undefined =>
+  parsers.has(type) ? parsers.get(type) : (pg.types.getTypeParser(type) as Parse);
+
+function rowBuilder({ fields }: Described): RowOf {
+  const names = fields.map(({ name }) => name);
+  const readers = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
+  // A copy of it has all properties from the start, as every other row does.
+  const empty: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
+  return (values) => {
+    const row = { ...empty };
+    for (let index = 0; index < names.length; index += 1) {
+      const value = values[index];
+      if (value === null || value === undefined) continue;
+      const parse = readers[index];
+      row[names[index] ?? ''] = parse ? parse(value) : value;
+    }
+    return row;
+  };
+}
+
+/** By connection, because each has prepared statements of its own: by their names. */
+const known = new WeakMap<pg.Connection, Map<string, RowOf>>();
+
+function knownOn(connection: pg.Connection): Map<string, RowOf> {
+  const builders = known.get(connection) ?? new Map<string, RowOf>();
+  known.set(connection, builders);
+  return builders;
+}
+
+/** A parameter as text; pg does it alike, but exports it to nobody. */
+function encoded(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return `{${value.map(element).join(',')}}`;
+  return JSON.stringify(value);
+}
+
+function element(value: unknown): string {
+  const text = encoded(value);
+  return text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+/** What pg's connections have besides their declared methods. */
+type Sending = pg.Connection & {
+  parsedStatements: Record<string, string>;
+  submittedNamedStatements: Record<string, string>;
+};
+
+/** Passed to a client's `query`, which calls its methods as the server responds. An unnamed one is not kept by the server. */
+export class Statement<Row extends object> {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  name: string;
+  /** Called once the server has finished with it, or never will; returns whether it is repeated. */
+  onEnd: (error?: Error) => boolean = () => false;
+  readonly #parameters: (string | null)[];
+  readonly #result = Promise.withResolvers<Row[]>();
+  readonly #rows: Row[] = [];
+  #builders: Map<string, RowOf> | undefined;
+  #rowOf: RowOf | undefined;
+
+  constructor(text: string, values: readonly unknown[], name = '') {
+    this.text = text;
+    this.values = values;
+    this.name = name;
+    // Here, because a value that cannot be sent must fail before anything is.
+    this.#parameters = values.map(encoded);
+  }
+
+  get result(): Promise<Row[]> {
+    return this.#result.promise;
+  }
+
+  /** Takes the result of another execution, if it comes first. */
+  repeat(run: <Any extends object>(again: Statement<Any>) => Promise<Any[]>): void {
+    run(new Statement<Row>(this.text, this.values, this.name)).then(this.#result.resolve, this.#result.reject);
+  }
+
+  submit(connection: pg.Connection): void {
+    // These two of pg's own tables say what the server has parsed.
+    const { parsedStatements, submittedNamedStatements } = connection as Sending;
+    const { name, text } = this;
+    this.#builders = knownOn(connection);
+    this.#rowOf = name === '' ? undefined : this.#builders.get(name);
+    connection.stream.cork();
+    if (name === '' || !(parsedStatements[name] ?? submittedNamedStatements[name])) {
+      connection.parse({ text, name, types: [] }, true);
+      if (name !== '') submittedNamedStatements[name] = text;
+    }
+    connection.bind({ statement: name, values: this.#parameters }, true);
+    if (!this.#rowOf) connection.describe({ type: 'P' }, true);
+    connection.execute({}, true);
+    connection.sync();
+    connection.stream.uncork();
+  }
+
+  handleRowDescription(described: Described): void {
+    this.#rowOf = rowBuilder(described);
+    if (this.name !== '') this.#builders?.set(this.name, this.#rowOf);
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    try {
+      // A row follows its description, now or before; the statement's columns are the row's properties.
+      if (this.#rowOf) this.#rows.push(this.#rowOf(fields) as Row);
+    } catch (error) {
+      this.#result.reject(error);
+    }
+  }
+
+  handleError(error: Error): void {
+    if (!this.onEnd(error)) this.#result.reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#result.resolve(this.#rows);
+    this.onEnd();
+  }
+
+  handleCommandComplete(): void {}
+  handleEmptyQuery(): void {}
+}

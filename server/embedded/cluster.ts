@@ -1,0 +1,62 @@
+/** The files of an embedded database, made by PostgreSQL's initdb at the first start. */
+import { execFile } from 'node:child_process';
+import * as fs from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { giveTo, ignoring, lstatIfAny, runningAs, SURROUNDINGS } from './account.ts';
+import { findBinaries } from './binaries.ts';
+import { requirePrivate } from './files.ts';
+import { createRole, writePassword } from './role.ts';
+import { oneLine } from './server.ts';
+import type { Opening } from './server.ts';
+
+const INITDB = [
+  '--username=postgres',
+  '--auth=reject',
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--no-instructions',
+];
+
+const run = promisify(execFile);
+
+/** Returns whether it was made by this call. */
+export async function createCluster({ place, report, settings, statements }: Opening): Promise<boolean> {
+  const { cluster, account, passwordFile } = place;
+  const newPasswordFile = `${passwordFile}.new`;
+  const keepPassword = () => fs.rename(newPasswordFile, passwordFile).catch(ignoring('ENOENT'));
+  if ((await fs.stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) !== undefined) {
+    // An earlier start may have been killed in between.
+    if (!(await lstatIfAny(passwordFile))) await keepPassword();
+    return false;
+  }
+  if (await lstatIfAny(passwordFile)) throw new Error(missing(cluster, passwordFile));
+  report('Creating the database…');
+  const prefix = `${cluster}.new-`;
+  for (const name of await fs.readdir(dirname(cluster))) {
+    const isLeftover = name.startsWith(basename(prefix));
+    if (isLeftover) await fs.rm(join(dirname(cluster), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+  const binaries = await findBinaries(account, dirname(cluster));
+  const fresh = await fs.mkdtemp(prefix);
+  try {
+    await giveTo(account, fresh);
+    const sync = settings.fsync === 'off' ? ['--no-sync'] : [];
+    const words = ['-D', fresh, ...INITDB, ...sync];
+    await run(join(binaries, 'initdb'), words, { ...SURROUNDINGS, ...runningAs(account) });
+    await requirePrivate(fresh, account);
+    const password = await writePassword(newPasswordFile, account);
+    await createRole({ binaries, cluster: fresh, account }, password, statements);
+    await fs.rename(fresh, cluster);
+    await keepPassword();
+    return true;
+  } catch (cause) {
+    await fs.rm(fresh, { recursive: true, force: true });
+    throw new Error(`Cannot create the database in ${cluster}: ${oneLine(cause)} (or set DATABASE_URL).`, { cause });
+  }
+}
+
+const missing = (cluster: string, passwordFile: string): string =>
+  `The database in ${cluster} is missing, although ${passwordFile} is there: restore the folder (is its disk mounted?), ` +
+  'or delete that file to start with an empty database.';

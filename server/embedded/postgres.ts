@@ -1,0 +1,179 @@
+/**
+ * The PostgreSQL that comes with the service. Every process that uses it keeps one connection with a shared lock;
+ * a process that closes and then gets the lock exclusively is the last one: it stops the server while others wait.
+ */
+import * as fs from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, DatabaseError } from 'pg';
+import { createCluster } from './cluster.ts';
+import { holdingLock, preparePlace } from './files.ts';
+import { DATABASE, readPassword, ROLE } from './role.ts';
+import {
+  endOfLog,
+  findServer,
+  oneLine,
+  PORT,
+  socketName,
+  START_TIMEOUT_MS,
+  startServer,
+  stopServer,
+  unlessCode,
+} from './server.ts';
+import type { Place } from './files.ts';
+import type { Opening } from './server.ts';
+
+export type EmbeddedPostgres = {
+  /** Connection options for pg and MikroORM: the host is the folder of a Unix socket. */
+  connection: { host: string; port: number; user: string; password: string; database: string };
+  /** The same, for programs. */
+  url: string;
+  /** The same, for people and psql: with the path of the password's file instead of the password. */
+  displayUrl: string;
+  /** Whether this call created the cluster. */
+  created: boolean;
+  /** Releases the database, and stops it if nobody else uses it. Close your own connections first. */
+  close(): Promise<void>;
+};
+
+type Options = {
+  dataDir: string;
+  onProgress?: (line: string) => void;
+  /** PostgreSQL settings for when this call starts the server; a running one keeps its own. */
+  settings?: Record<string, string>;
+  /** Statements that the superuser runs if this call creates the cluster. */
+  statements?: readonly string[];
+};
+type Presence = {
+  client: Client;
+  ended: Promise<void>;
+  connection: EmbeddedPostgres['connection'];
+  created: boolean;
+};
+
+const PRESENCE_LOCK = 7_767_310;
+/** The pauses between attempts to restart the server; the last one repeats until it runs. */
+const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
+/** Error codes of a server that is starting, stopping or crashing, of its socket, or of a wait for a lock. */
+const PASSING = new Set(['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
+/** pg's own messages for the same errors, which have no code. */
+const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
+/** A password that is not this cluster's. */
+const WRONG_PASSWORD = '28P01';
+
+export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPostgres> {
+  const { dataDir, onProgress: report = () => undefined, settings = {}, statements = [] } = options;
+  const place = await preparePlace(dataDir, report);
+  const opening: Opening = { place, report, settings, statements };
+  const presence = await enter(opening);
+  const { connection, created } = presence;
+  // The host before the path is for URL parsers that require one; the parameter takes precedence.
+  const rest = `localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(connection.host)}`;
+  return {
+    connection,
+    url: `postgresql://${ROLE}:${connection.password}@${rest}`,
+    displayUrl: `postgresql://${ROLE}@${rest}&passfile=${encodeURIComponent(place.passwordFile)}`,
+    created,
+    close: stayIn(opening, presence),
+  };
+}
+
+/** Starts the server again when it was killed, at the same socket, so that pools recover; returns how to leave. */
+function stayIn(opening: Opening, first: Presence): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  let current: Promise<Presence | undefined> = Promise.resolve(first);
+  const watch = (presence: Presence | undefined): void => {
+    void presence?.ended.then(() => {
+      if (closed) return;
+      current = enterAgain(opening, first.connection.host, () => closed !== undefined);
+      void current.then(watch);
+    });
+  };
+  watch(first);
+  return () => (closed ??= current.then((presence) => presence && leave(opening, presence)));
+}
+
+async function enterAgain(
+  opening: Opening,
+  socketFolder: string,
+  isClosed: () => boolean,
+): Promise<Presence | undefined> {
+  opening.report('The database stopped unexpectedly. Starting it again…');
+  let lastReason = '';
+  for (let attempt = 0; ; attempt += 1) {
+    // unref(): waiting for a database that does not start must not keep the process running.
+    await delay(RESTART_DELAYS_MS[attempt] ?? RESTART_DELAYS_MS.at(-1), undefined, { ref: false });
+    if (isClosed()) return undefined;
+    try {
+      const presence = await enter(opening, socketFolder);
+      opening.report('The database is back.');
+      return presence;
+    } catch (error) {
+      const report = `The database does not start, and will be tried again every few seconds: ${oneLine(error)}`;
+      // Each new reason is said once; what PostgreSQL says begins with the time and its pid.
+      const reason = report.replaceAll(/\d+/g, '');
+      if (reason !== lastReason) opening.report(report);
+      lastReason = reason;
+    }
+  }
+}
+
+/** `formerSocket` is for coming back: then a cluster that is gone is an error, and not made anew. */
+async function enter(opening: Opening, formerSocket?: string): Promise<Presence> {
+  const { cluster, lockFile, logFile, passwordFile } = opening.place;
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  let created = false;
+  while (Date.now() < deadline) {
+    const server = await holdingLock(lockFile, async () => {
+      if (formerSocket === undefined) created = (await createCluster(opening)) || created;
+      const password = await readPassword(passwordFile, opening.place);
+      const found =
+        (await findServer(cluster)) ?? (await startServer(opening, formerSocket ?? socketName(opening.place)));
+      return found && { host: found.socketFolder, port: PORT, user: ROLE, password, database: DATABASE };
+    });
+    const connected = server && (await connectPresence(opening.place, server));
+    if (connected) return { ...connected, connection: server, created };
+    await delay(10);
+  }
+  throw new Error(`PostgreSQL in ${cluster} does not respond. The end of ${logFile}:\n${await endOfLog(logFile)}`);
+}
+
+/** Undefined if the server is starting or stopping. */
+async function connectPresence(
+  { cluster, passwordFile }: Place,
+  connection: EmbeddedPostgres['connection'],
+): Promise<Pick<Presence, 'client' | 'ended'> | undefined> {
+  if (connection.host === '') return undefined;
+  const client = new Client({ ...connection, lock_timeout: START_TIMEOUT_MS });
+  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+  client.on('error', () => undefined); // 'end' follows, and is handled
+  try {
+    await client.connect();
+    await client.query(`SELECT pg_advisory_lock_shared(${PRESENCE_LOCK})`);
+    return { client, ended };
+  } catch (error) {
+    void client.end().catch(() => undefined);
+    if (error instanceof Error && LOST.test(error.message)) return undefined;
+    if (error instanceof DatabaseError && error.code === WRONG_PASSWORD) {
+      throw new Error(`${passwordFile} does not contain the password of ${cluster}: restore both together.`, {
+        cause: error,
+      });
+    }
+    return unlessCode(PASSING)(error);
+  }
+}
+
+async function leave(opening: Opening, { client, connection }: Presence): Promise<void> {
+  const { place, report } = opening;
+  try {
+    await client.query(`SELECT pg_advisory_unlock_shared(${PRESENCE_LOCK})`);
+    const { rows } = await client.query<{ alone: boolean }>(`SELECT pg_try_advisory_lock(${PRESENCE_LOCK}) AS alone`);
+    if (rows[0]?.alone !== true) return;
+    if (!(await stopServer(opening))) report('The database is still stopping.');
+    // Under the lock, since a newcomer may be about to use the folder; when it already does, the folder is not empty.
+    await holdingLock(place.lockFile, () => fs.rmdir(connection.host)).catch(() => undefined);
+  } catch (error) {
+    report(`The database was gone before it could be left: ${oneLine(error)}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,130 @@
+/** Webhooks: endpoints, how far changes were looked for, and deliveries. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import { filters, optionalId, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
+
+/** `sealed` is encrypted; a replaced secret also signs until it ends. */
+export type StoredSecret = { sealed: string; endsAt: string | null };
+
+export const WebhookEndpoint = defineEntity({
+  name: 'WebhookEndpoint',
+  tableName: 'webhook_endpoints',
+  filters,
+  properties: {
+    ...owned,
+    name: p.text(),
+    url: p.text(),
+    /** The types of its events. */
+    events: p.array().$type<string[]>().columnType('text[]'),
+    secrets: p.json<StoredSecret[]>(),
+    createdBy: optionalId(),
+    createdAt: timestamp().defaultRaw('now()'),
+    /** It receives what changes from this time on; null while it is off. */
+    activeSince: optionalTimestamp(),
+    /** Why the service switched it off; null if an admin did. */
+    offReason: optionalText(),
+    /** When the first attempt failed since the last success, and how many rounds of attempts have failed since. */
+    failingSince: optionalTimestamp(),
+    failures: p.integer().onCreate(() => 0),
+    /** When a delivery is due next; null if none is pending. */
+    dueAt: optionalTimestamp(),
+    /** Moves with every new delivery: a process that finds none left notices one that is added in the meantime. */
+    wakes: p.integer().onCreate(() => 0),
+    /** The process that delivers to it holds a lease, which expires if the process dies. */
+    lease: optionalId(),
+    leasedUntil: optionalTimestamp(),
+    csrfTokenId: optionalText(),
+    transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
+  },
+});
+export type WebhookEndpoint = InferEntity<typeof WebhookEndpoint>;
+
+/** Changes before this time have become deliveries; only of organizations with an endpoint that is on. */
+export const WebhookPosition = defineEntity({
+  name: 'WebhookPosition',
+  tableName: 'webhook_positions',
+  filters,
+  properties: { organizationId: owned.organizationId, lookedThrough: timestamp() },
+});
+
+/** Which turns of a proposal are known, as bits, so that each becomes an event once. */
+export const WebhookTurns = defineEntity({
+  name: 'WebhookTurns',
+  tableName: 'webhook_turns',
+  filters,
+  properties: {
+    organizationId: owned.organizationId,
+    proposalId: p.uuid().primary(),
+    turns: p.integer(),
+  },
+});
+
+/** `pending` → `sending` → `delivered`, `failed` or `pending` again; `replaced` by a later state of the same record. */
+export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed' | 'replaced';
+
+/** One event for one endpoint. */
+export const WebhookDelivery = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_deliveries',
+  filters,
+  properties: {
+    ...owned,
+    endpointId: p.uuid(),
+    type: p.text(),
+    /** Null for a test. */
+    recordId: optionalId(),
+    happenedAt: timestamp(),
+    /** The order of the events of a record. */
+    foundAt: timestamp(),
+    state: p.text().$type<DeliveryState>(),
+    dueAt: timestamp(),
+    attempts: p.integer().onCreate(() => 0),
+    attemptedAt: optionalTimestamp(),
+    /** Of the last attempt. */
+    status: p
+      .integer()
+      .$type<number | null>()
+      .strictNullable()
+      .onCreate(() => null),
+    durationMs: p
+      .integer()
+      .$type<number | null>()
+      .strictNullable()
+      .onCreate(() => null),
+    error: optionalText(),
+    /** The body, the same in every attempt; null before the first, and once personal data was erased. */
+    request: optionalText(),
+    response: optionalText(),
+  },
+});
+export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
+
+/** An import whose end an endpoint wants to know, until that is told: `import.completed`. */
+export const WebhookImport = defineEntity({
+  name: 'WebhookImport',
+  tableName: 'webhook_imports',
+  filters,
+  properties: {
+    ...owned,
+    kind: p.text(),
+    created: p.integer().default(0),
+    updated: p.integer().default(0),
+    unchanged: p.integer().default(0),
+    rejected: p.integer().default(0),
+    startedAt: timestamp(),
+    endedAt: optionalTimestamp(),
+  },
+});
+
+/** Which version of a record such an import stored, until it is looked at. */
+export const WebhookImported = defineEntity({
+  name: 'WebhookImported',
+  tableName: 'webhook_imported',
+  filters,
+  properties: {
+    organizationId: owned.organizationId,
+    recordId: p.uuid().primary(),
+    revision: p.integer(),
+    updatedAt: timestamp(),
+  },
+});

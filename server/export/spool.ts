@@ -1,0 +1,63 @@
+/** Lets a slow reader take its time: what is made meanwhile waits in a file, so that its source is done early. */
+import { mkdtemp, open, rmdir, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const chunkBytes = 256 * 1024;
+
+/** Yields the same bytes. Pieces are taken as fast as they come; the file has no name, and its space is free at the end. */
+export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  const file = await openNameless();
+  const state = { written: 0, ended: false, stopped: false, changed: Promise.withResolvers<void>() };
+  const writing = writeAll(pieces, file, state);
+  // Awaited below, after what was written before it failed.
+  writing.catch(() => undefined);
+  try {
+    for (let read = 0; ;) {
+      if (read < state.written) {
+        const length = Math.min(chunkBytes, state.written - read);
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, read);
+        read += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      } else if (state.ended) {
+        await writing;
+        return;
+      } else {
+        state.changed = Promise.withResolvers();
+        await state.changed.promise;
+      }
+    }
+  } finally {
+    state.stopped = true;
+    await writing.catch(() => undefined);
+    await file.close();
+  }
+}
+
+type State = { written: number; ended: boolean; stopped: boolean; changed: PromiseWithResolvers<void> };
+
+async function writeAll(pieces: AsyncIterable<string>, file: FileHandle, state: State): Promise<void> {
+  try {
+    for await (const piece of pieces) {
+      if (state.stopped) return;
+      const bytes = Buffer.from(piece);
+      await file.appendFile(bytes);
+      state.written += bytes.length;
+      state.changed.resolve();
+    }
+  } finally {
+    state.ended = true;
+    state.changed.resolve();
+  }
+}
+
+async function openNameless(): Promise<FileHandle> {
+  // The folder is this account's alone.
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-export-'));
+  const path = join(folder, 'export');
+  const file = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  await rmdir(folder);
+  return file;
+}

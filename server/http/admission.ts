@@ -1,0 +1,56 @@
+/** Who may call: the key first (401), then the rate limit (429), then the plan (403). Later steps know the caller. */
+import type { Request, RequestHandler, Response } from 'express';
+import { authenticate, requireLive } from '../keys/authenticate.ts';
+import type { Caller } from '../keys/caller.ts';
+import type { AuthenticatedKey, KeyDirectory } from '../keys/directory.ts';
+import { admit, requireAdmission } from '../operations/perform.ts';
+import type { AdmissionParts } from '../operations/perform.ts';
+import { Problem } from '../problems/problem.ts';
+import { limitHeaders } from './rate-headers.ts';
+
+type Parts = AdmissionParts & { keys: KeyDirectory };
+
+async function keyOf(request: Request, response: Response, { keys }: Parts): Promise<AuthenticatedKey> {
+  const key = await authenticate(request, keys);
+  // Noted first: what a revoked key still sends is in its usage, where an admin looks for it.
+  response.locals.key = key;
+  requireLive(key);
+  return key;
+}
+
+/** Takes one request of the key's allowance, and says in the headers what is left. */
+export async function admitOne(key: AuthenticatedKey, response: Response, parts: AdmissionParts): Promise<Caller> {
+  const sent = () =>
+    new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
+  const caller = await admit(key, { ...parts, sent });
+  const headers = limitHeaders(caller.allowance);
+  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+  requireAdmission(caller);
+  return caller;
+}
+
+/** Every request to the API takes one of the key's allowance, also one that no operation serves. */
+export const admitCaller =
+  (parts: Parts): RequestHandler =>
+  async (request, response, next) => {
+    response.locals.caller = await admitOne(await keyOf(request, response, parts), response, parts);
+    next();
+  };
+
+/** The key and the plan alone: an agent's tools take from the allowance, but its handshakes do not. */
+export const admitAgent =
+  (parts: Parts): RequestHandler =>
+  async (request, response, next) => {
+    const { origin } = request.headers;
+    if (origin !== undefined && origin !== new URL(parts.baseUrl()).origin) {
+      const message = `Requests from pages of ${origin.slice(0, 100)} are rejected: keys do not belong in browsers.`;
+      response.status(403).json(rpcError(-32_000, message));
+      return;
+    }
+    const { organization } = await keyOf(request, response, parts);
+    if (organization.plan !== 'team') throw new Problem('plan_required');
+    next();
+  };
+
+/** A response of JSON-RPC to a message that is not even looked at. */
+export const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', error: { code, message }, id: null });

@@ -1,0 +1,21 @@
+/** Compresses responses with gzip or Brotli, for requests that ask for it. */
+import compression from 'compression';
+import type { RequestHandler } from 'express';
+
+/** Below this, compression saves less than a network packet. */
+const threshold = 1024;
+
+const compressResponse: RequestHandler = compression({
+  threshold,
+  // A stream of events is sent as it happens; compression would hold it back.
+  filter: (request, response) =>
+    !String(response.getHeader('Content-Type')).startsWith('text/event-stream') &&
+    compression.filter(request, response),
+});
+
+/** A request that does not ask pays for a look at one header. The ETag stays: it names the version of a record, not bytes. */
+export const compress: RequestHandler = (request, response, next) => {
+  response.setHeader('Vary', 'Accept-Encoding');
+  if (/\b(?:br|gzip)\b/.test(request.headers['accept-encoding'] ?? '')) compressResponse(request, response, next);
+  else next();
+};

@@ -1,0 +1,47 @@
+/** Limits the connections of a network, so that no client takes every descriptor of the process. */
+import type { Server } from 'node:http';
+import type { RequestHandler } from 'express';
+import { networkOf } from '../limits/network.ts';
+
+type Options = {
+  mostOfNetwork: number;
+  /** With any, all connections are theirs, and what is behind them is for them to limit. */
+  trustedProxies: number;
+  warn: (message: string) => void;
+};
+
+export function limitConnections(server: Server, { mostOfNetwork, trustedProxies, warn }: Options): void {
+  if (trustedProxies > 0) return;
+  const open = new Map<string, number>();
+  let isTold = false;
+  server.on('connection', (socket) => {
+    const network = networkOf(socket.remoteAddress ?? '');
+    const count = (open.get(network) ?? 0) + 1;
+    if (count > mostOfNetwork) {
+      socket.destroy();
+      if (!isTold) warn(`${network} has ${mostOfNetwork} connections, and gets no more (CONNECTIONS_PER_NETWORK).`);
+      isTold = true;
+      return;
+    }
+    open.set(network, count);
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left > 0) open.set(network, left);
+      else open.delete(network);
+    });
+  });
+}
+
+/** Warns once about a proxy that nobody told the service of. */
+export function noticeProxies({ trustedProxies, warn }: Omit<Options, 'mostOfNetwork'>): RequestHandler {
+  let isTold = trustedProxies > 0;
+  return ({ headers }, _, next) => {
+    if (!isTold && headers['x-forwarded-for'] !== undefined) {
+      isTold = true;
+      warn(
+        'A request has X-Forwarded-For, but TRUSTED_PROXIES is 0: limits by address count the proxy. If a proxy is in front, set TRUSTED_PROXIES.',
+      );
+    }
+    next();
+  };
+}

@@ -1,0 +1,113 @@
+/** Schemas of OpenAPI 3.0 as the definitions of Swagger 2.0, with the labels that a designer of flows shows. */
+import { resolve } from '../../../contract/openapi/document.ts';
+import type { Schema } from '../../../contract/openapi/document.ts';
+
+export type Json = Record<string, unknown>;
+
+/** The designer has no fields for metadata and conditional requests. */
+export const leftOut = new Set(['metadata', 'If-Match', 'If-None-Match']);
+/** What most flows need; the designer hides the rest under "advanced". */
+const important = new Set(['q', 'email', 'phone', 'status', 'type', 'name', 'companyName', 'firstName', 'lastName']);
+export const visibility = (name: string, required = false) =>
+  required || important.has(name) ? 'important' : 'advanced';
+
+const refer = (name: string): Json => ({ $ref: `#/definitions/${name}` });
+const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+
+/**
+ * Objects become named definitions. A label contains the whole path ("Shipping address city"), so that an object that
+ * appears in two fields has a definition for each.
+ */
+export class Definitions {
+  readonly named: Record<string, Json> = {};
+  readonly #schemas: Record<string, Schema>;
+
+  constructor(schemas: Record<string, Schema>) {
+    this.#schemas = schemas;
+  }
+
+  /** The schema itself, or a reference to its definition; `around` is the name of the object that it is a field of. */
+  of(schema: Schema, path: readonly string[] = [], around = ''): Json {
+    const { allOf, ...beside } = schema;
+    const reference = allOf?.[0] ?? schema;
+    const { properties, items, required = [], ...whole } = this.#resolved(reference, allOf ? beside : {});
+    if (!properties) return { ...convertSchema(whole), ...(items && { items: this.of(items) }) };
+    const name = reference.$ref?.split('/').at(-1);
+    const inPlace = around + capitalized(path.at(-1) ?? '');
+    // The example of an object would show fields that are left out.
+    const { example: _, ...described } = whole;
+    const object = (own: string) => ({
+      ...convertSchema(described),
+      properties: this.#properties({ properties, required }, path, own),
+      ...requiredOf(properties, required, (field) => this.#isNullable(field)),
+      ...labelOf(path, visibility(path.at(-1) ?? '')),
+    });
+    return this.#define(name ?? inPlace, inPlace, object);
+  }
+
+  #resolved(reference: Schema, beside: Schema): Schema {
+    return { ...resolve(reference, this.#schemas), ...beside };
+  }
+
+  #isNullable(field: Schema): boolean {
+    return field.nullable === true || resolve(field, this.#schemas).nullable === true;
+  }
+
+  #properties({ properties = {}, required = [] }: Schema, path: readonly string[], around: string): Json {
+    const shown = Object.entries(properties).filter(([name]) => !leftOut.has(name));
+    return Object.fromEntries(
+      shown.map(([name, field]) => {
+        const inner = [...path, name];
+        const converted = this.of(field, inner, around);
+        // Nothing may stand beside a `$ref`: its definition has the label.
+        if (converted.$ref !== undefined) return [name, converted];
+        return [name, { ...converted, ...labelOf(inner, visibility(name, required.includes(name))) }];
+      }),
+    );
+  }
+
+  /** Under the schema's own name, unless another field already has that name for different labels. */
+  #define(name: string, inPlace: string, object: (own: string) => Json): Json {
+    const definition = object(name);
+    const known = this.named[name];
+    const isFree = known === undefined || JSON.stringify(known) === JSON.stringify(definition);
+    const own = isFree ? name : inPlace;
+    this.named[own] = isFree ? definition : object(inPlace);
+    return refer(own);
+  }
+}
+
+const labelOf = (path: readonly string[], shown: string): Json =>
+  path.length === 0 ? {} : { 'x-ms-summary': label(path.join(' ')), 'x-ms-visibility': shown };
+
+/** Generated code takes null for missing, and rejects a required field that is null. */
+function requiredOf(properties: Record<string, Schema>, required: string[], isNullable: (field: Schema) => boolean) {
+  const kept = required.filter((name) => {
+    const field = properties[name];
+    return field !== undefined && !leftOut.has(name) && !isNullable(field);
+  });
+  return kept.length > 0 ? { required: kept } : {};
+}
+
+/** 2.0 has neither `nullable` nor null among the values of an enum. */
+export function convertSchema({ nullable, enum: values, items, ...schema }: Schema): Json {
+  return {
+    ...schema,
+    ...(values && { enum: values.filter((value) => value !== null) }),
+    ...(items && { items: convertSchema(items) }),
+    ...(nullable && { 'x-nullable': true }),
+  };
+}
+
+const acronyms: Record<string, string> = { id: 'ID', url: 'URL', sku: 'SKU', q: 'Search' };
+
+/** `shippingAddress city` → `Shipping address city`; `externalId` → `External ID`. */
+export function label(name: string): string {
+  const words = name
+    .replaceAll('-', ' ')
+    .replaceAll(/(?<=[a-z])(?=[A-Z0-9])/g, ' ')
+    .split(' ')
+    .map((word) => acronyms[word.toLowerCase()] ?? word.toLowerCase())
+    .join(' ');
+  return capitalized(words);
+}

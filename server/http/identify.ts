@@ -1,0 +1,78 @@
+/** Gives each request its id, its line in the log and its part in the usage of its key. */
+import type { Request, RequestHandler, Response } from 'express';
+import { v1 } from '../../contract/v1.ts';
+import type { AuthenticatedKey } from '../keys/directory.ts';
+import type { UsageEvent, UsageLog } from '../keys/usage.ts';
+import { Problem } from '../problems/problem.ts';
+import { freshId, publicId } from '../records/public-id.ts';
+import { describeError } from './log.ts';
+import type { Log } from './log.ts';
+import { operationFinder } from './routes.ts';
+
+const findOperation = operationFinder(v1);
+
+export function identify({ log, usage }: { log: Log; usage: UsageLog }): RequestHandler {
+  return (request, response, next) => {
+    const requestId = freshId('request');
+    const startedAt = performance.now();
+    // Inside a mounted router, such as the settings', `url` is shorter.
+    const { method, path } = request;
+    response.locals.requestId = requestId;
+    response.setHeader('X-Request-Id', requestId);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.on('close', () => {
+      const { key, memberId, failure, operation } = response.locals;
+      log({
+        requestId,
+        method,
+        path,
+        operation,
+        status: response.statusCode,
+        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        keyId: key && publicId('key', key.id),
+        organizationId: key && publicId('organization', key.organization.id),
+        memberId: memberId && publicId('member', memberId),
+        ...(response.writableFinished ? {} : { aborted: true }),
+        ...(failure ? { error: describeError(failure) } : {}),
+      });
+      if (key) usage.record(usageOf(method, path, response, key));
+    });
+    requireUnambiguousHeaders(request);
+    next();
+  };
+}
+
+/**
+ * What a key's usage records about a request: which fields were wrong, but not their values. An agent's tool counts as the
+ * operation that it performed, with the status of that.
+ */
+function usageOf(method: string, path: string, response: Response, key: AuthenticatedKey): UsageEvent {
+  const { problem, operation, toolStatus, requestId } = response.locals;
+  return {
+    keyId: key.id,
+    organizationId: key.organization.id,
+    // Whatever is rejected before it is routed, such as by the rate limit, is looked up by its path.
+    operation: operation ?? findOperation(method, path),
+    status: toolStatus ?? response.statusCode,
+    code: problem?.code,
+    fields: problem?.errors.map(({ field, code }) => ({ field, code })),
+    requestId,
+  };
+}
+
+/** Rejects what another program on the way may understand otherwise: of two headers, Node keeps the first or joins them. */
+function requireUnambiguousHeaders({ headers, headersDistinct, httpVersion }: Request): void {
+  // Node itself rejects what does not end in chunked, and ignores the encodings before it.
+  if (headers['transfer-encoding']?.includes(',')) throw new Problem('unsupported_transfer_encoding');
+  const hosts = headersDistinct.host?.filter((host) => host !== '').length ?? 0;
+  if (hosts === 0 && httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
+  if (hosts > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
+  const { authorization, 'idempotency-key': idempotencyKey } = headersDistinct;
+  if (authorization && authorization.length > 1) {
+    throw new Problem('malformed_request', { fault: 'two_authorizations' });
+  }
+  if (idempotencyKey && idempotencyKey.length > 1) {
+    throw new Problem('malformed_request', { fault: 'two_idempotency_keys' });
+  }
+}

@@ -1,0 +1,127 @@
+/** OAuth 2.1 for applications that connect: discovery, registration, tokens and revocation. The tokens are API keys. */
+import express, { Router } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { createClients } from '../connect/clients.ts';
+import { exchangeCode } from '../connect/codes.ts';
+import type { Exchange } from '../connect/codes.ts';
+import { resourceMetadata, serverMetadata } from '../connect/metadata.ts';
+import { OAuthError } from '../connect/oauth-error.ts';
+import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
+import { hashKey } from '../keys/authenticate.ts';
+import type { KeyDirectory } from '../keys/directory.ts';
+import { findKey } from '../keys/list.ts';
+import { revokeForClient } from '../keys/revoke.ts';
+import { networkOf } from '../limits/network.ts';
+import type { Shares } from '../limits/concurrency.ts';
+import type { RateLimiter } from '../limits/rate-limit.ts';
+import { Problem } from '../problems/problem.ts';
+import type { EndpointParts } from '../webhooks/endpoints.ts';
+import { readBody } from './body.ts';
+
+type Parts = {
+  database: Database;
+  keys: KeyDirectory;
+  webhooks: Pick<EndpointParts, 'destinations'>;
+  /** Limits each network, because nobody is signed in here. */
+  handshakes: RateLimiter;
+  shares: Shares;
+  secret: string;
+  baseUrl: () => string;
+};
+
+const maximumAgeSeconds = 300;
+
+export function discoveryRoutes(baseUrl: () => string): Router {
+  const router = Router({ caseSensitive: true });
+  const publish =
+    (document: () => object): RequestHandler =>
+    (_, response) => {
+      response.set({ 'Cache-Control': `public, max-age=${maximumAgeSeconds}`, 'Access-Control-Allow-Origin': '*' });
+      response.json(document());
+    };
+  for (const resource of ['', '/mcp', '/v1']) {
+    const path = `/oauth-protected-resource${resource}`;
+    router.get(
+      path,
+      publish(() => resourceMetadata(baseUrl(), resource)),
+    );
+  }
+  router.get(
+    '/oauth-authorization-server',
+    publish(() => serverMetadata(baseUrl())),
+  );
+  return router;
+}
+
+export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secret }: Parts): Router {
+  const clients = createClients({ secret, destinations: webhooks.destinations });
+  const readForm = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 20 });
+  const router = Router({ caseSensitive: true });
+
+  router.use(async ({ ip = '' }, response, next) => {
+    response.set('Cache-Control', 'no-store');
+    const { accepted } = await handshakes.take(`network ${networkOf(ip)}`);
+    if (!accepted) throw new Problem('rate_limited');
+    next();
+  });
+  router.post('/register', ...readBody(shares), (request, response) => {
+    const { id, name, redirectUris } = clients.register(request.body);
+    response.status(201).json({
+      client_id: id,
+      client_name: name,
+      redirect_uris: redirectUris,
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    });
+  });
+  router.post('/token', readForm, async ({ body }, response) => {
+    const { raw, grant } = await exchangeCode(database, readExchange(body));
+    // The key that this one replaces is cached without its end.
+    keys.forget();
+    const { expiresInMs } = grant;
+    const expiry = expiresInMs === undefined ? {} : { expires_in: Math.floor(expiresInMs / 1000) };
+    response.json({ access_token: raw, token_type: 'Bearer', ...expiry });
+  });
+  router.post('/revoke', readForm, async ({ body }, response) => {
+    const key = await keys.find(hashKey(parameter(body, 'token')));
+    // RFC 7009: a token that does not exist is as good as revoked.
+    if (key && !key.revokedAt) {
+      const em = forOrganization(database, key.organization.id).em();
+      const { id, clientId } = await findKey(em, key.id);
+      if (clientId === null || clientId !== parameter(body, 'client_id'))
+        throw new OAuthError('invalid_client', 'Only the application that got this key can revoke it here.');
+      await revokeForClient(em, id);
+      keys.forget();
+    }
+    response.status(200).end();
+  });
+  router.use(sendOAuthError);
+  return router;
+}
+
+function readExchange(body: unknown): Exchange {
+  if (parameter(body, 'grant_type') !== 'authorization_code')
+    throw new OAuthError('unsupported_grant_type', 'The grant_type must be authorization_code.');
+  const resource = parameter(body, 'resource');
+  return {
+    code: parameter(body, 'code'),
+    clientId: parameter(body, 'client_id'),
+    redirectUri: parameter(body, 'redirect_uri'),
+    codeVerifier: parameter(body, 'code_verifier'),
+    resource: resource === '' ? undefined : resource,
+  };
+}
+
+/** '' if it is missing. */
+function parameter(body: unknown, name: string): string {
+  const value: unknown = Object.hasOwn(Object(body), name) ? Reflect.get(Object(body), name) : '';
+  if (typeof value !== 'string') throw new OAuthError('invalid_request', `The parameter ${name} was sent twice.`);
+  return value;
+}
+
+const sendOAuthError: ErrorRequestHandler = (error: unknown, _, response, next) => {
+  if (!(error instanceof OAuthError) || response.headersSent) return next(error);
+  response.status(400).json({ error: error.code, error_description: error.message });
+};

@@ -1,0 +1,101 @@
+/** What is kept for how long, of everything that a process removes in the background. */
+import type pg from 'pg';
+import { usageBounds } from '../keys/usage.ts';
+import { createBackground } from '../database/background.ts';
+import type { Background } from '../database/background.ts';
+import { idempotencyLifetime } from '../entities/idempotency-key.ts';
+import { expireDeliveries } from '../webhooks/deliveries.ts';
+
+/** Counts of attempts that are kept; beyond that, those that end first are removed. */
+export const mostAttempts = 100_000;
+
+const oneMinuteMs = 60_000;
+const fiveMinutesMs = 5 * oneMinuteMs;
+const oneHourMs = 60 * oneMinuteMs;
+
+/** `key`: its primary key, because a row's physical position (ctid) means nothing in a distributed table. */
+type Rows = { everyMs: number; table: string; key: string; expired: string };
+
+const retentions: readonly Rows[] = [
+  {
+    everyMs: fiveMinutesMs,
+    table: 'idempotency_keys',
+    key: 'organization_id, id',
+    expired: `where created_at <= now() - interval '${idempotencyLifetime}'`,
+  },
+  {
+    // The first rows of a file are personal data; the file itself is kept for a day, too. What was imported stays longer.
+    everyMs: fiveMinutesMs,
+    table: 'uploads',
+    key: 'organization_id, id',
+    expired: `where active_at < now() - interval '1 day'
+      and (state <> 'imported' or active_at < now() - interval '90 days')`,
+  },
+  {
+    everyMs: fiveMinutesMs,
+    table: 'usage_counts',
+    key: 'organization_id, key_id, day, operation, outcome',
+    expired: `where day < (now() at time zone 'utc')::date - ${usageBounds.days}`,
+  },
+  {
+    everyMs: fiveMinutesMs,
+    table: 'failed_requests',
+    key: 'organization_id, id',
+    expired: `where created_at < now() - interval '${usageBounds.failureDays} days'`,
+  },
+  {
+    // What was changed stays for good; sign-ins and rejected attempts do not.
+    everyMs: oneMinuteMs,
+    table: 'audit_events',
+    key: 'organization_id, id',
+    expired: `where kind <> 'change' and created_at < now() - interval '90 days'`,
+  },
+  { everyMs: oneMinuteMs, table: 'sign_in."session"', key: 'id', expired: 'where "expiresAt" < now()' },
+  { everyMs: oneMinuteMs, table: 'sign_in."verification"', key: 'id', expired: 'where "expiresAt" < now()' },
+  {
+    everyMs: oneMinuteMs,
+    table: 'sign_in.codes',
+    key: 'hash',
+    expired: `where created_at < now() - interval '1 hour'`,
+  },
+  {
+    everyMs: oneMinuteMs,
+    table: 'sign_in.attempts',
+    key: 'key',
+    expired: 'where ends_at < now() for update skip locked',
+  },
+  {
+    everyMs: oneMinuteMs,
+    table: 'sign_in.attempts',
+    key: 'key',
+    expired: `order by ends_at desc offset ${mostAttempts}`,
+  },
+];
+
+const atOnce = 2_000;
+
+/** Small batches hold no lock for long. Returns how many rows it removed. */
+async function removeRows(pool: pg.Pool, { table, key, expired }: Rows): Promise<number> {
+  const text = `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${atOnce})`;
+  let removed = 0;
+  for (;;) {
+    const { rowCount } = await pool.query(text);
+    removed += rowCount ?? 0;
+    if ((rowCount ?? 0) < atOnce) return removed;
+  }
+}
+
+/** Removes at once what has expired; returns how many rows that were. */
+export async function removeExpired(pool: pg.Pool): Promise<number> {
+  let removed = 0;
+  for (const rows of retentions) removed += await removeRows(pool, rows);
+  return removed;
+}
+
+/** Files of uploads are on this machine: uploads/files.ts removes them, after the same day as their rows. */
+export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): Background {
+  const background = createBackground(onError);
+  for (const rows of retentions) background.every(rows.everyMs, () => removeRows(pool, rows));
+  background.every(oneHourMs, () => expireDeliveries(pool));
+  return background;
+}

@@ -1,0 +1,89 @@
+/** Webhooks as a serving process runs them: what they are made of, and what wakes them. */
+import { createMailer } from '../accounts/mail.ts';
+import { metadataOf, operationsOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
+import type { Database } from '../database/orm.ts';
+import type { Tenant } from '../database/tenant.ts';
+import type { UsageLog } from '../keys/usage.ts';
+import { customerTable, presentCustomer } from '../records/customer.ts';
+import { itemTable, presentItem } from '../records/item.ts';
+import { presentProposal, proposalWithLines } from '../records/proposal.ts';
+import { readEach } from '../records/reader.ts';
+import type { Selection } from '../records/selection.ts';
+import { anyOf } from '../records/sql.ts';
+import { createDestinations } from '../webhooks/addresses.ts';
+import type { Resolve } from '../webhooks/addresses.ts';
+import type { DeliveryParts } from '../webhooks/deliver.ts';
+import type { EndpointParts } from '../webhooks/endpoints.ts';
+import { createRender } from '../webhooks/render.ts';
+import type { ReadRecords } from '../webhooks/render.ts';
+import { runLimits, runWebhooks } from '../webhooks/run.ts';
+import type { RunLimits, Webhooks } from '../webhooks/run.ts';
+import { createSeal } from '../webhooks/seal.ts';
+import { createSender, sendLimits } from '../webhooks/send.ts';
+import type { SendLimits } from '../webhooks/send.ts';
+import { createSwitchOff } from '../webhooks/switch-off.ts';
+import type { SettingsOptions } from '../web/settings/routes.ts';
+
+export type WebhookOptions = {
+  /** Networks of the operator's own that endpoints may be in. */
+  allow?: readonly string[];
+  /** Default: DNS. */
+  resolve?: Resolve;
+  limits?: Partial<RunLimits>;
+  sending?: Partial<SendLimits>;
+};
+
+type Parts = {
+  database: Database;
+  secret: string;
+  mail: SettingsOptions['mail'];
+  baseUrl: () => string;
+  options: WebhookOptions | undefined;
+  onAttempt: DeliveryParts['onAttempt'];
+  onError: (error: unknown) => void;
+};
+
+export function startWebhooks(parts: Parts): Webhooks & EndpointParts {
+  const { database, secret, mail, baseUrl, options = {}, onAttempt, onError } = parts;
+  const destinations = createDestinations(options.allow ?? [], options.resolve);
+  const seal = createSeal(secret);
+  const switchOff = createSwitchOff({ database, mailer: mail && createMailer(mail), baseUrl, onError });
+  const delivery = {
+    seal,
+    render: createRender(database, records),
+    sender: createSender(destinations, { ...sendLimits, ...options.sending }),
+    onAttempt,
+    switchOff,
+  };
+  const limits = { ...runLimits, ...options.limits };
+  return { seal, destinations, ...runWebhooks({ database, limits, delivery, onError }) };
+}
+
+const read =
+  <T extends { id: string }, Row extends { id: string }>(selection: Selection<T, Row>, present: (row: Row) => object) =>
+  async (tenant: Tenant, ids: string[]): Promise<Map<string, object>> => {
+    const rows = await readEach(tenant, selection, anyOf<T>('id', ids));
+    return new Map(rows.map((row) => [row.id, present(row)]));
+  };
+
+const records: ReadRecords = {
+  customer: read(customerTable.selection, presentCustomer),
+  item: read(itemTable.selection, presentItem),
+  proposal: read(proposalWithLines, presentProposal),
+};
+
+const writing: ReadonlySet<string | undefined> = new Set(
+  operationsOf(v1)
+    .filter(({ method }) => method !== 'GET')
+    .map((route) => metadataOf(route).operationId),
+);
+
+/** Every write of the API and of agents is a hint: it costs a look at two sets. */
+export const hinting = (usage: UsageLog, { hint }: Webhooks): UsageLog => ({
+  ...usage,
+  record(event) {
+    usage.record(event);
+    if (event.status < 300 && writing.has(event.operation)) hint(event.organizationId);
+  },
+});

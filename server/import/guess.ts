@@ -1,0 +1,56 @@
+/** What the columns of a file probably mean, by their names in five languages: proposed to its owner, never assumed. */
+import type { ImportChoices, ImportKind } from '../entities/upload.ts';
+import { metadataPatch } from '../../contract/metadata.ts';
+import { withoutUndefined } from '../records/merge-patch.ts';
+import { kinds } from './import-file.ts';
+import type { Inspection } from './inspect.ts';
+import { isJson } from './inspect.ts';
+import { namesOfFields } from './names.ts';
+import { presetFor } from './presets/presets.ts';
+import { isReportHeader, reportColumns } from './rejects.ts';
+
+const fold = (name: string) =>
+  name
+    .normalize('NFD')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll(/[^a-z0-9]/g, '');
+
+const isOwnMetadata = (name: string) =>
+  name.startsWith('metadata.') && metadataPatch.safeParse({ [name.slice(9)]: '' }).success;
+
+/** `isCertain`: every column has the name of a field, or was chosen for an earlier file, or belongs to a known export. */
+export function proposeChoices(
+  { format, columns }: Pick<Inspection, 'format' | 'columns'>,
+  kind: ImportKind,
+  remembered: ImportChoices,
+): { choices: ImportChoices; isCertain: boolean } {
+  const all = columns.map(({ name }) => name);
+  const header = isReportHeader(all) ? all.slice(reportColumns.length) : all;
+  const isDocument = header.length === 1 && header[0] === 'row' && header.length < all.length;
+  if (isJson({ format }) || isDocument || presetFor(kind, header)) return { choices: {}, isCertain: true };
+  const own: ReadonlySet<string> = new Set(kinds[kind].columns);
+  const taken = new Set(header.filter((name) => own.has(name)));
+  const map: Record<string, string> = {};
+  let isCertain = true;
+  for (const name of header) {
+    if (own.has(name) || isOwnMetadata(name)) continue;
+    const known = remembered.map?.[name];
+    const field = known ?? fieldsNamed(name, kind).find((one) => !taken.has(one)) ?? '';
+    map[name] = known !== undefined && taken.has(field) ? '' : field;
+    if (field !== '') taken.add(field);
+    isCertain &&= known !== undefined;
+  }
+  const { match, type } = remembered;
+  const isUsual = Object.keys(map).length === 0;
+  return { choices: isUsual ? {} : withoutUndefined({ map, match, type }), isCertain };
+}
+
+function fieldsNamed(name: string, kind: ImportKind): string[] {
+  const folded = fold(name);
+  const fields = kinds[kind].columns;
+  const named = fields.filter((field) => namesOfFields[field]?.split(' ').includes(folded));
+  const alike = fields.filter((field) => fold(field) === folded || fold(field.replace(/^address\./, '')) === folded);
+  // An article number is the record's own id, unless another column is that already.
+  return [...alike, ...named.toSorted((left, right) => Number(right === 'externalId') - Number(left === 'externalId'))];
+}

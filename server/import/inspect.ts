@@ -1,0 +1,132 @@
+/**
+ * One look through a file before anything is imported: half a file imported is worse than none. It finds the encoding and
+ * the format, and of a table its header, the first values of each column, and how its numbers and dates are written.
+ */
+import { UsageError } from '../config.ts';
+import { delimiterOf, readCsv } from './csv.ts';
+import type { Delimiter } from './csv.ts';
+import { bytesOf, NotInEncoding, openSource, textOf } from './source.ts';
+import type { Cell, Source, TableRecord } from './source.ts';
+import { dateOrderIn, decimalPointIn, hasNoZone } from './values.ts';
+import type { DateOrder, DecimalPoint, Evidence } from './values.ts';
+import { readWorkbook } from './workbook.ts';
+
+export type Column = {
+  name: string;
+  /** Its first values. */
+  samples: string[];
+  numbers: Evidence<DecimalPoint>;
+  dates: Evidence<DateOrder>;
+  /** Whether it contains times without a time zone. */
+  hasNoZone: boolean;
+};
+
+/** What an import needs to know about a file. */
+export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | 'size'> & {
+  delimiter: Delimiter;
+  /** Of a table, in their order; none where the rows are JSON. */
+  columns: Column[];
+};
+
+const bounds = { columns: 1000, headerCharacters: 16 * 1024, samples: 3, sampleCharacters: 100 };
+
+/** The most that the file may unpack to, and the rows of a table. */
+type FileBounds = { unpackedBytes?: number; rows?: number };
+
+export async function inspectFile(file: string, { unpackedBytes, rows }: FileBounds = {}): Promise<Inspection> {
+  const source = await openSource(file, unpackedBytes);
+  try {
+    return await inspect(source, rows);
+  } catch (error) {
+    if (!(error instanceof NotInEncoding)) throw error;
+    if (source.encoding !== 'utf-8' || !(await isWindows1252(source)))
+      throw new UsageError(`${file} is neither UTF-8 nor Windows-1252. Save it as UTF-8 (in Excel, "CSV UTF-8").`);
+    if (isJson(source)) throw new UsageError(`${file} is not UTF-8, as JSON must be.`);
+    return inspect({ ...source, encoding: 'windows-1252' }, rows);
+  }
+}
+
+export const isJson = ({ format }: Pick<Source, 'format'>): boolean => format.startsWith('json');
+
+async function inspect(source: Source, maximumRows: number | undefined): Promise<Inspection> {
+  const { format, encoding, isCompressed, size } = source;
+  const found = { format, encoding, isCompressed, size, delimiter: ',' as const, columns: [] };
+  if (isJson(source)) {
+    for await (const _ of textOf(source));
+    return found;
+  }
+  const delimiter = format === 'csv' ? await delimiterOf(source) : ',';
+  return { ...found, delimiter, columns: await columnsOf(recordsOf(source, delimiter), maximumRows) };
+}
+
+/** The records of a table, its header and what is above it included. */
+export const recordsOf = (source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord> =>
+  source.format === 'xlsx' ? readWorkbook(source) : readCsv(source, delimiter);
+
+async function columnsOf(records: AsyncIterable<TableRecord>, maximumRows = Infinity): Promise<Column[]> {
+  let columns: Column[] | undefined;
+  let rows = 0;
+  for await (const record of records) {
+    if ('fault' in record) {
+      if (!columns) throw new UsageError(`the header cannot be read: ${record.fault}`);
+    } else if (columns) {
+      rows += 1;
+      if (rows > maximumRows) throw tooManyRows(maximumRows);
+      for (const [index, column] of columns.entries()) look(column, record.cells[index] ?? '');
+    } else if (!isTitle(record.cells)) columns = newColumns(record.cells);
+  }
+  if (!columns) throw new UsageError('the file has no header');
+  return columns;
+}
+
+export const tooManyRows = (most: number): UsageError =>
+  new UsageError(`The file has more than ${most.toLocaleString('en-US')} rows. Split it into several files.`);
+
+/** Reports have lines like `Contact List,,,` above their header. */
+export const isTitle = (cells: readonly Cell[]): boolean =>
+  cells.every(isBlank) || (cells.length > 2 && cells.slice(1).every(isBlank));
+export const isBlank = (cell: Cell): boolean => typeof cell === 'string' && cell.trim() === '';
+
+function newColumns(cells: readonly Cell[]): Column[] {
+  if (cells.length > bounds.columns)
+    throw new UsageError(`the header has ${cells.length} columns: a file may have ${bounds.columns}`);
+  const seen = new Set<string>();
+  const columns = cells.map((cell, index) => {
+    const text = String(cell).trim() || `column ${index + 1}`;
+    const name = seen.has(text) ? `${text} (2)` : text;
+    seen.add(text);
+    return { name, samples: [], numbers: {}, dates: {}, hasNoZone: false };
+  });
+  if (columns.reduce((sum, { name }) => sum + name.length, 0) > bounds.headerCharacters)
+    throw new UsageError(`the names of the columns are longer than ${bounds.headerCharacters} characters together`);
+  return columns;
+}
+
+function look(column: Column, cell: Cell): void {
+  if (isBlank(cell)) return;
+  const text = String(cell).trim();
+  if (column.samples.length < bounds.samples)
+    column.samples.push(text.slice(0, bounds.sampleCharacters).toWellFormed());
+  if (typeof cell === 'number' || !/\d/.test(text) || text.length > 40) return;
+  const point = decimalPointIn(text);
+  if (point) column.numbers[point] ??= text;
+  const order = dateOrderIn(text);
+  if (order) column.dates[order] ??= text;
+  column.hasNoZone ||= hasNoZone(text);
+}
+
+/** Bytes that are undefined in Windows-1252: a file with one of them is in another encoding. */
+const unassigned: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
+
+/** Text in Windows-1252 hardly ever looks like UTF-8; text in UTF-8 with a few damaged bytes mostly does. */
+async function isWindows1252(source: Source): Promise<boolean> {
+  const decoder = new TextDecoder();
+  let [damaged, multibyte] = [0, 0];
+  for await (const bytes of bytesOf(source)) {
+    if (bytes.some((byte) => unassigned.has(byte))) return false;
+    const text = decoder.decode(bytes, { stream: true });
+    damaged += text.split('\uFFFD').length - 1;
+    multibyte += (text.match(/[\u0080-\uFFFC]/g) ?? []).length;
+  }
+  return multibyte <= damaged;
+}

@@ -1,0 +1,127 @@
+/** Rows of JSON: one document a line, or the elements of one array, each parsed as the API parses a body. */
+import { maximumBodyBytes, maximumKeys } from '../../contract/limits.ts';
+import { Problem } from '../problems/problem.ts';
+import { parseJson } from '../text/json.ts';
+import type { Rejection } from './kind.ts';
+import { textOf } from './source.ts';
+import type { RawRow, Source } from './source.ts';
+
+/** The largest row: as many characters as a body has bytes, and for a proposal enough for 500 lines of maximum length. */
+export type RowBounds = { characters: number; keys: number };
+export const flatRow: RowBounds = { characters: maximumBodyBytes, keys: maximumKeys };
+export const rowWithLines: RowBounds = { characters: 16 * 1024 * 1024, keys: 10_000 };
+
+export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<RawRow> {
+  const documents = source.format === 'json-array' ? elementsOf(source, bounds) : linesOf(source, bounds);
+  for await (const { line, text, isCut = false } of documents) {
+    const json = text.trim();
+    const row = { line: line + newlinesIn(text.slice(0, text.indexOf(json))), raw: [json], size: json.length };
+    if (json.length > bounds.characters) yield { ...row, raw: [], size: 0, rejections: [tooLong(bounds)] };
+    else if (json !== '') yield { ...row, ...readDocument(json, bounds) };
+    if (isCut) yield { line, raw: [], size: 0, rejections: [unfinished] };
+  }
+}
+
+const newlinesIn = (text: string) => text.split('\n').length - 1;
+
+const unfinished: Rejection = {
+  field: '',
+  code: 'malformed_json',
+  message: 'must be a JSON document: the array does not end where the file does',
+};
+
+const tooLong = ({ characters }: RowBounds): Rejection => {
+  const message = `must have at most ${characters.toLocaleString('en-US')} characters`;
+  return { field: '', code: 'too_long', message };
+};
+
+export function readDocument(json: string, { keys }: RowBounds): { value: unknown } | { rejections: Rejection[] } {
+  try {
+    return { value: parseJson(json, keys) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const [listed] = error.errors;
+    if (listed) return { rejections: [{ field: '', code: listed.code, message: listed.message }] };
+    return {
+      rejections: [
+        {
+          field: '',
+          code: error.code,
+          message: `must be a JSON document: ${error.message.replace('The body', 'the row')}`,
+        },
+      ],
+    };
+  }
+}
+
+/** `line` is where the text starts. */
+type Document = { line: number; text: string; isCut?: boolean };
+
+/** Collects pieces of one row, and keeps no more than is needed to tell that the row is too long. */
+class Piece {
+  text = '';
+  readonly #most: number;
+  constructor({ characters }: RowBounds) {
+    this.#most = 2 * characters;
+  }
+  add(text: string): void {
+    if (this.text.length <= this.#most) this.text += text;
+  }
+  take(): string {
+    const { text } = this;
+    this.text = '';
+    return text;
+  }
+}
+
+/** Not node:readline, which also splits at U+2028, a regular character in JSON, and buffers a line of any length. */
+async function* linesOf(source: Source, bounds: RowBounds): AsyncGenerator<Document> {
+  const piece = new Piece(bounds);
+  let line = 1;
+  for await (const text of textOf(source)) {
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      piece.add(text.slice(start, end));
+      yield { line, text: piece.take() };
+      line += 1;
+      start = end + 1;
+    }
+    piece.add(text.slice(start));
+  }
+  yield { line, text: piece.take() };
+}
+
+/** Only the ends of elements are sought, and the API's parser does the rest: a parser of tokens takes ten times as long. */
+async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Document> {
+  const marks = /["\\[\]{},\n]/g;
+  const piece = new Piece(bounds);
+  let [depth, line, startLine] = [0, 1, 1];
+  let [inString, isEscaped] = [false, false];
+  for await (const text of textOf(source)) {
+    if (text === '') continue;
+    let start = 0;
+    marks.lastIndex = isEscaped ? 1 : 0;
+    isEscaped = false;
+    for (let found = marks.exec(text); found; found = marks.exec(text)) {
+      const { 0: mark, index } = found;
+      if (mark === '\n') line += 1;
+      if (mark === '"') inString = !inString;
+      if (mark === '\\') {
+        isEscaped = index + 1 === text.length;
+        marks.lastIndex = index + 2;
+      }
+      if (inString) continue;
+      if (mark === ']' || mark === '}') depth -= 1;
+      // The array's own commas are at depth 1, and its brackets at depth 0.
+      if ((mark === ',' && depth === 1) || ((mark === '[' || mark === ']') && depth === 0)) {
+        piece.add(text.slice(start, index));
+        yield { line: startLine, text: piece.take() };
+        [start, startLine] = [index + 1, line];
+      }
+      if (mark === '[' || mark === '{') depth += 1;
+    }
+    piece.add(text.slice(start));
+  }
+  yield { line: startLine, text: piece.take() };
+  if (depth !== 0) yield { line, text: '', isCut: true };
+}

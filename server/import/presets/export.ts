@@ -1,0 +1,44 @@
+/** How the export of another tool is described. */
+import type { addressParts } from '../../entities/customer.ts';
+
+export type Row = Record<string, unknown>;
+
+/** How to read a tool's export; columns are compared ignoring case. */
+export type Export = {
+  /** The tool and its list, as people know them. */
+  name: string;
+  kind: 'customers' | 'items';
+  /** Columns that identify this export: no other has all of them. */
+  signature: readonly string[];
+  /** Column → field. If two columns map to one field, the first with a value counts. */
+  columns: Readonly<Record<string, string>>;
+  /** Columns of the tool's own metadata; the first group is the key. */
+  metadata?: RegExp;
+  /** Fields that every row has, unless a column says otherwise. */
+  fixed?: Row;
+  /** Field → the value for a cell; `''` sets nothing. */
+  convert?: Readonly<Record<string, (cell: string) => string>>;
+  tagSeparator?: string;
+  /** Set where the tool writes numbers for programs, with a dot, in every language. */
+  decimalPoint?: '.';
+  /** Columns that only the first row of a group repeats; `by` names the group. */
+  carried?: { by: string; columns: readonly string[] };
+  /** A row without a value in this column is not a record, such as another picture of a product. */
+  requires?: string;
+  /** A row whose first cell matches is not a record, such as the date under a report. */
+  ignores?: RegExp;
+  /** Set if `finish` builds the externalId. */
+  isKeyed?: boolean;
+  /** The last step for a row. */
+  finish?: (row: Row) => Row;
+};
+
+type AddressColumns = Readonly<Partial<Record<(typeof addressParts)[number], string>>>;
+
+/** The columns of an address, whose names begin with `prefix`. */
+export const addressColumns = (
+  field: 'address' | 'shippingAddress',
+  columns: AddressColumns,
+  prefix = '',
+): Record<string, string> =>
+  Object.fromEntries(Object.entries(columns).map(([part, column]) => [prefix + column, `${field}.${part}`]));

@@ -1,0 +1,85 @@
+/**
+ * Numbers and dates as people write them. `1.200` is 1200 in one file and 1.2 in another, `03/04/2026` is in March or in
+ * April: the cells of a whole column show which of the two a file means, and where they do not, its owner is asked.
+ */
+
+export type DecimalPoint = '.' | ',';
+export type DateOrder = 'day-month' | 'month-day';
+
+/** What a column shows: an example for either reading, and one that leaves both open. */
+export type Evidence<Reading extends string> = Partial<Record<Reading | 'open', string>>;
+
+/** Currencies, percent signs, spaces and the apostrophes that group digits in Switzerland. */
+const decoration = /[\s\u00A0\u202F\p{Sc}'’%]/gu;
+const numeric = /^[-+]?[\d.,]*\d[.,]?$/;
+const bareNumber = (cell: string) => cell.replaceAll(decoration, '');
+
+/** Which decimal point a number shows; undefined if it has none, or is no number. */
+export function decimalPointIn(cell: string): DecimalPoint | 'open' | undefined {
+  const bare = bareNumber(cell);
+  if (!numeric.test(bare) || !/[.,]/.test(bare)) return undefined;
+  const asDot = fits(bare, '.');
+  const asComma = fits(bare, ',');
+  if (asDot && asComma) return 'open';
+  if (asDot) return '.';
+  return asComma ? ',' : undefined;
+}
+
+const patterns: Record<DecimalPoint, RegExp> = {
+  '.': /^[-+]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d*)?$/,
+  ',': /^[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)?(?:,\d*)?$/,
+};
+const fits = (bare: string, point: DecimalPoint) => patterns[point].test(bare);
+
+/** The number in the API's form. Anything else is left for the contract to reject. */
+export function readNumber(cell: string, point: DecimalPoint): string {
+  const bare = bareNumber(cell);
+  if (!numeric.test(bare)) return cell;
+  // Quoted, because the contract would accept a dot where the file has commas.
+  if (!fits(bare, point)) return `"${cell}"`;
+  const plain = bare.replace(/^\+/, '').replaceAll(point === '.' ? ',' : '.', '');
+  return plain
+    .replace(',', '.')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/\.$/, '');
+}
+
+const localDate = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,?[ T](\d{1,2}):(\d\d)(?::(\d\d))?)?$/;
+const timeWithoutZone = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/;
+
+/** Which order of day and month a date shows; undefined if either gives the same day, or it is no such date. */
+export function dateOrderIn(cell: string): DateOrder | 'open' | undefined {
+  const found = localDate.exec(cell.trim());
+  if (!found) return undefined;
+  const [, first, separator, second] = found;
+  // Nobody writes the month first with dots.
+  if (separator === '.' || Number(first) > 12) return 'day-month';
+  if (Number(second) > 12) return 'month-day';
+  return first === second ? undefined : 'open';
+}
+
+export const hasNoZone = (cell: string): boolean =>
+  timeWithoutZone.test(cell) || /:/.test(localDate.exec(cell)?.[0] ?? '');
+
+/** The date or time in the API's form, a time without a zone in UTC; anything else stays as it is. */
+export function readDate(cell: string, order: DateOrder): string {
+  const found = localDate.exec(cell);
+  if (!found) return cell.replace(timeWithoutZone, (_, day, time, seconds) => `${day}T${time}${seconds ?? ':00'}Z`);
+  const [, first = '', separator, second = '', year, hour, minute, seconds = '00'] = found;
+  const isDayFirst = order === 'day-month' || separator === '.';
+  const [day, month] = isDayFirst ? [first, second] : [second, first];
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return hour === undefined ? date : `${date}T${hour.padStart(2, '0')}:${minute}:${seconds}Z`;
+}
+
+/** The reading that all columns agree on: undefined if there is nothing to tell it by, else what to ask about. */
+export function readingOf<Reading extends string>(
+  columns: readonly Evidence<Reading>[],
+  [one, other]: readonly [Reading, Reading],
+): { reading?: Reading; examples: string[] } {
+  const examples = (name: Reading | 'open') => columns.flatMap((column) => column[name] ?? []);
+  const [ofOne, ofOther, open] = [examples(one), examples(other), examples('open')];
+  if (ofOne.length > 0 && ofOther.length > 0) return { examples: [...ofOne.slice(0, 1), ...ofOther.slice(0, 1)] };
+  if (ofOne.length > 0) return { reading: one, examples: [] };
+  return ofOther.length > 0 ? { reading: other, examples: [] } : { examples: open.slice(0, 3) };
+}

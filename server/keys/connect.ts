@@ -1,0 +1,29 @@
+/** The key of an application that a member connects. */
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { ApiKey } from '../entities/organization.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { issueKey, replaceKey } from './issue.ts';
+import type { Connection, IssuedKey, NewKey } from './issue.ts';
+import { isLive } from './list.ts';
+
+/** The key that this member connected the application with before, if it still works and has no successor. */
+export async function findConnectedKey(
+  em: ScopedEntityManager,
+  { id: createdBy }: Pick<Actor, 'id'>,
+  clientId: string,
+): Promise<ApiKey | undefined> {
+  const keys = await em.find(ApiKey, { clientId, createdBy, revokedAt: null, replacedBy: null });
+  return keys.find((key) => isLive(key));
+}
+
+/** A new key, or a replacement for the one from last time, which then works for another day. */
+export async function connectKey(
+  em: ScopedEntityManager,
+  actor: Actor,
+  wanted: NewKey & Connection & { csrfTokenId: string },
+): Promise<IssuedKey> {
+  const before = await findConnectedKey(em, actor, wanted.clientId);
+  if (!before) return issueKey(em, actor, wanted);
+  const { csrfTokenId, expiresInMs } = wanted;
+  return replaceKey(em, actor, { id: before.id, period: 'day', csrfTokenId, lifetime: { expiresInMs } });
+}

@@ -1,0 +1,144 @@
+/** The tools that read: every filter of a list is an argument, and an answer has a ceiling. */
+import type { AppRoute } from '@ts-rest/core';
+import { ArgumentError, chosenFields, selected } from './result.ts';
+import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
+import { untrusted } from './tool.ts';
+import type { Arguments, CallOperation, Tool } from './tool.ts';
+
+const reads = { readOnlyHint: true, openWorldHint: false } as const;
+/** Some 8,000 tokens. */
+const mostBytes = 26_000;
+const usualLimit = 10;
+/** More would hardly ever fit. */
+const mostWithLines = 10;
+
+/** Parameters of lists that are no arguments under their own name. */
+export const notFilters: Readonly<Record<string, string>> = {
+  limit: 'has a default of its own',
+  cursor: 'is described by the tool',
+  include: 'is includeLineItems and includeCustomer, so that records are short unless an agent needs more',
+};
+
+const times = '…Since is at or after, …Before is before a time: RFC 3339 with a zone, or a date (UTC).';
+
+type FindOptions = { usual: readonly string[]; looksIn: string };
+
+export function find(name: string, route: AppRoute & { query: unknown }, { usual, looksIn }: FindOptions): Tool {
+  const { properties } = inputsOf(schemaOf(route.query), { whole: true });
+  const filters = Object.fromEntries(Object.entries(properties).filter(([filter]) => !(filter in notFilters)));
+  const known = fieldsOf(route);
+  const lines = known.includes('lineItems');
+  return {
+    name,
+    title: route.summary ?? name,
+    description: `Find or list ${looksIn}. Newest first unless sorted. ${times} ${untrusted}`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        ...filters,
+        limit: { type: 'integer', description: `1 to 100, default ${usualLimit}` },
+        cursor: { type: 'string', description: 'nextCursor of the page before' },
+        fields: fieldsArgument(known, usual),
+        ...(lines && {
+          includeLineItems: { type: 'boolean' },
+          includeCustomer: { type: 'boolean', description: 'The whole customer, with addresses and tax id' },
+        }),
+      },
+      additionalProperties: false,
+    },
+    annotations: reads,
+    async run({ fields, includeLineItems, includeCustomer, limit = usualLimit, ...filtersGiven }, call) {
+      const chosen = chosenFields(fields, known, usual);
+      const included = [includeLineItems === true && 'lineItems', includeCustomer === true && 'customer'].filter(
+        Boolean,
+      );
+      const include = included.length > 0 ? { include: included.join(',') } : {};
+      const shown = includeLineItems === true ? [...chosen, 'lineItems'] : chosen;
+      const page = async (size: unknown) => {
+        const { body } = await call(route, { query: texts({ ...filtersGiven, limit: size, ...include }) });
+        const { data, pagination } = Object(body);
+        return { records: data.map((record: unknown) => selected(record, shown)), next: pagination.nextCursor };
+      };
+      const isLong = includeLineItems === true && Number(limit) > mostWithLines && Number(limit) <= 100;
+      const whole = await page(isLong ? mostWithLines : limit);
+      const fitting = howManyFit(whole.records);
+      // The cursor of a shorter page comes with that page.
+      const { records, next } = fitting < whole.records.length ? await page(fitting) : whole;
+      return { records: records.map(withinBounds), ...(next !== null && { nextCursor: next }) };
+    },
+  };
+}
+
+/** The fields that are returned only where an agent asks for them. */
+const fieldsArgument = (known: readonly string[], usual: readonly string[]) => {
+  const others = known.filter((field) => !usual.includes(field) && field !== 'lineItems');
+  const more = others.length > 0 ? `; further ones: ${others.join(', ')}` : '';
+  return { type: 'array', items: { type: 'string' }, description: `Return only these fields${more}` };
+};
+
+/** Query parameters are strings, as in a URL. */
+function texts(query: Arguments): Arguments {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+  );
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** At least one: a single record is cut by its lines. */
+function howManyFit(records: readonly unknown[]): number {
+  let bytes = 0;
+  const over = records.findIndex((record) => (bytes += sizeOf(record)) > mostBytes);
+  return over < 0 ? records.length : Math.max(over, 1);
+}
+
+/** A record with as many of its lines as fit, and the position after which the rest begins. */
+function withinBounds(record: Record<string, unknown>): Record<string, unknown> {
+  const { lineItems, ...head } = record;
+  if (!Array.isArray(lineItems) || sizeOf(record) <= mostBytes) return record;
+  let bytes = sizeOf(head);
+  const over = lineItems.findIndex((line) => (bytes += sizeOf(line)) > mostBytes);
+  const shown = lineItems.slice(0, Math.max(over, 1));
+  return { ...head, lineItems: shown, nextLineItemsAfter: Object(shown.at(-1)).position };
+}
+
+export function get(name: string, route: AppRoute, { idName, hint }: { idName: string; hint: string }): Tool {
+  const known = fieldsOf(route);
+  const lines = known.includes('lineItems');
+  const usual = known.filter((field) => field !== 'lineItems');
+  const lineArguments = {
+    includeLineItems: { type: 'boolean' },
+    lineItemsAfter: { type: 'integer', description: 'nextLineItemsAfter of the call before' },
+  };
+  return {
+    name,
+    title: route.summary ?? name,
+    description: `${route.description}${lines ? ' Its lines only with includeLineItems.' : ''} ${untrusted}`,
+    inputSchema: {
+      type: 'object',
+      properties: { [idName]: { type: 'string' }, fields: fieldsArgument(usual, usual), ...(lines && lineArguments) },
+      required: [idName],
+      additionalProperties: false,
+    },
+    annotations: reads,
+    async run({ fields, includeLineItems, lineItemsAfter = 0, ...input }, call) {
+      const chosen = chosenFields(fields, known, usual);
+      const record = await recordOf(call, route, { [idName]: idIn(input, idName, hint) });
+      const shown = selected(record, includeLineItems === true ? [...chosen, 'lineItems'] : chosen);
+      if (!Array.isArray(shown.lineItems)) return shown;
+      const rest = shown.lineItems.filter((line) => Object(line).position > Number(lineItemsAfter));
+      return withinBounds({ ...shown, lineItems: rest });
+    },
+  };
+}
+
+async function recordOf(call: CallOperation, route: AppRoute, params: Arguments): Promise<unknown> {
+  return (await call(route, { params })).body;
+}
+
+function idIn(input: Arguments, name: string, hint: string): string {
+  const value = input[name];
+  if (typeof value !== 'string' || value === '') throw new ArgumentError(`${name} is required.`);
+  if (!/^[a-z]{3}_|\//.test(value)) throw new ArgumentError(`${name} is an id. ${hint}`);
+  return value;
+}

@@ -1,0 +1,78 @@
+/** The tools that write. */
+import { createHash } from 'node:crypto';
+import type { AppRoute } from '@ts-rest/core';
+import { v1 } from '../../contract/v1.ts';
+import { selected } from './result.ts';
+import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
+import { untrusted } from './tool.ts';
+import type { Arguments, CallOperation, Tool } from './tool.ts';
+
+const { customers, items } = v1;
+
+/** The same call within 24 hours creates one record, however often an agent repeats it. */
+function onceHeaders(tool: string, body: Arguments): Record<string, string> {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([tool, body]))
+    .digest('hex');
+  return { 'idempotency-key': `mcp-${hash}` };
+}
+
+const texts = { type: 'array', items: { type: 'string' } } as const;
+/** As the contract accepts them. */
+const tags = {
+  anyOf: [texts, { type: 'object', properties: { add: texts, remove: texts }, additionalProperties: false }],
+  description: 'A list replaces all tags; add and remove keep the others',
+};
+
+type Once = { tool: string; create: AppRoute; get: AppRoute; idName: string };
+
+/** Creates a record; where an earlier call has created it, gives it as it is now. */
+async function createOnce(call: CallOperation, { tool, create, get, idName }: Once, body: Arguments) {
+  const made = await call(create, { body, headers: onceHeaders(tool, body) });
+  if (!made.replayed) return selected(made.body, fieldsOf(create));
+  const now = await call(get, { params: { [idName]: Object(made.body).id } });
+  return { replayed: true, ...selected(now.body, fieldsOf(get)) };
+}
+
+export function saveCustomer(): Tool {
+  const { create, update, get } = customers;
+  const { properties } = inputsOf(schemaOf(create.body));
+  const { definitions } = inputsOf(schemaOf(create.body));
+  const known = fieldsOf(create);
+  const name = 'save_customer';
+  return {
+    name,
+    title: 'Create or update a customer',
+    description: `Create a customer, or update one: by customerId, or by externalId if a customer has it. Fields that you leave out keep their values, null clears a field or a metadata key. Repeating a create within 24 hours creates nothing: it returns the record as it is now, with replayed. ${untrusted}`,
+    inputSchema: {
+      type: 'object',
+      properties: { customerId: { type: 'string', description: 'The customer to update' }, ...properties, tags },
+      additionalProperties: false,
+      $defs: { AddressInput: definitions.AddressInput ?? {} },
+    },
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    async run({ customerId, ...body }, call) {
+      if (customerId !== undefined) {
+        return selected((await call(update, { params: { customerId }, body })).body, known);
+      }
+      const isUpsert = typeof body.externalId === 'string' && body.externalId.trim() !== '';
+      // An upsert is safe to repeat.
+      if (isUpsert) return selected((await call(create, { body, query: { onConflict: 'update' } })).body, known);
+      return createOnce(call, { tool: name, create, get, idName: 'customerId' }, body);
+    },
+  };
+}
+
+export function createItem(): Tool {
+  const { create, get } = items;
+  const { properties, required } = inputsOf(schemaOf(create.body));
+  const name = 'create_item';
+  return {
+    name,
+    title: create.summary,
+    description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrusted}`,
+    inputSchema: { type: 'object', properties, required, additionalProperties: false },
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    run: (body, call) => createOnce(call, { tool: name, create, get, idName: 'itemId' }, body),
+  };
+}

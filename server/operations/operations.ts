@@ -1,0 +1,66 @@
+/** The operations of the contract, each with its handler: what HTTP mounts and what the tools of agents perform. */
+import { isAppRoute } from '@ts-rest/core';
+import type { AppRoute } from '@ts-rest/core';
+import { metadataOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
+import { handleSums, sumProposals } from '../api/proposal-sums.ts';
+import type { Reply } from '../api/reply.ts';
+import { v1Handlers } from '../api/v1.ts';
+import type { Caller } from '../keys/caller.ts';
+import { parserOf } from './parse.ts';
+import type { Input, Parsed } from './parse.ts';
+
+export type AnyReply = Reply<200 | 201, unknown, string | readonly string[]>;
+
+export type Operation = {
+  /** The contract's operationId. */
+  id: string;
+  route: AppRoute;
+  /** Checks the input by the contract's schemas. Problems: those of an invalid request. */
+  parse(input: Input): Parsed;
+  handler(request: Parsed, caller: Caller): Promise<AnyReply>;
+  /** Whether its response may be many megabytes. */
+  isLarge(request: Parsed): boolean;
+};
+
+/** A proposal has up to 500 lines; that many records of any other kind are a megabyte. */
+function hasManyLines({ query }: Parsed): boolean {
+  const { include, limit = 25 } = Object(query);
+  return Array.isArray(include) && include.includes('lineItems') && Number(limit) > fewRecords;
+}
+const fewRecords = 10;
+
+const all = new Map<AppRoute, Operation>();
+for (const [resource, routes] of Object.entries(v1)) {
+  for (const [name, route] of Object.entries(routes)) {
+    if (!isAppRoute(route)) continue;
+    // The type of `v1Handlers` says that there is a handler for this name, and that it takes what the route's schemas parse.
+    const handler: Operation['handler'] = Reflect.get(Reflect.get(v1Handlers, resource), name) as never;
+    all.set(route, {
+      id: metadataOf(route).operationId,
+      route,
+      parse: parserOf(route),
+      handler,
+      isLarge: hasManyLines,
+    });
+  }
+}
+
+export const operations: readonly Operation[] = [...all.values()];
+
+// For agents alone.
+all.set(sumProposals, {
+  id: sumProposals.metadata.operationId,
+  route: sumProposals,
+  parse: parserOf(sumProposals),
+  // It takes what its schema parses.
+  handler: (request, caller) => handleSums(request as Parameters<typeof handleSums>[0], caller),
+  isLarge: () => false,
+});
+
+/** The operation of a route of the contract. */
+export function operationOf(route: AppRoute): Operation {
+  const operation = all.get(route);
+  if (!operation) throw new Error(`${route.method} ${route.path} is not in the contract.`);
+  return operation;
+}

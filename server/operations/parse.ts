@@ -1,0 +1,67 @@
+/** Parses what a caller sends by the contract's schemas, which run only if there is something to check. */
+import type { AppRoute } from '@ts-rest/core';
+import { z } from 'zod';
+import { conditionalHeaders } from '../../contract/headers.ts';
+import { invalidRequest } from '../problems/invalid-request.ts';
+import { Problem } from '../problems/problem.ts';
+
+/** What a caller sends. Headers have lower-case names; other names than the operation's are left out. */
+export type Input = { params?: object; query?: object; headers?: object; body?: unknown };
+/** What a handler gets. */
+export type Parsed = { params: unknown; query: unknown; headers: unknown; body: unknown };
+
+type Result = { success: boolean; data?: unknown; error?: z.ZodError | undefined };
+type Check = (value: unknown) => Result;
+
+export function parserOf(route: AppRoute): (input: Input) => Parsed {
+  const checkParams = checking(route.pathParams, namesNothing);
+  const checkQuery = checking(route.query, hasNothing);
+  const checkHeaders = checking(route.headers, namesNothing);
+  const undeclared = conditionalHeaders.filter((name) => !isDeclared(route.headers, name));
+  const checkBody: Check = 'body' in route ? checking(route.body, () => false) : unchecked;
+  return (input) => {
+    const params = checkParams(input.params ?? {});
+    if (!params.success) throw new Problem('not_found', { record: 'record' });
+    requireNone(undeclared, input.headers ?? {});
+    const query = checkQuery(input.query ?? {});
+    const headers = checkHeaders(input.headers ?? {});
+    const body = checkBody(input.body);
+    if (!query.success || !headers.success || !body.success) {
+      throw invalidRequest(route, input, { query: query.error, headers: headers.error, body: body.error });
+    }
+    return { params: params.data, query: query.data, headers: headers.data, body: body.data };
+  };
+}
+
+const isDeclared = (schema: unknown, name: string) =>
+  schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name);
+
+/** A condition that an operation does not know would be ignored, and the caller would rely on it. */
+function requireNone(names: readonly string[], headers: object): void {
+  const errors = names
+    .filter((name) => Object.hasOwn(headers, name))
+    .map((field) => ({
+      in: 'header' as const,
+      field,
+      pointer: null,
+      code: 'invalid_header',
+      message: 'is not supported by this operation',
+    }));
+  if (errors.length > 0) throw new Problem('invalid_header', { errors });
+}
+
+const unchecked: Check = (data) => ({ success: true, data });
+
+type IsEmpty = (value: object, names: readonly string[]) => boolean;
+const hasNothing: IsEmpty = (value) => Object.keys(value).length === 0;
+const namesNothing: IsEmpty = (value, names) => !names.some((name) => Object.hasOwn(value, name));
+
+/** The result for empty input is computed once. */
+function checking(schema: unknown, isEmpty: IsEmpty): Check {
+  if (!(schema instanceof z.ZodType)) return unchecked;
+  if (!(schema instanceof z.ZodObject)) return (value) => schema.safeParse(value);
+  const names = Object.keys(schema.shape);
+  const empty = schema.safeParse({});
+  return (value) =>
+    typeof value === 'object' && value !== null && isEmpty(value, names) ? empty : schema.safeParse(value);
+}

@@ -1,0 +1,142 @@
+/**
+ * A page of a list whose filters are on other columns than its order. PostgreSQL takes a filter and an order for
+ * independent; in real data they are not (names searched for are next to each other in the order by name, and what
+ * changed last was created last), so that its plan may read a whole organization for one page. Here, what is read
+ * decides:
+ *
+ * 1. `near`: the first records in the order, a bounded number, of which enough may pass.
+ * 2. `sample`: if not, how many pass is estimated by 1 in 256 of what the filters' own index finds.
+ * 3. `few`: if they are few, all of them are read and ordered.
+ * 4. `part`: if they are many, the sample tells a value of the order before which there are enough. Every index is
+ *    combined to find just these: entries of indexes are read, but no record that is not on the page or near it.
+ *
+ * All of it is one statement, in which a step that is not needed is not executed. Values are hidden from the planner, so
+ * that it has one plan, which is prepared.
+ */
+import { elementsSql, marksSql, sampled } from './list-index.ts';
+import type { Listed } from './list-index.ts';
+import { conditionSql } from './sql.ts';
+import type { Condition } from './sql.ts';
+import { branchesOf, leadingValues } from './ordered-page.ts';
+import type { Ordered } from './ordered-page.ts';
+
+/** How many records of the order are read before anything else. */
+const nearLimit = 300;
+/** With fewer in the sample, there are about 3,000 at most. */
+const fewInSample = 12;
+/** So far into the sample, more than a page of records came before it: the chance of fewer is 1 in 300,000. */
+const sampleOffset = (limit: number) => 2 + Math.ceil(limit / 32);
+
+/** The ids of the page. */
+export function filteredPage<T extends Listed>(page: Ordered<T>): string {
+  const { order, limit } = page;
+  const filters = conditionsOf(page);
+  const key = order.column;
+  const direction = order.descending ? 'desc' : 'asc';
+  const selected = `select t.id, ${key} as key ${page.from} ${page.where}`;
+  const incomplete = filters.near ? ` and (select count(*) from near) < ${limit}` : '';
+  const sampleSize = '(select count(*) from sample)';
+  const pivot = `(select key from sample where fits order by key ${direction} offset ${sampleOffset(limit)} limit 1)`;
+  const part = (end: string) => `${selected} and ${filters.all} and ${filters.rows} and ${windowOf(page, end)}`;
+  const steps = [
+    `sample as materialized (select ${key} as key, ${filters.rest} as fits ${page.from} ${page.where}
+      and ${filters.sampled}${incomplete})`,
+    `few as materialized (${selected} and ${filters.primary} and ${filters.rest}${incomplete}
+      and ${sampleSize} < ${fewInSample})`,
+    `pivot as materialized (select ${pivot} as key)`,
+    `part as materialized (${part('(select key from pivot)')}${incomplete} and ${sampleSize} >= ${fewInSample})`,
+    // If the sample was misleading.
+    `whole as materialized (${part('null')}${incomplete} and ${sampleSize} >= ${fewInSample}
+      and (select key from pivot) is not null and (select count(*) from part) < ${limit})`,
+  ];
+  const near = () => `near as materialized (select t.id, ${key} as key from (${branchesOf(page, nearLimit)}) t
+    where ${filters.rows} order by ${order.by} limit ${limit})`;
+  const all = filters.near ? [near(), ...steps] : steps;
+  const found = ['few', 'part', 'whole', ...(filters.near ? ['near'] : [])].map(
+    (name) => `select id, key from ${name}`,
+  );
+  return `with ${all.join(', ')}
+    select id from (${found.join(' union ')}) found order by key ${direction}, id ${direction} limit ${limit}`;
+}
+
+/** The same conditions in the forms that the steps need. */
+function conditionsOf<T extends Listed>(page: Ordered<T>) {
+  const { conditions, terms, start } = page;
+  const indexed = indexedOf(page);
+  const primary = indexed.find((some) => some.length > 0) ?? [];
+  const rowOf = (one: Condition<T>) => conditionSql(one, terms);
+  const rest = [...conditions.filter((one) => !primary.includes(one)).map(rowOf), ...start];
+  const byIndex = (some: readonly Condition<T>[], ...marks: string[]) =>
+    [
+      ...leadingSql(page),
+      ...some.filter(({ choice }) => choice?.values.length !== 1).map((one) => conditionSql(one, terms.indexed)),
+      ...marksOf(page, some, marks),
+    ].join(' and ');
+  return {
+    /** Whether the start of the order may have enough of them. */
+    near: conditions.every(({ found }) => found !== 'seldom'),
+    primary: byIndex(primary),
+    sampled: byIndex(primary, sampled),
+    // Beside the order's own index, which has the organization and the status: the fewer conditions the planner sees here,
+    // the more records it expects, and combines both indexes.
+    all: byIndex(
+      indexed
+        .flat()
+        .filter((one) => !isLeading(one, page))
+        .map(withoutShared),
+    ),
+    rows: [...conditions.map(rowOf), ...start].join(' and '),
+    rest: rest.join(' and ') || 'true',
+  };
+}
+
+const isLeading = <T extends Listed>({ choice }: Condition<T>, { index }: Ordered<T>): boolean =>
+  choice?.mark === index.leading.property;
+
+const withoutShared = <T>(one: Condition<T>): Condition<T> => ({ ...one, shared: false });
+
+/** The conditions that indexes serve, first those that are expected to find the fewest. */
+function indexedOf<T extends Listed>(page: Ordered<T>): Condition<T>[][] {
+  const { conditions, order } = page;
+  const seldom = conditions.filter(({ found }) => found === 'seldom');
+  const contents = conditions.filter((one) => one.found === 'often' && !one.range && !isLeading(one, page));
+  const ranges = conditions.filter(({ range }) => range && range.property !== order.property);
+  return [
+    seldom,
+    contents.length > 0 ? [...contents, ...conditions.filter((one) => isLeading(one, page))] : [],
+    ranges,
+  ];
+}
+
+/** The values of the leading column, without which the ordered indexes serve no range. */
+function leadingSql<T extends Listed>(page: Ordered<T>): string[] {
+  const values = leadingValues(page);
+  return values.length === 0
+    ? []
+    : [`${page.terms.column(page.index.leading.property)} = any('{${values.join(',')}}')`];
+}
+
+/** Marks that must all be there, in one condition. An index that all organizations share is read for this one only. */
+function marksOf<T extends Listed>(
+  { index, terms }: Ordered<T>,
+  conditions: readonly Condition<T>[],
+  further: readonly string[],
+): string[] {
+  const single = conditions.flatMap(({ choice }) => (choice?.values.length === 1 ? choice : []));
+  const elements = [...single.map(({ mark, values }) => `${mark}:${values[0]}`), ...further];
+  const marks = marksSql(index, terms.column);
+  if (elements.length > 0) return [`${marks} @> ${elementsSql(elements, terms.bind)}`];
+  return conditions.some(({ shared }) => shared) ? [`${marks} @> (select array[$1::text])`] : [];
+}
+
+/** The part of the order between the start of the page and `end`, which may be null. */
+function windowOf<T extends Listed>({ order, least, before, most, terms }: Ordered<T>, end: string): string {
+  const { column, type, descending } = order;
+  const [lowest, highest] = type === 'text' ? [`''`, 'repeat(chr(1114111), 601)'] : [`'-infinity'`, `'infinity'`];
+  const bound = (values: readonly unknown[]) => values.filter((value) => value !== undefined).map(terms.bind);
+  const cast = (values: readonly string[]) => ['null', ...values].map((value) => `${value}::${type}`).join(', ');
+  const lower = cast([...bound(least), ...(descending ? [end] : [])]);
+  const upper = cast([...bound([before, most]), ...(descending ? [] : [end])]);
+  return `${column} >= (select coalesce(greatest(${lower}), ${lowest}))
+    and ${column} <= (select coalesce(least(${upper}), ${highest}))`;
+}

@@ -1,0 +1,62 @@
+/** The records of a list in its order: by one scan of an ordered index, or several that are merged. */
+import type { Listed, ListIndex } from './list-index.ts';
+import { conditionSql } from './sql.ts';
+import type { Condition, Property, Terms } from './sql.ts';
+
+export type Order<T> = {
+  property: Property<T>;
+  column: string;
+  /** The column's type. */
+  type: string;
+  descending: boolean;
+  /** `t.created_at desc, t.id desc` */
+  by: string;
+};
+
+export type Ordered<T extends Listed> = {
+  from: string;
+  where: string;
+  order: Order<T>;
+  limit: number;
+  index: ListIndex<T>;
+  conditions: readonly Condition<T>[];
+  terms: Terms<T> & { indexed: Terms<T> };
+  /** Where the page starts, as conditions on the order. */
+  start: readonly string[];
+  /** The bounds of the ordering column that filters and the start of the page give. */
+  least: readonly unknown[];
+  before: unknown;
+  most: unknown;
+};
+
+/** Whether the filters say nothing that the ordered indexes do not have. */
+export const isOrdered = <T extends Listed>({ conditions, index, order }: Ordered<T>): boolean =>
+  conditions.every(
+    ({ found, range, choice }) =>
+      found === 'unindexed' || range?.property === order.property || choice?.mark === index.leading.property,
+  );
+
+/** The first records of the order, as a subquery. */
+export function branchesOf<T extends Listed>(page: Ordered<T>, limit: number, further: readonly string[] = []): string {
+  const { from, where, order, start, terms, index } = page;
+  const ends = page.conditions
+    .filter(({ range }) => range?.property === order.property)
+    .map((one) => conditionSql(one, terms));
+  const branch = (...leading: string[]) => {
+    const conditions = [`${from} ${where}`, ...leading, ...ends, ...start, ...further];
+    return `select t.* ${conditions.join(' and ')} order by ${order.by} limit ${limit}`;
+  };
+  // Values of a closed set may be part of the text.
+  const branches = leadingValues(page).map((value) => branch(`${terms.column(index.leading.property)} = '${value}'`));
+  if (branches.length < 2) return branches[0] ?? branch();
+  const merged = branches.map((each) => `(${each})`).join(' union all ');
+  return `select t.* from (${merged}) t order by ${order.by} limit ${limit}`;
+}
+
+/** The values of the leading column that the list contains; none if it is read by indexes that begin with the order. */
+export function leadingValues<T extends Listed>({ index, conditions }: Ordered<T>): readonly string[] {
+  const { property, values, onlyFiltered = false } = index.leading;
+  const filter = conditions.find(({ choice }) => choice?.mark === property)?.choice?.values;
+  if (filter) return values.filter((value) => filter.includes(value));
+  return onlyFiltered ? [] : values;
+}

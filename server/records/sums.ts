@@ -1,0 +1,58 @@
+/** Counts and sums of the records that meet conditions, by groups: one statement, with the filter of the organization. */
+import { statements } from '../database/scope.ts';
+import type { Scope } from '../database/scope.ts';
+import { termsOf } from './list-index.ts';
+import type { Listed, ListIndex } from './list-index.ts';
+import { compileSelection } from './selection.ts';
+import type { Selection } from './selection.ts';
+import { conditionSql } from './sql.ts';
+import type { Condition, Property } from './sql.ts';
+
+export type Grouping<T> = {
+  /** Whose values are summed, as decimals. */
+  summed: Property<T>;
+  /** Name in the result → the property, and whether it is a time whose UTC month counts. */
+  by: Readonly<Record<string, { property: Property<T>; month?: boolean }>>;
+};
+/** A decimal, with all the decimals of its column. */
+export type Sum = { count: number; sum: string; group: Record<string, string | null> };
+
+/** What one sum may read and return. A sum that would leave some out is rejected, because it would be wrong. */
+export const sumBounds = { records: 200_000, groups: 250 } as const;
+/** Which bound a sum exceeds; it is the name of one. */
+export type Excess = keyof typeof sumBounds;
+
+export async function readSums<T extends Listed, Row extends object>(
+  scope: Scope,
+  { selection, index }: { selection: Selection<T, Row>; index: ListIndex<T> },
+  conditions: readonly Condition<T>[],
+  { summed, by }: Grouping<T>,
+  bounds: Readonly<Record<Excess, number>> = sumBounds,
+): Promise<Sum[] | Excess> {
+  const { from, column, where } = await compileSelection(selection, scope);
+  const values: unknown[] = [];
+  const terms = termsOf(index, column, (value) => `$${values.push(value) + 1}`);
+  const found = [`${from} ${where}`, ...conditions.map((one) => conditionSql(one, terms))].join(' and ');
+  const groups = Object.values(by).map(({ property, month = false }, position) => {
+    const value = month ? `to_char(${column(property)} at time zone 'UTC', 'YYYY-MM')` : column(property);
+    return { name: `g${position}`, value: `${value} as g${position}` };
+  });
+  const names = groups.map(({ name }) => name).join(', ');
+  const text = `select count(*)::int as count, sum(summed)::text as sum, json_build_array(${names})::text as "group"
+    from (select ${column(summed)} as summed, ${groups.map(({ value }) => value).join(', ')} ${found} limit ${bounds.records + 1}) as found
+    group by ${names} order by ${names} limit ${bounds.groups + 1}`;
+  const rows = await scope[statements].read<{ count: number; sum: string; group: string }>(text, values, {
+    prepared: false,
+  });
+  if (rows.length > bounds.groups) return 'groups';
+  if (rows.reduce((all, { count }) => all + count, 0) > bounds.records) return 'records';
+  return rows.map(({ count, sum, group }) => {
+    // As the statement builds it.
+    const parts = JSON.parse(group) as (string | null)[];
+    return {
+      count,
+      sum,
+      group: Object.fromEntries(Object.keys(by).map((name, position) => [name, parts[position] ?? null])),
+    };
+  });
+}

@@ -1,0 +1,18 @@
+/** The time before which no more changes can appear: what syncedThrough publishes, and webhooks go by. */
+import type pg from 'pg';
+import { types } from '../database/prepared.ts';
+
+/** The `application_name` of connections whose transactions only read, for as long as it takes. */
+export const readerName = 'proposal-api reader';
+
+export const syncBound = `select date_trunc('milliseconds', least(now(), min(xact_start))) as at from pg_stat_activity
+  where datname = current_database() and backend_type is distinct from 'autovacuum worker'
+  and application_name is distinct from '${readerName}'`;
+
+/** The same on a connection of one's own; read the changes in a later statement. */
+export async function syncBoundOf(client: Pick<pg.ClientBase, 'query'>): Promise<string> {
+  const { rows } = await client.query<{ at: string }>({ text: syncBound, types });
+  const [row] = rows;
+  if (!row) throw new Error('The database returned no sync bound.');
+  return row.at;
+}

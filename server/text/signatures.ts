@@ -1,0 +1,29 @@
+/**
+ * Signs what the service issues and later accepts, such as cursors. A secret may be a list, `new,old`: the first of it
+ * signs, and signatures of the others are still accepted.
+ */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+
+/** In characters. What has a comma and is no list of such secrets is one secret. */
+const shortestSecret = 32;
+
+export function secretsIn(secret: string): [string, ...string[]] {
+  const [first = '', ...others] = secret.split(',');
+  const isList = [first, ...others].every(({ length }) => length >= shortestSecret);
+  return isList ? [first, ...others] : [secret];
+}
+
+type Text = string | Uint8Array;
+const hmac = (secret: string, text: Text) => createHmac('sha256', secret).update(text).digest();
+
+export const sign = (secret: string, text: Text): Buffer => hmac(secretsIn(secret)[0], text);
+
+/** `bytes` is how many of the signature were issued. */
+export function isSigned(secret: string, text: Text, signature: Uint8Array, bytes = 32): boolean {
+  if (signature.length !== bytes) return false;
+  return secretsIn(secret).some((one) => timingSafeEqual(hmac(one, text).subarray(0, bytes), signature));
+}
+
+/** Tells secrets apart, and reveals nothing of them. */
+export const fingerprintsOf = (secret: string): string[] =>
+  secretsIn(secret).map((one) => hash('sha256', `fingerprint ${one}`, 'hex').slice(0, 16));

@@ -1,0 +1,100 @@
+/** The files of uploads on this machine: readable by its account only, and removed after a day. */
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Upload } from '../entities/upload.ts';
+import { Problem } from '../problems/problem.ts';
+
+export const uploadBounds = {
+  bytes: 100_000_000,
+  /** After gzip. */
+  unpackedBytes: 1_000_000_000,
+  rows: 1_000_000,
+  /** Files in the folder, of all organizations. */
+  files: 100,
+  keptForMs: 24 * 3_600_000,
+} as const;
+
+const idLength = 36;
+
+type Named = Pick<Upload, 'id' | 'fileName'>;
+
+export type UploadFiles = ReturnType<typeof uploadFiles>;
+
+/** A link that another account has put there is neither followed nor overwritten. */
+const fresh = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** `wanted` is made where it does not exist. If another account owns it, the files go into a new folder beside it. */
+export function uploadFiles(wanted: string) {
+  let found: Promise<string> | undefined;
+  const folder = () => (found ??= privateFolder(wanted));
+  const has = async (name: string) =>
+    access(join(await folder(), name)).then(
+      () => true,
+      () => false,
+    );
+  // The end of the name tells the format, as it does on the command line.
+  const nameOf = ({ id, fileName }: Named) =>
+    `${id}${/(?:\.(?:csv|tsv|jsonl|ndjson))?(?:\.gz)?$/i.exec(fileName)?.[0] ?? ''}`;
+  const rejectsName = ({ id }: Pick<Named, 'id'>) => `${id}.rejected.csv`;
+  const remove = async (name: string) => rm(join(await folder(), name), { force: true });
+  return {
+    pathOf: async (upload: Named) => join(await folder(), nameOf(upload)),
+    has: (upload: Named) => has(nameOf(upload)),
+    hasRejects: (upload: Named) => has(rejectsName(upload)),
+
+    /** Where the rejected rows of a new check or import are written; those of the last one are removed. */
+    async newRejects(upload: Named): Promise<string> {
+      await remove(rejectsName(upload));
+      return join(await folder(), rejectsName(upload));
+    },
+    async readRejects(upload: Named): Promise<Readable> {
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+      // createReadStream passes flags on to open, which takes numbers; its types know only names.
+      return createReadStream(join(await folder(), rejectsName(upload)), { flags: flags as never });
+    },
+
+    /** Stores what is received. */
+    async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+      if ((await readdir(await folder())).length >= uploadBounds.files)
+        throw new Problem('limit', { sentence: 'Too many files are waiting on this server. Try again tomorrow.' });
+      await pipeline(received, writeFresh(join(await folder(), nameOf(upload))), { signal });
+    },
+    removeFile: (upload: Named) => remove(nameOf(upload)),
+    async removeAll(upload: Named): Promise<void> {
+      await Promise.all([nameOf(upload), rejectsName(upload)].map(remove));
+    },
+    /** The uploads that have files here. */
+    async ids(): Promise<string[]> {
+      return [...new Set((await readdir(await folder())).map((name) => name.slice(0, idLength)))];
+    },
+    async removeFilesOf(ids: readonly string[]): Promise<void> {
+      for (const name of await readdir(await folder())) if (ids.includes(name.slice(0, idLength))) await remove(name);
+    },
+    /** Removes what is older than a day. */
+    async prune(nowMs = Date.now()): Promise<void> {
+      for (const name of await readdir(await folder())) {
+        const path = join(await folder(), name);
+        const { mtimeMs = nowMs } = (await lstat(path).catch(() => undefined)) ?? {};
+        if (mtimeMs < nowMs - uploadBounds.keptForMs) await rm(path, { force: true });
+      }
+    },
+  };
+}
+
+// createWriteStream passes flags on to open, which takes numbers; its types know only names.
+export const writeFresh = (path: string): Writable => createWriteStream(path, { flags: fresh as never, mode: 0o600 });
+
+/** The folder, which only this account can enter. */
+async function privateFolder(path: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (Reflect.get(Object(error), 'code') !== 'EEXIST') throw error;
+  });
+  const found = await lstat(path);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) return mkdtemp(`${path}-`);
+  if ((found.mode & 0o077) !== 0) await chmod(path, 0o700);
+  return path;
+}

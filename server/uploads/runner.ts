@@ -1,0 +1,164 @@
+/** What runs in the background for an upload, and how it ends. */
+import { raw } from '@mikro-orm/core';
+import { UsageError } from '../config.ts';
+import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
+import { ImportMapping, Upload, workingStates } from '../entities/upload.ts';
+import type { ImportChoices } from '../entities/upload.ts';
+import { Problem } from '../problems/problem.ts';
+import { uploadBounds } from './files.ts';
+import type { UploadFiles } from './files.ts';
+import { Busy, runInThread, Stopped } from './thread.ts';
+import type { Outcome, Progress } from './thread.ts';
+import { createTurns } from './turns.ts';
+
+type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
+/** `isTooLarge` tells, after the last byte, that the file was cut off; `stop` ends `bytes` with an error. */
+export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
+type Changes = Outcome & Partial<Pick<Upload, 'failure' | keyof Progress>>;
+/** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
+type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
+
+/** How many uploads one process works on at a time. */
+const atOnce = 2;
+const beatMs = 1_000;
+const discarded = new Error('The upload was discarded.');
+const stopping = new Error('The server stops.');
+const failedHere =
+  'Something went wrong on our side; the details are in our log. Start again, or upload the file again.';
+
+export function createRunner({ database, files, onError }: Parts) {
+  const takeTurn = createTurns(atOnce);
+  const running = new Map<Promise<void>, AbortController>();
+
+  const save = async ({ id, organizationId }: Upload, changes: Changes): Promise<boolean> => {
+    const em = forOrganization(database, organizationId).em();
+    const where = { id, state: { $in: [...workingStates] } };
+    return (await em.nativeUpdate(Upload, where, { ...changes, activeAt: raw('now()') })) > 0;
+  };
+
+  /** Says every second that it is alive and how far it is, until it ends. */
+  async function work(upload: Upload, run: Work): Promise<void> {
+    const controller = new AbortController();
+    let progress: Changes = {};
+    const beat = () =>
+      save(upload, progress)
+        .then((isThere) => isThere || controller.abort(discarded))
+        .catch(onError);
+    const timer = setInterval(() => void beat(), beatMs);
+    const done = run(controller.signal, (latest) => (progress = latest))
+      .catch((error: unknown) => ended(error, upload))
+      .finally(() => clearInterval(timer))
+      .then((changes) => save(upload, { ...progress, ...changes }))
+      .then((isThere) => (isThere ? undefined : files.removeAll(upload)))
+      .catch(onError);
+    running.set(done, controller);
+    await done;
+    running.delete(done);
+  }
+
+  async function ended(error: unknown, upload: Upload): Promise<Changes> {
+    if (error instanceof Busy) return { state: 'checked', failure: error.message };
+    if (error instanceof Stopped) return { state: 'stopped', failure: error.message };
+    if (error instanceof UsageError) return { state: 'failed', failure: await forOwner(error.message, upload) };
+    if (!(error instanceof Problem)) onError(error);
+    return { state: 'failed', failure: error instanceof Problem ? error.message : failedHere };
+  }
+
+  /** The file has the name that its owner knows. */
+  async function forOwner(sentence: string, upload: Upload): Promise<string> {
+    const path = await files.pathOf(upload);
+    return sentence.includes(path) ? sentence.replaceAll(path, upload.fileName) : `${upload.fileName}: ${sentence}`;
+  }
+
+  const inThread =
+    (upload: Upload, task: 'check' | 'import', choices: ImportChoices | null): Work =>
+    (signal, onProgress) =>
+      takeTurn(upload.organizationId, async () => {
+        if (signal.aborted) throw new Stopped();
+        const { organizationId, kind, fileName, memberId, inspection } = upload;
+        const [remembered] = await forOrganization(database, organizationId).em().find(ImportMapping, { kind });
+        const outcome = await runInThread(
+          {
+            organizationId,
+            kind,
+            fileName,
+            memberId,
+            inspection,
+            choices,
+            task,
+            address: database.address,
+            remembered: remembered?.choices ?? null,
+            file: await files.pathOf(upload),
+            rejects: await files.newRejects(upload),
+          },
+          signal,
+          ({ bytesRead, bytesTotal, rowsRead }) =>
+            onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
+        );
+        if (outcome.state === 'imported') await files.removeFile(upload);
+        return outcome;
+      });
+
+  return {
+    /** Ends when the file is stored; its check goes on. */
+    async receive(upload: Upload, received: ReceivedFile): Promise<void> {
+      let failure: Error | undefined;
+      await work(upload, async (signal, onProgress) => {
+        try {
+          const bytesTotal = await storeFile(files, upload, received, { signal, onProgress });
+          return { state: 'checking', bytesRead: 0, bytesTotal };
+        } catch (error) {
+          failure = error instanceof Error ? error : new Error(String(error));
+          return { state: 'failed' };
+        }
+      });
+      if (failure === undefined) return void work(upload, inThread(upload, 'check', null));
+      await Promise.all([
+        files.removeAll(upload),
+        forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
+      ]);
+      throw failure;
+    },
+    check(upload: Upload): void {
+      void work(upload, inThread(upload, 'check', upload.mapping));
+    },
+    import(upload: Upload): void {
+      void work(upload, inThread(upload, 'import', upload.mapping));
+    },
+    async close(): Promise<void> {
+      for (const controller of running.values()) controller.abort(stopping);
+      await Promise.all(running.keys());
+    },
+  };
+}
+
+type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void };
+
+/** Returns the file's size. */
+async function storeFile(
+  files: UploadFiles,
+  upload: Upload,
+  { bytes, isTooLarge, stop }: ReceivedFile,
+  { signal, onProgress }: Watching,
+): Promise<number> {
+  let bytesRead = 0;
+  signal.addEventListener('abort', stop, { once: true });
+  async function* counted() {
+    for await (const chunk of bytes) {
+      bytesRead += chunk.length;
+      onProgress({ bytesRead, bytesTotal: upload.bytesTotal, rowsRead: 0 });
+      yield chunk;
+    }
+  }
+  await files.store(upload, counted(), signal).catch((cause: unknown) => {
+    const isOver = signal.aborted || Reflect.get(Object(cause), 'code') === 'ERR_STREAM_PREMATURE_CLOSE';
+    throw isOver
+      ? new Problem('unreadable', { sentence: 'The upload was interrupted. Upload the file again.' })
+      : cause;
+  });
+  if (isTooLarge()) throw new Problem('too_large', { sentence: tooLarge, field: 'file' });
+  return bytesRead;
+}
+
+export const tooLarge = `The file is larger than ${uploadBounds.bytes / 1_000_000} MB. Compress it with gzip, or split it.`;

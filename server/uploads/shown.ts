@@ -1,0 +1,42 @@
+/** What the page of an upload shows: the first rows as text, and a summary, both bounded. */
+import type { UploadRow, UploadSummary } from '../entities/upload.ts';
+import type { SampleRow } from '../import/run.ts';
+import type { Report } from '../import/report.ts';
+
+const longest = { text: 100, fields: 60, errors: 10, notes: 1000 };
+
+export function shownRows(rows: readonly SampleRow[]): UploadRow[] {
+  return rows.map((row) => {
+    if ('rejections' in row) {
+      const errors = row.rejections.map(({ field, message }) => (field === '' ? message : `${field} ${message}`));
+      return { line: row.line, values: [], errors: errors.slice(0, longest.errors) };
+    }
+    return { line: row.line, values: valuesOf(row.record).slice(0, longest.fields), errors: [] };
+  });
+}
+
+/** Each field with its value; a dot stands for a field inside an object, as in a CSV file. */
+function valuesOf(record: object, prefix = ''): [string, string][] {
+  return Object.entries(record).flatMap(([name, value]: [string, unknown]): [string, string][] => {
+    const field = prefix + name;
+    if (value === undefined) return [];
+    if (name === 'lineItems' && Array.isArray(value)) return [[field, `${value.length} lines`]];
+    if (Array.isArray(value)) return [[field, short(value.join(', '))]];
+    if (typeof value === 'object' && value !== null) return valuesOf(value, `${field}.`);
+    return [[field, value === null ? 'cleared' : short(typeof value === 'string' ? value : JSON.stringify(value))]];
+  });
+}
+
+const short = (text: string) => (text.length > longest.text ? `${text.slice(0, longest.text).toWellFormed()}…` : text);
+
+export function summaryOf({ read, created, updated, unchanged, rejected, notes, errors }: Report): UploadSummary {
+  return {
+    read,
+    created,
+    updated,
+    unchanged,
+    rejected,
+    notes: notes.map((note) => note.slice(0, longest.notes)),
+    errors: errors.slice(0, longest.errors).map(({ line, field, message }) => ({ line, field, message })),
+  };
+}

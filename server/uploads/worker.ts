@@ -1,0 +1,81 @@
+/**
+ * The thread that reads an uploaded file, checks and imports it, on a database connection of its own: a row that takes
+ * long delays no request.
+ */
+import type { ImportChoices } from '../entities/upload.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import { UsageError } from '../config.ts';
+import { openDatabase } from '../database/orm.ts';
+import { Organization } from '../entities/organization.ts';
+
+import { proposeChoices } from '../import/guess.ts';
+import { importFile, ImportBusy, planOf } from '../import/import-file.ts';
+import type { ImportOptions } from '../import/import-file.ts';
+import { inspectFile } from '../import/inspect.ts';
+import type { Inspection } from '../import/inspect.ts';
+import type { SampleRow } from '../import/run.ts';
+import { uploadBounds, writeFresh } from './files.ts';
+import { shownRows, summaryOf } from './shown.ts';
+import type { Job, Message, Outcome } from './thread.ts';
+
+const shown = { rows: 5, records: 500 };
+
+async function run(job: Job, signal: AbortSignal): Promise<Outcome> {
+  const inspection = (job.inspection as Inspection | null) ?? (await inspectFile(job.file, uploadBounds));
+  const proposal = proposeChoices(inspection, job.kind, job.remembered ?? {});
+  const choices: ImportChoices = job.choices ?? proposal.choices;
+  const found = { inspection, mapping: choices };
+  const plan = planOf(inspection, job.kind, choices);
+  const isClear = plan.faults.length + plan.questions.length === 0 && (job.choices !== null || proposal.isCertain);
+  if (!isClear) return { ...found, state: 'mapping' };
+  const database = await openDatabase(job.address, { poolSize: 2 });
+  try {
+    const organization = await database.orm.em.fork().findOneOrFail(Organization, { id: job.organizationId });
+    const { kind, file } = job;
+    const rejects = writeFresh(job.rejects);
+    const onProgress: ImportOptions['onProgress'] = (progress) => send({ progress });
+    const options = { database, organization, kind, file, inspection, choices, rejects, signal, onProgress };
+    return { ...found, ...(job.task === 'check' ? await check(options) : await load(options, job)) };
+  } finally {
+    await database.orm.close();
+  }
+}
+
+async function check(options: ImportOptions): Promise<Outcome> {
+  const rows: SampleRow[] = [];
+  const onRow = (row: SampleRow) => void (rows.length < shown.rows && rows.push(row));
+  const report = await importFile({ ...options, dryRun: true, maximumRows: uploadBounds.rows, onRow });
+  return { state: 'checked', rows: shownRows(rows), summary: summaryOf(report) };
+}
+
+async function load(options: ImportOptions, { memberId, fileName }: Job): Promise<Outcome> {
+  const records = { created: [] as string[], updated: [] as string[] };
+  const onRow: ImportOptions['onRow'] = (_, { id, outcome }) => {
+    if ((outcome === 'created' || outcome === 'updated') && records[outcome].length < shown.records)
+      records[outcome].push(id);
+  };
+  const audit = { memberId, fileName };
+  const report = await importFile({ ...options, audit, isWaiting: false, onRow });
+  // What was read of the file is personal data.
+  return { state: 'imported', rows: [], inspection: null, records, summary: summaryOf(report) };
+}
+
+function send(message: Message): void {
+  parentPort?.postMessage(message);
+}
+
+function failureOf(error: unknown): Message {
+  if (error instanceof ImportBusy) return { busy: error.message };
+  if (error instanceof UsageError) return { refused: error.message };
+  return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+const controller = new AbortController();
+parentPort?.on('message', () => controller.abort(new Error('The import was stopped.')));
+// The thread was started with a Job, by runInThread.
+void run(workerData as Job, controller.signal)
+  .then((outcome): Message => ({ outcome }), failureOf)
+  .then((message) => {
+    send(message);
+    parentPort?.close();
+  });

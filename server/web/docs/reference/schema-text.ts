@@ -1,0 +1,67 @@
+/** The schemas of the document in words, as tables in Markdown. */
+import { resolve } from '../../../../contract/openapi/document.ts';
+import type { Schema } from '../../../../contract/openapi/document.ts';
+
+export type Schemas = Record<string, Schema>;
+export type Field = { name: string; schema: Schema; isRequired: boolean };
+
+/** The fields of an object, each of its inner objects followed by its own, as `address.city` or `lineItems[].name`. */
+export function fieldsOf(schema: Schema, schemas: Schemas, prefix = ''): Field[] {
+  const { properties = {}, required = [] } = resolve(schema, schemas);
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const inner = nonNull(field.items ?? field, schemas);
+    const own = { name: prefix + name, schema: field, isRequired: required.includes(name) };
+    const path = `${prefix}${name}${field.items ? '[]' : ''}.`;
+    return inner.properties ? [own, ...fieldsOf(inner, schemas, path)] : [own];
+  });
+}
+
+/** The schema behind a reference, without its alternative `null`. */
+function nonNull(schema: Schema, schemas: Schemas): Schema {
+  const first = (schema.anyOf ?? [schema]).find(({ type }) => type !== 'null');
+  return resolve(first ?? schema, schemas);
+}
+
+const formats: Record<string, string> = {
+  'date-time': 'time',
+  email: 'email address',
+  uri: 'URL',
+  int32: 'integer',
+};
+
+/** `email address or null, at most 254 characters` */
+export function typeText(schema: Schema, schemas: Schemas): string {
+  const actual = nonNull(schema, schemas);
+  const nullable =
+    [schema.type, actual.type].flat().includes('null') || schema.anyOf?.some(({ type }) => type === 'null');
+  const limits = [
+    actual.maxLength !== undefined && actual.format !== 'date-time' && `at most ${Number(actual.maxLength)} characters`,
+    actual.type === 'integer' &&
+      actual.minimum !== undefined &&
+      `${Number(actual.minimum)} to ${Number(actual.maximum)}`,
+    actual.maxItems !== undefined && `at most ${Number(actual.maxItems)}`,
+    actual.default !== undefined && `default \`${JSON.stringify(actual.default).replaceAll('"', '')}\``,
+  ].filter((limit) => limit !== false);
+  return [`${baseText(actual, schemas)}${nullable ? ' or null' : ''}`, ...limits].join(', ');
+}
+
+function baseText(schema: Schema, schemas: Schemas): string {
+  const values = schema.enum ?? schema['x-extensible-enum'];
+  if (Array.isArray(values)) return values.map((value) => `\`${String(value)}\``).join(', ');
+  const type = [schema.type ?? []].flat().find((one) => one !== 'null') ?? 'any';
+  if (type === 'array') return `list of ${schema.items ? baseText(nonNull(schema.items, schemas), schemas) : 'values'}`;
+  if (type === 'string' && String(schema.pattern).includes('[0-9]*)(')) return 'decimal string';
+  return formats[String(schema.format)] ?? type;
+}
+
+/** A table in Markdown; a `|` in a cell is escaped. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+export const json = (value: unknown): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+
+/** `listCustomers` and `ProposalSentEvent` → `list-customers` and `proposal-sent-event`. */
+export const kebab = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();

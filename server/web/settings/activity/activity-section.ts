@@ -1,0 +1,123 @@
+/** The audit log in sentences; on the page of the keys, the latest of each kind. */
+import type { ScopedEntityManager } from '../../../database/tenant.ts';
+import { auditActions } from '../../../entities/audit-event.ts';
+import type { AuditAction, AuditEvent } from '../../../entities/audit-event.ts';
+import type { Member } from '../../../entities/organization.ts';
+import { readEvents } from '../../../records/audit-log.ts';
+import { readMemberNames } from '../../../records/member-names.ts';
+import type { MemberNames } from '../../../records/member-names.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { foldable } from '../page.ts';
+import { timeAgo } from '../time.ts';
+
+export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIns: AuditEvent[]; names: MemberNames };
+
+const shown = { change: 50, rejection: 20, sign_in: 20 } as const;
+
+/** Who signed in, and from where, is for admins. */
+export async function readActivity(em: ScopedEntityManager, { role }: Pick<Member, 'role'>): Promise<Activity> {
+  const changes = await readEvents(em, 'change', shown.change);
+  const rejections = await readEvents(em, 'rejection', shown.rejection);
+  const signIns = role === 'admin' ? await readEvents(em, 'sign_in', shown.sign_in) : [];
+  return { changes, rejections, signIns, names: await namesIn(em, [...changes, ...rejections, ...signIns]) };
+}
+
+/** The names of everybody whom these events are about. */
+export const namesIn = (em: ScopedEntityManager, events: readonly AuditEvent[]): Promise<MemberNames> =>
+  readMemberNames(
+    em,
+    events.flatMap(({ memberId, subjectId }) => [memberId, subjectId]),
+  );
+
+export function activitySection({ changes, rejections, signIns, names }: Activity): Html {
+  return foldable(
+    'activity',
+    'Activity',
+    html`${eventList('Changes', changes, names)} ${eventList('Rejected attempts', rejections, names)}
+      ${eventList('Sign-ins', signIns, names)}
+      <p><a href="/settings/activity">All activity</a></p>`,
+  );
+}
+
+const eventList = (title: string, events: AuditEvent[], names: MemberNames): Html | false =>
+  events.length > 0 &&
+  html`<h3>${title}</h3>
+    ${activityList(events, names)}`;
+
+export function activityList(events: readonly AuditEvent[], names: MemberNames): Html {
+  return html`<ol class="activity">
+    ${events.map((event) => html` <li><span>${sentence(event, names)}</span> ${timeAgo(event.createdAt)}</li>`)}
+  </ol>`;
+}
+
+const reasons: Record<string, string> = {
+  role: 'not an admin',
+  plan: 'no Team plan',
+  unknown: 'not found in this organization',
+  forged: 'the form did not come from a page of this service',
+};
+
+function sentence(event: AuditEvent, names: MemberNames): Html {
+  const { kind, action, memberId, subjectId, detail, reason, ipAddress } = event;
+  const who = html`<strong>${memberId === null ? withoutMember(event) : names.nameOf(memberId)}</strong>`;
+  if (kind === 'rejection')
+    return html`${who} was not allowed to ${auditActions[action]}${detail && html` <q>${detail}</q>`}:
+    ${reasons[reason ?? ''] ?? 'not possible'}`;
+  if (action === 'sign_in_failed')
+    return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from ${ipAddress}`;
+  if (action === 'signed_in') return html`${who} signed in from ${ipAddress}`;
+  return html`${who} ${done[action](event, names)}`;
+}
+
+/** Only the service itself, or an application about its own key, gives a reason for a change. */
+function withoutMember({ reason }: AuditEvent): string {
+  if (reason === 'application') return 'The application';
+  return reason === null ? 'An operator' : 'The service';
+}
+
+type Told = (event: AuditEvent, names: MemberNames) => Html;
+const quoted = (text: string | null) => html`<q>${text}</q>`;
+const aboutKey =
+  (verb: string): Told =>
+  ({ detail }) =>
+    html`${verb} ${quoted(detail)}`;
+const aboutEndpoint =
+  (verb: string): Told =>
+  ({ detail }) =>
+    html`${verb} webhook endpoint ${quoted(detail)}`;
+/** `own` is said of a member who did it to the own account. */
+const aboutMember =
+  (verb: string, own: string): Told =>
+  ({ memberId, subjectId }, names) =>
+    subjectId === memberId ? html`${own}` : html`${verb} ${names.nameOf(subjectId)}`;
+const aRole = (role: string | null) => (role === 'admin' ? 'an admin' : 'a member');
+
+const done: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, Told> = {
+  key_created: aboutKey('created'),
+  key_revoked: aboutKey('revoked'),
+  key_replaced: aboutKey('replaced'),
+  key_renamed: ({ detail, previous }) => html`renamed ${quoted(previous)} to ${quoted(detail)}`,
+  records_imported: ({ detail }) => html`imported ${detail}`,
+  records_exported: ({ detail }) => html`exported ${detail}`,
+  customer_erased: ({ detail }) => html`erased the personal data of customer ${detail}`,
+  external_id_released: ({ detail }) => html`let the external id of erased customer ${detail} be used again`,
+  webhook_created: aboutEndpoint('created'),
+  webhook_changed: aboutEndpoint('changed'),
+  webhook_switched_on: aboutEndpoint('switched on'),
+  webhook_switched_off: aboutEndpoint('switched off'),
+  webhook_secret_replaced: aboutEndpoint('replaced the secret of'),
+  webhook_removed: aboutEndpoint('removed'),
+  webhook_tested: aboutEndpoint('sent a test to'),
+  webhook_resent: aboutEndpoint('sent events again to'),
+  member_added: ({ detail, subjectId }, names) => html`added ${names.nameOf(subjectId)} as ${aRole(detail)}`,
+  member_removed: aboutMember('removed', 'left the organization'),
+  role_changed: ({ subjectId, detail }, names) => html`made ${names.nameOf(subjectId)} ${aRole(detail)}`,
+  password_link_issued: aboutMember('issued a password link for', 'requested a password link'),
+  password_changed: aboutMember('changed the password of', 'changed their password'),
+  sessions_ended: aboutMember('ended sessions of', 'ended other sessions'),
+  plan_changed: ({ detail, previous }) => html`changed the plan from ${previous} to ${detail}`,
+  currency_changed: ({ detail, previous }) => html`changed the currency from ${previous} to ${detail}`,
+  organization_renamed: ({ detail, previous }) =>
+    html`renamed the organization from ${quoted(previous)} to ${quoted(detail)}`,
+};

@@ -1,0 +1,143 @@
+/** The consent page: who asks for a key, for which organization, and what the key may do. */
+import type { Visitor } from '../../../accounts/sign-in.ts';
+import type { Authorization, Parameters } from '../../../connect/authorization.ts';
+import { consentPath } from '../../../connect/metadata.ts';
+import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
+import type { ApiKey, Member } from '../../../entities/organization.ts';
+import { publicId } from '../../../records/public-id.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { hiddenToken } from '../fields.ts';
+import { expiryField } from '../keys/keys-page.ts';
+import { notice } from '../page.ts';
+import type { Page } from '../page.ts';
+import { timeDay } from '../time.ts';
+
+/** What the application asks for, and how it was sent, for the form to send again. */
+export type Asked = { authorization: Authorization; sent: Parameters };
+
+type ConnectView = Asked & {
+  visitor: Visitor;
+  /** Back to the application, without a key. */
+  cancelUrl: string;
+  csrfToken: string;
+  /** Whom a member asks. */
+  admins: Pick<Member, 'name' | 'email'>[];
+  /** The key that this one replaces. */
+  before: ApiKey | undefined;
+  failure?: string | undefined;
+};
+
+export function connectPage(view: ConnectView): Page {
+  const { visitor, authorization, cancelUrl, failure } = view;
+  const { client, redirectUri } = authorization;
+  const obstacle = obstacleOf(view);
+  const main = html`<article class="card">
+      <h1>Connect ${client.name}?</h1>
+      <p>An application asks for an API key of <strong>${visitor.organization.name}</strong>.</p>
+      ${notice('failed', failure)}
+      <dl class="fields">
+        <div>
+          <dt>Application</dt>
+          <dd>${client.name} ${publisher(authorization)}</dd>
+        </div>
+        <div>
+          <dt>The key is sent to</dt>
+          <dd>${destination(redirectUri)}</dd>
+        </div>
+        <div>
+          <dt>You are signed in as</dt>
+          <dd>${visitor.member.name}<br /><small>${visitor.member.email}</small></dd>
+        </div>
+        <div>
+          <dt>The application will be able to</dt>
+          <dd>${powers}</dd>
+        </div>
+      </dl>
+      ${obstacle ? html`<div class="notice plain">${obstacle}</div>` : consentForm(view)}
+      <p>
+        <a href="${cancelUrl}" role="button" class="secondary outline full" rel="noreferrer">Cancel and return</a>
+      </p>
+    </article>
+    ${visitor.memberships.length > 1 && organizationForm(view)}`;
+  const connecting = { formAction: formActionOf(redirectUri) };
+  return { title: `Connect ${client.name}`, main, connecting };
+}
+
+/** What a key may do: v1 has no scopes. */
+const powers = html`<ul>
+  <li>read all customers, proposals and catalog items</li>
+  <li>create and change customers</li>
+  <li>create catalog items</li>
+</ul>`;
+
+const publisher = ({ client }: Authorization): Html =>
+  client.publisher === undefined
+    ? html`<span class="badge warm">Not verified</span>
+        <small>Any application can use this name. Continue only if you started this yourself.</small>`
+    : html`<span class="badge on">Verified</span> <small>published by ${client.publisher}</small>`;
+
+const destination = (redirectUri: string): Html =>
+  isLoopback(new URL(redirectUri))
+    ? html`a program on this computer <small>(${hostOf(redirectUri)})</small>`
+    : html`<strong>${hostOf(redirectUri)}</strong>`;
+
+/** Why this person cannot create the key, and what to do. */
+function obstacleOf({ visitor: { member, organization }, admins }: ConnectView): Html | undefined {
+  if (organization.plan !== 'team')
+    return html`<p>
+      API keys and API access need the Team plan. ${organization.name} is on the Free plan, so nothing can be connected
+      to it yet.
+    </p>`;
+  if (member.role === 'admin') return undefined;
+  return html`<p>Only admins of ${organization.name} can connect applications. Ask one of them to do it:</p>
+    <ul>
+      ${admins.map(({ name, email }) => html`<li>${name} (${email})</li>`)}
+    </ul>`;
+}
+
+const consentForm = ({ visitor, sent, csrfToken, before }: ConnectView): Html =>
+  html`<form method="post" action="${consentPath}">
+    ${hiddenToken(csrfToken)} ${hidden('organization', publicId('organization', visitor.organization.id))}
+    ${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField}
+    <p class="quiet">
+      ${
+        before
+          ? html`The new key replaces “${before.name}”, which you connected on ${timeDay(before.createdAt)} and which
+            keeps working for another day.`
+          : 'This creates a key under API Keys. Revoke it there to disconnect the application at once.'
+      }
+    </p>
+    <button type="submit">Create key and connect</button>
+  </form>`;
+
+const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}" />`;
+
+/** Another organization of the same person; afterward this page opens again. */
+const organizationForm = ({ visitor, sent, csrfToken }: ConnectView): Html =>
+  html`<article class="card">
+    <form method="post" action="/settings/organization">
+      ${hiddenToken(csrfToken)} ${hidden('next', `${consentPath}?${new URLSearchParams(sent).toString()}`)}
+      <label for="organization">Connect another organization</label>
+      <select id="organization" name="organization">
+        ${visitor.memberships.map(
+          ({ organizationId: id, organizationName: name }) =>
+            html`<option value="${publicId('organization', id)}" ${id === visitor.organization.id && html` selected`}>
+              ${name}
+            </option>`,
+        )}
+      </select>
+      <button class="secondary outline" type="submit">Switch</button>
+    </form>
+  </article>`;
+
+/** For a request that no person can repair. */
+export function rejectedPage(sentence: string, returnTo: string | undefined): Page {
+  const main = html`<article class="card">
+    <h1>This application cannot be connected</h1>
+    <p>${sentence}</p>
+    <p class="quiet">Nothing was changed. Start again from the application; if this page returns, tell its makers.</p>
+    ${returnTo !== undefined && html`<p><a href="${returnTo}" role="button" class="outline" rel="noreferrer">Return to ${hostOf(returnTo)}</a></p>`}
+  </article>`;
+  return { title: 'Not connected', main, connecting: { formAction: '' } };
+}

@@ -1,0 +1,134 @@
+/** Downloads of an organization's records as they are at one moment, for admins. */
+import { pipeline } from 'node:stream/promises';
+import type { Router } from 'express';
+import { parseInstant } from '../../../../contract/instant.ts';
+import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
+import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
+import { spooled } from '../../../export/spool.ts';
+import { fieldOf, Problem } from '../../../problems/problem.ts';
+import type { SettingsProblem } from '../../../problems/problem.ts';
+import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
+import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
+import type { SettingsContext } from '../context.ts';
+import { field } from '../fields.ts';
+import { importPage } from '../import/import-page.ts';
+import { sendPage } from '../page.ts';
+import type { Change } from '../session-guard.ts';
+import { orProblem } from '../visit.ts';
+
+/** An organization has one at a time, which ends where nobody reads on. */
+const bounds = { idleMs: 30_000, wholeMs: 10 * 60_000 };
+/** Reading the records takes a connection and a snapshot: more exports wait for their turn. */
+const snapshots = 2;
+const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
+
+type ExportRequest = { kind: ExportKind; format: ExportFormat; updatedSince: string | undefined };
+
+export function exportRoutes(router: Router, { guard }: SettingsContext): void {
+  /** Of organizations. */
+  const running = new Set<string>();
+  const takeTurn = createTurns(snapshots);
+
+  router.post(
+    '/exports',
+    guard.change('records_exported', async (change) => {
+      const { id } = change.signed.organization;
+      // Taken before anything is awaited, so that no other request can take it meanwhile.
+      const isFree = !running.has(id);
+      running.add(id);
+      try {
+        const problem = await orProblem(download(change, isFree, takeTurn));
+        if (problem) await showProblem(change, problem);
+      } finally {
+        if (isFree) running.delete(id);
+      }
+    }),
+  );
+}
+
+async function showProblem(change: Change, problem: SettingsProblem): Promise<void> {
+  const { request, response, signed, csrfToken, context } = change;
+  if (fieldOf(problem) === undefined) throw problem;
+  const found = await context.uploads.find(signed.organization);
+  const exporting = { since: field(request.body, 'since'), problem: problem.message };
+  sendPage(response, importPage({ signed, csrfToken, ...found, exporting }), problem.status);
+}
+
+async function download(change: Change, isFree: boolean, takeTurn: Turns): Promise<undefined> {
+  const requested = exportRequestOf(change.request.body);
+  await admit(change, requested, isFree);
+  await send(change, requested, takeTurn);
+}
+
+function admit({ visitor: { em, member } }: Change, { kind, format }: ExportRequest, isFree: boolean): Promise<void> {
+  const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}`;
+  const entry = { action: 'records_exported', memberId: member.id, detail } as const;
+  return auditingRejections(em, entry, () =>
+    em.fork().transactional(async (inner) => {
+      requireTeam(await requireAdmin(inner, member, 'import and export'), 'Import and export need');
+      if (!isFree)
+        throw new Problem('too_many', {
+          sentence: 'An export of this organization is still running. Try again when it is done.',
+          retryAfterSeconds: 60,
+        });
+      recordEvent(inner, entry);
+    }),
+  );
+}
+
+async function send(
+  { signed: { organization }, response, context }: Change,
+  { kind, format, updatedSince }: ExportRequest,
+  takeTurn: Turns,
+): Promise<void> {
+  const { database } = context;
+  const pieces = exportRecords({
+    database,
+    organizationId: organization.id,
+    kind,
+    format,
+    updatedSince,
+    byteOrderMark: true,
+  });
+  const day = new Date().toISOString().slice(0, 10);
+  response.attachment(`${organization.slug}-${kind}-${day}.${format}`);
+  response.set({ 'Content-Type': types[format], 'Cache-Control': 'no-store' });
+  response.setTimeout(bounds.idleMs, () => response.destroy());
+  try {
+    await pipeline(spooled(takeTurn(pieces)), response, { signal: AbortSignal.timeout(bounds.wholeMs) });
+  } catch (error) {
+    // Too late for an error page: closing the connection marks the download as incomplete.
+    response.locals.failure = error;
+    response.destroy();
+  }
+}
+
+type Turns = ReturnType<typeof createTurns>;
+
+/** Lets so many sources be read at once; the others begin when one of them has ended. */
+function createTurns(atOnce: number) {
+  let free = atOnce;
+  const waiting: (() => void)[] = [];
+  return async function* take<T>(source: AsyncIterable<T>): AsyncGenerator<T> {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      yield* source;
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+function exportRequestOf(body: unknown): ExportRequest {
+  const kind = exportKinds.find((name) => name === field(body, 'kind'));
+  const format = exportFormats.find((name) => name === field(body, 'format'));
+  if (!kind || !format) throw new Problem('invalid', { sentence: 'Choose what to export and the format.' });
+  const typed = field(body, 'since').trim();
+  const updatedSince = typed === '' ? undefined : parseInstant(typed);
+  if (typed !== '' && updatedSince === undefined)
+    throw new Problem('invalid', { sentence: 'Enter a date, such as 2026-03-01.', field: 'since' });
+  return { kind, format, updatedSince };
+}

@@ -1,0 +1,123 @@
+/** An upload as the page shows it: while it is worked on, checked, interrupted, or at its end. */
+import type { Upload, UploadSummary } from '../../../entities/upload.ts';
+import { isInterrupted } from '../../../entities/upload.ts';
+import { isOpen } from '../../../uploads/uploads.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { hiddenToken } from '../fields.ts';
+import { notice } from '../page.ts';
+import { previewTable } from './preview-table.ts';
+import { count } from '../usage/usage-chart.ts';
+
+const pathOf = ({ id }: Upload) => `/settings/imports/${id}`;
+const rows = (number: number) => `${count(number)} ${number === 1 ? 'row' : 'rows'}`;
+const working: Partial<Record<Upload['state'], string>> = {
+  uploading: 'Uploading',
+  checking: 'Checking',
+  importing: 'Importing',
+};
+
+/** The part with `data-live` is requested again by the script until it is gone. */
+export function workingSection(upload: Upload, csrfToken: () => string): Html {
+  const { state, fileName, bytesRead, bytesTotal, rowsRead } = upload;
+  const percent = bytesTotal === 0 ? 0 : Math.floor((bytesRead / bytesTotal) * 100);
+  return html` <section class="card" aria-labelledby="import">
+    <h2 id="import">${working[state]} ${fileName}</h2>
+    <div data-live>
+      <progress value="${percent}" max="100" aria-label="${working[state]}"></progress>
+      <p>${percent}%${state !== 'uploading' && `, ${rows(rowsRead)}`}</p>
+    </div>
+    <p class="quiet">
+      ${state === 'uploading' ? 'Keep this page open until the upload finishes.' : 'You can close this page; the import continues.'}
+    </p>
+    <form method="post" action="${pathOf(upload)}/discard">
+      ${hiddenToken(csrfToken())} <button type="submit" class="secondary outline">Cancel</button>
+    </form>
+  </section>`;
+}
+
+type Shown = { hasRejects: boolean; csrfToken: () => string };
+
+export function checkedSection(upload: Upload, { hasRejects, csrfToken }: Shown): Html {
+  const { fileName, kind, summary, failure } = upload;
+  const wasInterrupted = isInterrupted(upload);
+  const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
+  return html` <section class="card" aria-labelledby="import">
+    <h2 id="import">${wasInterrupted ? html`The import of ${fileName} was interrupted` : html`Import ${fileName}?`}</h2>
+    ${notice('failed', failure ?? undefined)}
+    ${wasInterrupted ? html`<p>The server was stopped after ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>Nothing has been imported yet. This is what the import would do with ${kind} in the file:</p>`}
+    ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}
+    ${previewTable(upload.rows)} ${changes === 0 && !wasInterrupted && html`<p>The import would change nothing.</p>`}
+    <div class="choices">
+      ${
+        (changes > 0 || wasInterrupted) &&
+        html`<form method="post" action="${pathOf(upload)}/start">
+          ${hiddenToken(csrfToken())}
+          <button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>
+        </form>`
+      }
+      ${isOpen(upload) && html`<a role="button" class="secondary outline" href="${pathOf(upload)}/columns">Change what the columns mean</a>`}
+      <form method="post" action="${pathOf(upload)}/discard">
+        ${hiddenToken(csrfToken())} <button type="submit" class="secondary outline">Discard the file</button>
+      </form>
+    </div>
+  </section>`;
+}
+
+/** What became of the latest file. */
+export function endedSection(upload: Upload, hasRejects: boolean): Html {
+  const { state, fileName, summary, failure, erasedAt } = upload;
+  if (state === 'imported' && summary)
+    return html` <section class="card" aria-labelledby="ended">
+      <h2 id="ended">${fileName} was imported</h2>
+      ${summarySection(upload, summary, hasRejects)}
+      <p><a href="${pathOf(upload)}">The records that it created and changed</a></p>
+    </section>`;
+  const stopped = erasedAt
+    ? 'was discarded, because it may contain the customer whose personal data was erased. Upload it again without the customer.'
+    : 'had not been checked when the server was stopped. Nothing was imported. Upload it again.';
+  const reason = failure ?? `${fileName} ${stopped}`;
+  return html`${notice('failed', isOpen(upload) ? html`${reason} <a href="${pathOf(upload)}/columns">Change what the columns mean</a>` : reason)}`;
+}
+
+/** What an import did. */
+export const summarySection = (upload: Upload, summary: UploadSummary, hasRejects: boolean): Html =>
+  html`${figures(summary, ['created', 'updated'])} ${notesAndErrors(upload, summary, hasRejects)}`;
+
+/** How many rows were, or would be, created, updated, left as they are and rejected. */
+const figures = ({ created, updated, unchanged, rejected }: UploadSummary, [first, second]: [string, string]): Html =>
+  html`<dl class="figures">
+    ${[
+      [first, created],
+      [second, updated],
+      ['unchanged', unchanged],
+      ['rejected', rejected],
+    ].map(
+      ([label, number]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${count(Number(number))}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
+function notesAndErrors(upload: Upload, { notes, errors, rejected }: UploadSummary, hasRejects: boolean): Html {
+  const list = (lines: (Html | string)[]) =>
+    lines.length > 0 &&
+    html`<ul>
+      ${lines.map((line) => html`<li>${line}</li>`)}
+    </ul>`;
+  const problems = errors.map(
+    ({ line, field, message }) => html`Line ${line}: ${field !== '' && html`<code>${field}</code>`} ${message}`,
+  );
+  return html`${list(notes)}
+  ${
+    rejected > 0 &&
+    html`<h3>Rejected rows</h3>
+      ${list(problems)}
+      <p class="quiet">
+        ${rejected > errors.length && 'Showing the first ones.'}
+        ${hasRejects && html`<a href="${pathOf(upload)}/rejected">Download the rejected rows with the reasons</a>, correct them, and import that file.`}
+      </p>`
+  }`;
+}

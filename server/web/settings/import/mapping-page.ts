@@ -1,0 +1,112 @@
+/** What the columns of an uploaded file mean: each with its first values beside the field that it fills. */
+import type { Upload, ImportChoices } from '../../../entities/upload.ts';
+import type { FieldInfo } from '../../../import/fields.ts';
+import type { Column, Inspection } from '../../../import/inspect.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { hiddenToken, selectField } from '../fields.ts';
+import { notice } from '../page.ts';
+
+export type MappingForm = {
+  /** The columns that can be chosen for, in the order of the file, with what each one fills now. */
+  columns: (Pick<Column, 'name' | 'samples'> & { index: number; chosen: string })[];
+  fields: FieldInfo[];
+  matches: readonly NonNullable<ImportChoices['match']>[];
+  preset: string | undefined;
+  /** What is open: each reading with what it makes of the examples. */
+  questions: { about: 'decimalPoint' | 'dateOrder'; readings: { value: string; label: string }[] }[];
+  faults: string[];
+  /** Whether a question is still open. */
+  isUnanswered: boolean;
+};
+
+const kept = { preset: 'preset', metadata: 'metadata', nothing: '' };
+
+export function mappingSection(upload: Upload, form: MappingForm, csrfToken: () => string): Html {
+  const { id, fileName, mapping, kind } = upload;
+  return html` <section class="card" aria-labelledby="import">
+    <h2 id="import">What is in ${fileName}?</h2>
+    <p>Nothing has been imported yet. Choose the field of each column; the first values show what it contains.</p>
+    ${form.faults.length > 0 && notice('failed', faultList(form.faults))}
+    <form method="post" action="/settings/imports/${id}/columns" class="stack mapped" data-busy="Checking…">
+      ${hiddenToken(csrfToken())} ${form.questions.map((question) => questionField(question, mapping))}
+      <div class="mapping">${form.columns.map((column) => columnField(column, form))}</div>
+      ${kind === 'items' && selectField({ id: 'type', label: 'Items without a type are', options: types, chosen: mapping.type })}
+      ${form.matches.length > 1 && choiceField('match', 'Which record does a row change?', matchReadings(form), mapping.match ?? 'externalId')}
+      <button type="submit">Check the file</button>
+    </form>
+    <form method="post" action="/settings/imports/${id}/discard">
+      ${hiddenToken(csrfToken())} <button type="submit" class="secondary outline">Discard the file</button>
+    </form>
+  </section>`;
+}
+
+const types = { '': 'rejected', product: 'products', service: 'services' };
+
+const faultList = (faults: readonly string[]): Html =>
+  html`${faults.map((fault, index) => html`${index > 0 && html`<br />`}${sentence(fault)}`)}`;
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, '.');
+
+function columnField({ index, name, samples, chosen }: MappingForm['columns'][number], form: MappingForm): Html {
+  const id = `field-${index}`;
+  const options: [string, string][] = [
+    [kept.nothing, 'Do not import'],
+    ...form.fields.map(({ name: field, label, type, isRequired }): [string, string] => [
+      field,
+      `${label} (${type}${isRequired ? ', required' : ''})`,
+    ]),
+    [kept.metadata, 'Keep in metadata'],
+  ];
+  if (form.preset) options.unshift([kept.preset, `As usual for ${form.preset}`]);
+  return html`<div>
+    <label for="${id}">${name}</label>
+    <p class="quiet" id="${id}-values">${samples.length > 0 ? samples.join(' · ') : 'No values'}</p>
+    <select id="${id}" name="${id}" aria-describedby="${id}-values">
+      ${options.map(([value, text]) => html`<option value="${value}" ${value === chosen && html` selected`}>${text}</option>`)}
+    </select>
+  </div>`;
+}
+
+const questionTitles = {
+  decimalPoint: 'How are numbers written in this file?',
+  dateOrder: 'How are dates written in this file?',
+};
+
+const questionField = ({ about, readings }: MappingForm['questions'][number], mapping: ImportChoices): Html =>
+  choiceField(about, questionTitles[about], readings, mapping[about]);
+
+function matchReadings({ matches }: MappingForm): { value: string; label: string }[] {
+  const known = 'A row changes the record that has its';
+  const labels = {
+    externalId: `${known} external id, and creates one where there is none. Safe to import again.`,
+    email: `${known} email address, and creates one where there is none. Every row needs an address.`,
+    sku: `${known} SKU, and creates one where there is none. Every row needs a SKU.`,
+    none: 'Every row creates a record, again each time that the file is imported.',
+  };
+  return matches.map((value) => ({ value, label: labels[value] }));
+}
+
+const choiceField = (
+  name: string,
+  title: string,
+  choices: readonly { value: string; label: string }[],
+  chosen: string | undefined,
+): Html =>
+  html`<fieldset class="field">
+    <legend>${title}</legend>
+    ${choices.map(
+      ({ value, label }) =>
+        html`<label
+          ><input
+            type="radio"
+            name="${name}"
+            value="${value}"
+            required
+            ${value === chosen && html` checked`}
+          />${label}</label
+        >`,
+    )}
+  </fieldset>`;
+
+/** What the inspection of an upload found: it was stored as it was made. */
+export const inspectionOf = ({ inspection }: Upload): Inspection | null => inspection as Inspection | null;

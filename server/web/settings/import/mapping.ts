@@ -1,0 +1,98 @@
+/** Between the form about a file's columns and the choices that an import takes. */
+import { trimDecimal } from '../../../../contract/decimal.ts';
+import type { Upload, ImportChoices } from '../../../entities/upload.ts';
+import { metadataFieldOf } from '../../../import/columns.ts';
+import { describeFields } from '../../../import/fields.ts';
+import { kinds, planOf } from '../../../import/import-file.ts';
+import { isReportHeader, reportColumns } from '../../../import/rejects.ts';
+import { readDate, readNumber } from '../../../import/values.ts';
+import { field } from '../fields.ts';
+import { inspectionOf } from './mapping-page.ts';
+import type { MappingForm } from './mapping-page.ts';
+
+/** The form for an upload whose columns can be chosen; its file has been inspected. */
+export function mappingForm(upload: Upload, choices: ImportChoices): MappingForm {
+  const inspection = inspectionOf(upload);
+  if (!inspection) throw new Error('The file of the upload was not inspected.');
+  const kind = kinds[upload.kind];
+  const { faults, questions, fields, preset } = planOf(inspection, upload.kind, choices);
+  const first = firstOf(inspection.columns);
+  return {
+    columns: inspection.columns.slice(first).map(({ name, samples }, at) => {
+      const index = at + first;
+      const isUsual = preset !== undefined && choices.map?.[name] === undefined;
+      return { name, samples, index, chosen: isUsual ? 'preset' : optionOf(fields[index], kind.columns) };
+    }),
+    fields: describeFields(kind),
+    matches: kind.matches,
+    preset,
+    faults,
+    isUnanswered: questions.length > 0,
+    questions: [
+      ...questions.map(({ about, examples }) => ({ about, readings: readings[about](examples) })),
+      // What was answered before can be answered otherwise.
+      ...(choices.decimalPoint ? [{ about: 'decimalPoint' as const, readings: readings.decimalPoint([]) }] : []),
+      ...(choices.dateOrder ? [{ about: 'dateOrder' as const, readings: readings.dateOrder([]) }] : []),
+    ],
+  };
+}
+
+/** The columns in front of a report's own rows are not imported. */
+const firstOf = (columns: readonly { name: string }[]) =>
+  isReportHeader(columns.map(({ name }) => name)) ? reportColumns.length : 0;
+
+function optionOf(name: string | undefined, fields: readonly string[]): string {
+  if (name === undefined || fields.includes(name)) return name ?? '';
+  return name.startsWith('metadata.') ? 'metadata' : 'preset';
+}
+
+const readings = {
+  decimalPoint: (examples: readonly string[]) =>
+    ([',', '.'] as const).map((point) => ({
+      value: point,
+      label: `With a decimal ${point === ',' ? 'comma' : 'point'}${meaning(examples, (text) => shortNumber(readNumber(text, point)))}`,
+    })),
+  dateOrder: (examples: readonly string[]) =>
+    (['day-month', 'month-day'] as const).map((order) => ({
+      value: order,
+      label: `The ${order === 'day-month' ? 'day' : 'month'} first${meaning(examples, (text) => readDate(text, order))}`,
+    })),
+};
+
+const shortNumber = (text: string) => (/^-?\d+\.\d+$/.test(text) ? trimDecimal(text) : text);
+
+function meaning(examples: readonly string[], read: (text: string) => string): string {
+  const told = examples.map((example) => {
+    const value = read(example);
+    return value.startsWith('"') ? `${example} is rejected` : `${example} is ${value}`;
+  });
+  return told.length > 0 ? `: ${told.join(', ')}` : '';
+}
+
+/** The fields that a table of customers or items can fill. */
+export const importFields = () => ({
+  customers: describeFields(kinds.customers),
+  items: describeFields(kinds.items),
+});
+
+/** What was chosen in the form. */
+export function choicesIn(upload: Upload, body: unknown): ImportChoices {
+  const { columns, matches } = kinds[upload.kind];
+  const all = inspectionOf(upload)?.columns ?? [];
+  const map: Record<string, string> = {};
+  for (const [index, { name }] of all.entries()) {
+    const chosen = field(body, `field-${index}`);
+    if (index < firstOf(all) || chosen === 'preset') continue;
+    if (chosen === 'metadata') map[name] = name.startsWith('metadata.') ? name : metadataFieldOf(name);
+    else map[name] = columns.includes(chosen) ? chosen : '';
+  }
+  const oneOf = <Value extends string>(name: string, values: readonly Value[]) =>
+    values.find((value) => value === field(body, name));
+  return {
+    map,
+    decimalPoint: oneOf('decimalPoint', ['.', ',']),
+    dateOrder: oneOf('dateOrder', ['day-month', 'month-day']),
+    match: oneOf('match', matches),
+    type: oneOf('type', ['product', 'service']),
+  };
+}

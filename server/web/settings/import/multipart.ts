@@ -1,0 +1,77 @@
+/** Forms with a file. The fields come before the file, so that the session guard checks them before the file is received. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy } from '@fastify/busboy';
+import type { BusboyHeaders } from '@fastify/busboy';
+import type { Request, RequestHandler, Response } from 'express';
+import { Problem } from '../../../problems/problem.ts';
+import { slowRequests } from '../../slow-requests.ts';
+
+export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean };
+
+const patience = { idleMs: 30_000, wholeMs: 15 * 60_000 };
+
+const received = new WeakMap<IncomingMessage, ReceivedFile>();
+/** The form's file, unread; undefined where none was chosen. */
+export const receivedFile = (request: IncomingMessage): ReceivedFile | undefined => received.get(request);
+
+const limits = { fieldNameSize: 100, fieldSize: 16_384, fields: 20, files: 1, parts: 30, headerPairs: 20 };
+
+/** Reads the fields up to the file; `most` is its largest size in bytes. */
+export const readFormWithFile =
+  (most: number): RequestHandler =>
+  async (request, response, next) => {
+    if (!request.is('multipart/form-data')) return next();
+    try {
+      request.body = await fieldsUpToFile(request, response, most);
+    } catch (cause) {
+      const sentence = 'The form could not be read. Open the page again.';
+      throw new Problem('unreadable', { sentence }, { cause });
+    }
+    next();
+  };
+
+function fieldsUpToFile(request: Request, response: Response, most: number): Promise<Record<string, string>> {
+  // Fields have any name: a prototype must not be among them.
+  const fields: Record<string, string> = Object.create(null) as Record<string, string>;
+  // Express has checked that there is a content type.
+  const form = new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, fileSize: most } });
+  form.on('field', (name, value) => (fields[name] = name in fields ? '' : value));
+  return new Promise((resolve, reject) => {
+    form.on('file', (name, stream, fileName) => {
+      stream.on('error', () => undefined);
+      if (name !== 'file' || !fileName) {
+        stream.resume();
+        return;
+      }
+      // Whatever the response is, the rest of the body goes somewhere, so that the browser sees the response.
+      response.once('finish', () => stream.resume());
+      request.once('close', () => {
+        if (!request.complete) stream.destroy();
+      });
+      received.set(request, { name: fileName, stream, isTooLarge: () => stream.truncated ?? false });
+      resolve(fields);
+    });
+    form.on('finish', () => resolve(fields));
+    form.on('error', reject);
+    request.pipe(form);
+  });
+}
+
+/** The file's bytes. Its admitted sender has more time than others, as long as bytes arrive. */
+export async function* bytesOf(request: IncomingMessage, { stream }: ReceivedFile): AsyncGenerator<Buffer> {
+  slowRequests.add(request);
+  const end = () => void request.destroy();
+  const whole = setTimeout(end, patience.wholeMs);
+  let idle = setTimeout(end, patience.idleMs);
+  try {
+    for await (const chunk of stream) {
+      clearTimeout(idle);
+      yield chunk as Buffer;
+      idle = setTimeout(end, patience.idleMs);
+    }
+  } finally {
+    clearTimeout(whole);
+    clearTimeout(idle);
+  }
+}

@@ -1,0 +1,75 @@
+/** A list of records: search, filters and pages, by the API's own list. */
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { selectField, textField } from '../fields.ts';
+import { notice } from '../page.ts';
+import type { Page, Section, Signed } from '../page.ts';
+import { recordTable } from '../record-table.ts';
+import { recordKinds, recordPath } from './record-kinds.ts';
+import type { RecordKind } from './record-kinds.ts';
+
+export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor: string | null } };
+type View = {
+  signed: Signed;
+  kind: RecordKind;
+  /** What was asked for, by parameter. */
+  query: Readonly<Record<string, string>>;
+  /** The page, or why there is none. */
+  found: Listed | string;
+};
+
+export const sectionOf = ({ name }: RecordKind): Section => `/settings/${name}`;
+
+export function recordsPage(view: View): Page {
+  const { signed, kind, found } = view;
+  const main = html` <h1>${kind.label}</h1>
+    ${searchForm(view)} ${typeof found === 'string' ? notice('failed', found) : results(view, found)}`;
+  return { title: kind.label, main, signed, current: sectionOf(kind) };
+}
+
+function searchForm({ kind, query }: View): Html {
+  const shown = new Set(['q', 'cursor', ...kind.filters.map(({ name }) => name)]);
+  // A filter without a field of its own, such as a proposal's customer, stays until the search is cleared.
+  const hidden = Object.entries(query).filter(([name]) => !shown.has(name));
+  const isFiltered = Object.keys(query).some((name) => name !== 'cursor');
+  return html`<form method="get" action="${sectionOf(kind)}" class="search">
+    ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${textField({ id: 'q', label: 'Search', value: query.q, most: 100, isOptional: true, hint: kind.searched })}
+    ${kind.filters.map(({ name, label, options }) => selectField({ id: name, label, options, chosen: query[name] }))}
+    <button type="submit">Search</button>
+    ${isFiltered && html`<a href="${sectionOf(kind)}">Clear</a>`}
+  </form>`;
+}
+
+function results({ kind, query }: View, { data, pagination }: Listed): Html {
+  const rows = data.map((record) => {
+    // The operation's response has the type that the kind's own row takes.
+    const [name = '', ...cells] = kind.row(record as never);
+    return { head: html`<a href="${recordPath(kind.name, record.id)}">${name}</a>`, cells };
+  });
+  const { cursor, ...filters } = query;
+  const pathWith = (more: Record<string, string>) => {
+    const search = new URLSearchParams({ ...filters, ...more }).toString();
+    return search === '' ? sectionOf(kind) : `${sectionOf(kind)}?${search}`;
+  };
+  const empty =
+    Object.keys(filters).length > 0 ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
+  const { nextCursor } = pagination;
+  return html`${recordTable({ label: kind.label, heads: kind.heads, rows, empty })}
+    <nav class="pages" aria-label="Pages">
+      ${cursor !== undefined && html`<a href="${pathWith({})}">First page</a>`}
+      ${nextCursor !== null && html`<a href="${pathWith({ cursor: nextCursor })}" rel="next">Next page</a>`}
+    </nav>`;
+}
+
+/** Customers, proposals and items need the Team plan, as the API does. */
+export function recordsNeedTeamPage(signed: Signed, kind: RecordKind): Page {
+  const main = html`<h1>${kind.label}</h1>
+    <div class="notice plain">
+      <p>
+        ${recordKinds.map(({ label }) => label).join(', ')} are kept, but need the Team plan to be read.
+        ${signed.organization.name} is on the Free plan.
+      </p>
+    </div>`;
+  return { title: kind.label, main, signed, current: sectionOf(kind) };
+}

@@ -1,0 +1,137 @@
+/** The pages for people who are not signed in: sign in, choose a password by a link, and get a new link. */
+import { linkHours } from '../../../accounts/password-links.ts';
+import { consentPath } from '../../../connect/metadata.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { passwordField, passwordHint, textField } from '../fields.ts';
+import { notice } from '../page.ts';
+import type { Page } from '../page.ts';
+
+/** Why the visitor is on this page, by the value of `?after=`. */
+const arrivals: Record<string, string> = {
+  'signed-out': 'You are signed out.',
+  'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you were.',
+};
+const failures: Record<string, string> = {
+  'single-sign-on':
+    'Single sign-on failed. You must be a member, and your provider must have verified your email address.',
+};
+
+export type SignInView = {
+  email?: string;
+  /** Where to go afterward. */
+  next?: string;
+  after?: string;
+  failure?: string;
+  /** What is missing from the form. */
+  problems?: { email?: string | undefined; password?: string | undefined };
+  singleSignOn?: boolean;
+};
+
+export function signInPage({
+  email = '',
+  next = '',
+  after = '',
+  failure,
+  problems = {},
+  singleSignOn,
+}: SignInView): Page {
+  const arrival = Object.hasOwn(arrivals, after) ? arrivals[after] : undefined;
+  const sentence = failure ?? (Object.hasOwn(failures, after) ? failures[after] : undefined);
+  const main = html`<article class="card">
+    <h1>Sign in</h1>
+    <p class="quiet">Manage the API keys of your organization.</p>
+    ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
+    ${singleSignOn && singleSignOnLink(next)}
+    <form method="post" action="/settings/sign-in" novalidate>
+      <input type="hidden" name="next" value="${next}" />
+      ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: email === '', problem: problems.email })}
+      ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', problem: problems.email === undefined ? problems.password : undefined })}
+      <button type="submit">Sign in</button>
+    </form>
+    <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don't have one yet?</a></p>
+  </article>`;
+  const connecting = next.startsWith(consentPath) ? { formAction: '' } : undefined;
+  return { title: sentence === undefined ? 'Sign in' : 'Not signed in', main, connecting };
+}
+
+// A link and not a form: these pages' policy blocks forms that lead to another host, even by a redirect.
+const singleSignOnLink = (next: string): Html =>
+  html` <p>
+      <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
+        >Continue with single sign-on</a
+      >
+    </p>
+    <p class="or">or</p>`;
+
+type PasswordView = { email: string; token: string; problem?: string | undefined };
+
+export function passwordPage({ email, token, problem }: PasswordView): Page {
+  const main = html`<article class="card">
+    <h1>Choose a password</h1>
+    <p class="quiet">for ${email}</p>
+    <form method="post" action="/settings/password">
+      <input type="hidden" name="token" value="${token}" />
+      <input
+        class="unseen"
+        type="email"
+        name="email"
+        autocomplete="username"
+        value="${email}"
+        readonly
+        tabindex="-1"
+        aria-hidden="true"
+      />
+      ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, problem })}
+      <button type="submit">Set password and sign in</button>
+    </form>
+  </article>`;
+  return { title: 'Choose a password', main };
+}
+
+export function usedLinkPage(): Page {
+  const main = html`<article class="card">
+    <h1>This link no longer works</h1>
+    <p>
+      A password link works once, for at most ${linkHours} hours, and only until a newer one is issued. If you have
+      already set your password, sign in with it. Otherwise request a new link.
+    </p>
+    <p class="choices">
+      <a href="/settings/sign-in" role="button">Sign in</a>
+      <a href="/settings/forgot-password" role="button" class="secondary outline">Get a new link</a>
+    </p>
+  </article>`;
+  return { title: 'This link no longer works', main };
+}
+
+export type ForgottenView = { email?: string; problem?: string | undefined; withMail: boolean };
+
+export function forgottenPage({ email = '', problem, withMail }: ForgottenView): Page {
+  const offer = withMail
+    ? 'We’ll email you a link to set a new one.'
+    : 'An admin of your organization can send you a link to set a new one.';
+  const main = html`<article class="card">
+    <h1>Forgot your password?</h1>
+    <p class="quiet">${offer}</p>
+    <form method="post" action="/settings/forgot-password" novalidate>
+      ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: true, problem })}
+      <button type="submit">${withMail ? 'Send the link' : 'Continue'}</button>
+    </form>
+    <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>
+  </article>`;
+  return { title: 'Forgot your password?', main };
+}
+
+/** The page is the same for every email address, so that it does not tell who is a member. */
+export function forgottenDonePage({ email, withMail }: { email: string; withMail: boolean }): Page {
+  const title = withMail ? 'Check your email' : 'Ask an admin for a link';
+  const sentence = withMail
+    ? `If ${email} belongs to a member, a link is on its way. It works for one hour.`
+    : 'Ask an admin of your organization for a password link. Admins issue one on the Members page.';
+  const main = html`<article class="card">
+    <h1>${title}</h1>
+    <p>${sentence}</p>
+    <p><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>
+  </article>`;
+  return { title, main };
+}

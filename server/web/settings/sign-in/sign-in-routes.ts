@@ -1,0 +1,150 @@
+/** Signing in and out, and choosing a password by a link. */
+import type { Request, Response, Router } from 'express';
+import { admitLink, admitMail, admitReset } from '../../../accounts/attempts.ts';
+import { resetMail } from '../../../accounts/mail.ts';
+import { membersWithEmail } from '../../../accounts/member-lookup.ts';
+import { issueLink, pathOfLink, readLink, redeemLink } from '../../../accounts/password-links.ts';
+import type { LinkedMember } from '../../../accounts/password-links.ts';
+import type { Visitor } from '../../../accounts/sign-in.ts';
+import { chooseOrganization } from '../../../accounts/sessions.ts';
+import { storedId } from '../../../records/public-id.ts';
+import { passwordProblem } from '../../../accounts/passwords.ts';
+import { admit, attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
+import type { SettingsContext, SettingsServices } from '../context.ts';
+import { field } from '../fields.ts';
+import { sendPage } from '../page.ts';
+import { deviceOf, forged, homePath, localPath, setCookies } from '../session-guard.ts';
+import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
+import type { SignInView } from './sign-in-page.ts';
+import { rejectTooMany, tooMany } from '../visit.ts';
+
+type FormRequest = Request<Record<string, string>>;
+/** What people who are not signed in do: nothing is known about them but the request. */
+type Open = { request: FormRequest; response: Response; context: SettingsContext };
+
+export function signInRoutes(router: Router, context: SettingsContext): void {
+  const form = (path: string, work: (open: Open) => Promise<void>) =>
+    router.post(
+      path,
+      context.guard.openForm((request, response) => work({ request, response, context })),
+    );
+  router.get('/sign-in', (request, response) => showForm({ request, response, context }));
+  form('/sign-in', signIn);
+  form('/sign-out', signOut);
+  form('/organization', switchOrganization);
+  router.get('/password', (request, response) => showLink({ request, response, context }));
+  form('/password', choosePassword);
+  const withMail = context.mailer !== undefined;
+  router.get('/forgot-password', (_, response) => sendPage(response, forgottenPage({ withMail })));
+  form('/forgot-password', requestLink);
+}
+
+const show = ({ response, context }: Open, view: SignInView, status = 200): void =>
+  sendPage(response, signInPage({ ...view, singleSignOn: context.singleSignOn !== undefined }), status);
+
+async function showForm(open: Open): Promise<void> {
+  const { request, response, context } = open;
+  const next = field(request.query, 'next');
+  if (await context.guard.visitorOf(request, response)) return response.redirect(303, localPath(next));
+  show(open, { after: field(request.query, 'after'), next });
+}
+
+async function signIn(open: Open): Promise<void> {
+  const { request, response, context } = open;
+  const email = emailOf(request);
+  const password = field(request.body, 'password').slice(0, 1000);
+  const next = field(request.body, 'next');
+  const problems = {
+    email: email === '' ? 'Enter your email address.' : undefined,
+    password: password === '' ? 'Enter your password.' : undefined,
+  };
+  if (problems.email || problems.password) return show(open, { email, next, problems }, 422);
+  const knownDevice = context.devices.known(request.headers.cookie, email);
+  const result = await attemptSignIn(context, { email, password, device: deviceOf(request), knownDevice });
+  if (result.outcome === 'accepted') {
+    setCookies(response, [...result.cookies, context.devices.remember(email)]);
+    return response.redirect(303, localPath(next));
+  }
+  if (result.outcome === 'too_many') {
+    response.set('Retry-After', String(result.waitSeconds));
+    return show(open, { email, next, failure: tooMany(result.waitSeconds) }, 429);
+  }
+  // The same message whether the address, the password or both are wrong.
+  show(open, { email, next, failure: 'Incorrect email or password.' }, 422);
+}
+
+async function signOut({ request, response, context }: Open): Promise<void> {
+  const visitor = await context.guard.visitorOf(request, response);
+  if (visitor) requireToken(visitor, { request, context });
+  setCookies(response, (await context.signIns.signOut(request.headers.cookie)).cookies);
+  response.redirect(303, '/settings/sign-in?after=signed-out');
+}
+
+async function switchOrganization({ request, response, context }: Open): Promise<void> {
+  const visitor = await context.guard.visitorOf(request, response);
+  if (!visitor) return response.redirect(303, '/settings/sign-in');
+  requireToken(visitor, { request, context });
+  const wanted = storedId('organization', field(request.body, 'organization'));
+  // Only the person's own organizations: any other leaves the session as it is.
+  const mine = visitor.memberships.find(({ organizationId }) => organizationId === wanted);
+  if (mine) await chooseOrganization(context.database.signIns, visitor.sessionId, mine);
+  response.redirect(303, localPath(field(request.body, 'next')));
+}
+
+function requireToken({ sessionId }: Visitor, { request, context }: Omit<Open, 'response'>): void {
+  if (!context.csrf.verify(sessionId, field(request.body, 'csrfToken'))) throw forged();
+}
+
+async function showLink(open: Open): Promise<void> {
+  const token = field(open.request.query, 'token');
+  const found = await linked(open, token);
+  sendPage(open.response, found ? passwordPage({ ...found, token }) : usedLinkPage(), found ? 200 : 410);
+}
+
+async function choosePassword(open: Open): Promise<void> {
+  const { request, response, context } = open;
+  const { database, devices } = context;
+  const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
+  const found = await linked(open, token);
+  if (!found) return sendPage(response, usedLinkPage(), 410);
+  const problem = await passwordProblem(password, [found.email, found.name, found.organizationName]);
+  if (problem) return sendPage(response, passwordPage({ ...found, token, problem }), 422);
+  const members = await redeemLink(database.signIns, token, password);
+  const [first] = members;
+  if (!first) return sendPage(response, usedLinkPage(), 410);
+  const device = deviceOf(request);
+  await logOwn(database, members, { action: 'password_changed', ipAddress: device.ipAddress });
+  const admitted = { userId: first.userId, memberIds: members.map(({ id }) => id) };
+  const { cookies } = await admit(context, { email: first.email, admitted, device });
+  setCookies(response, [...cookies, devices.remember(first.email)]);
+  response.redirect(303, homePath);
+}
+
+/** Whom a link is for. Opening links is limited, so that nobody tries tokens. */
+async function linked({ request, context }: Open, token: string): Promise<LinkedMember | undefined> {
+  rejectTooMany(await admitLink(context.database.signIns, deviceOf(request).ipAddress));
+  return (await readLink(context.database.signIns, token))[0];
+}
+
+async function requestLink({ request, response, context }: Open): Promise<void> {
+  const { database, mailer, onError } = context;
+  const withMail = mailer !== undefined;
+  const email = emailOf(request);
+  if (email === '') return sendPage(response, forgottenPage({ withMail, problem: 'Enter your email address.' }), 422);
+  rejectTooMany(await admitReset(database.signIns, deviceOf(request).ipAddress));
+  // Not awaited: the response time would reveal whether the member exists.
+  if (withMail) void sendReset(context, email).catch(onError);
+  sendPage(response, forgottenDonePage({ email, withMail }));
+}
+
+async function sendReset({ database, mailer, baseUrl }: SettingsServices, email: string): Promise<void> {
+  const members = await membersWithEmail(database.signIns, email);
+  const [first] = members;
+  if (!first || !mailer || !(await admitMail(database.signIns, email))) return;
+  const link = baseUrl() + pathOfLink(await issueLink(database.signIns, first, 'reset'));
+  await logOwn(database, members, { action: 'password_link_issued' });
+  // To the address as the member has it, not as it was typed: mail servers may treat the two differently.
+  await mailer.send(resetMail(first.email, link));
+}
+
+const emailOf = (request: Pick<Request, 'body'>) => field(request.body, 'email').trim().slice(0, 254);

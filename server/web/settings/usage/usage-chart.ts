@@ -1,0 +1,77 @@
+/** Requests by day as stacked bars, drawn on the server; the same numbers are in a table. */
+import { outcomes } from '../../../entities/usage.ts';
+import type { Outcome } from '../../../entities/usage.ts';
+import { sum } from '../../../keys/usage-report.ts';
+import type { Tally, UsageReport } from '../../../keys/usage-report.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { dayOf } from '../time.ts';
+
+export const outcomeLabels: Record<Outcome, string> = {
+  success: 'Successful (2xx)',
+  client_error: 'Rejected (4xx)',
+  rate_limited: 'Rate limited (429)',
+  server_error: 'Server errors (5xx)',
+};
+
+const size = { width: 720, height: 240, top: 16, bottom: 34, left: 72 };
+const plotHeight = size.height - size.top - size.bottom;
+
+export function usageChart({ days, total }: UsageReport): Html {
+  const top = roundUp(Math.max(1, ...days.map(({ tally }) => sum(tally))));
+  const step = (size.width - size.left) / days.length;
+  const bars = days.map(({ day, tally }, index) =>
+    bar({ day, tally }, { x: size.left + index * step, width: step - 4, top }),
+  );
+  const last = days.at(-1)?.day ?? '';
+  return html`<figure class="chart">
+    <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="chart-title">
+      <title id="chart-title">
+        Requests by day over ${days.length} days, ${count(sum(total))} in all. The table below has the numbers.
+      </title>
+      ${[0, top / 2, top].map((value) => gridLine(value, top))} ${bars}
+      <text x="${size.left}" y="${size.height - 6}">${dayOf(days[0]?.day ?? last)}</text>
+      <text x="${size.width}" y="${size.height - 6}" text-anchor="end">${dayOf(last)}</text>
+    </svg>
+    <figcaption>
+      ${outcomes.map((outcome) => html`<span class="key-of ${outcome}">${outcomeLabels[outcome]}</span> `)}
+    </figcaption>
+  </figure>`;
+}
+
+function bar(
+  { day, tally }: { day: string; tally: Tally },
+  { x, width, top }: { x: number; width: number; top: number },
+): Html {
+  let y = size.top + plotHeight;
+  const pieces = outcomes.map((outcome) => {
+    const height = (tally[outcome] / top) * plotHeight;
+    y -= height;
+    return (
+      height > 0 &&
+      html`<rect
+        class="${outcome}"
+        x="${fixed(x)}"
+        y="${fixed(y)}"
+        width="${fixed(width)}"
+        height="${fixed(height)}"
+      />`
+    );
+  });
+  return html`<g><title>${dayOf(day)}: ${count(sum(tally))}</title>${pieces}</g>`;
+}
+
+function gridLine(value: number, top: number): Html {
+  const y = fixed(size.top + plotHeight - (value / top) * plotHeight);
+  return html`<line class="grid" x1="${size.left}" x2="${size.width}" y1="${y}" y2="${y}" />
+    <text x="${size.left - 6}" y="${y}" text-anchor="end" dominant-baseline="middle">${count(value)}</text>`;
+}
+
+const fixed = (value: number) => Number(value.toFixed(2));
+export const count = (value: number): string => value.toLocaleString('en-US');
+
+/** 1, 2, 5, 10, 20, 50 …: the first that is not less; at least 2, so that its half is whole. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Math.max(2, [1, 2, 5, 10].map((factor) => factor * power).find((round) => round >= value) ?? value);
+}

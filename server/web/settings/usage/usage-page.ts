@@ -1,0 +1,137 @@
+/** How much the API is used: by the organization, or by one key with its recent failures. */
+import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
+import { problemCatalogue } from '../../../../contract/problems/catalogue.ts';
+import { v1 } from '../../../../contract/v1.ts';
+import type { ApiKey } from '../../../entities/organization.ts';
+import { outcomes } from '../../../entities/usage.ts';
+import type { FailedRequest } from '../../../entities/usage.ts';
+import { isLive, maskedKey } from '../../../keys/list.ts';
+import { groupFailures, sum } from '../../../keys/usage-report.ts';
+import type { FailureGroup, Tally, UsageReport } from '../../../keys/usage-report.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { keyPath } from '../keys/key-rows.ts';
+import { foldable } from '../page.ts';
+import type { Page, Signed } from '../page.ts';
+import { recordTable } from '../record-table.ts';
+import { dayOf, timeAgo, timeDay } from '../time.ts';
+import { count, outcomeLabels, usageChart } from './usage-chart.ts';
+
+type UsageView = { signed: Signed; report: UsageReport };
+
+export function usagePage({ signed, report, keys }: UsageView & { keys: ReadonlyMap<string, ApiKey> }): Page {
+  const byKey = report.keys.map(({ keyId, tally }) => {
+    const key = keys.get(keyId);
+    return { head: key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key', tally };
+  });
+  const main = html` <h1>Usage</h1>
+    <p class="lead">Requests of ${signed.organization.name} over the last ${report.days.length} days, by day in UTC.</p>
+    ${numbers(report)}
+    ${
+      sum(report.total) > 0 &&
+      html`<section aria-labelledby="by-key">
+        <h2 id="by-key">By key</h2>
+        ${tallyTable('By key', 'Key', byKey)}
+      </section>`
+    }`;
+  return { title: 'Usage', main, signed, current: '/settings/usage' };
+}
+
+export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRequest[] }): Page {
+  const { signed, report, key, failures } = view;
+  const main = html` <p class="back"><a href="/settings/api-keys">← All keys</a></p>
+    <h1>${key.name}</h1>
+    <p class="lead">
+      ${stateOf(key)}
+      <code translate="no">${maskedKey(key)}</code> · created ${timeDay(key.createdAt)} ·
+      ${key.lastUsedAt ? html`last used ${timeAgo(key.lastUsedAt)}` : 'never used'}
+    </p>
+    ${numbers(report)}
+    <section aria-labelledby="failures">
+      <h2 id="failures">Recent failures</h2>
+      <p class="quiet">
+        The latest failed requests of the last 7 days, with the fields that were wrong but not their values.
+      </p>
+      ${failureTable(groupFailures(failures))}
+    </section>`;
+  return { title: key.name, main, signed, current: '/settings/api-keys' };
+}
+
+/** Why a key that is still in use gets errors. */
+const stateOf = (key: ApiKey): Html | false =>
+  !isLive(key) && html`<span class="badge off">${key.revokedAt ? 'Revoked' : 'Expired'}</span> `;
+
+function numbers(report: UsageReport): Html {
+  if (sum(report.total) === 0) return html`<p class="empty">There were no requests in the last 30 days.</p>`;
+  const days = report.days
+    .filter(({ tally }) => sum(tally) > 0)
+    .toReversed()
+    .map(({ day, tally }) => ({ head: dayOf(day), tally }));
+  const operations = report.operations.map(({ operation, tally }) => ({
+    head: operationName(operation),
+    tally,
+  }));
+  return html`<section aria-labelledby="by-day">
+      <h2 id="by-day">Requests by day <span class="count">${count(sum(report.total))} total</span></h2>
+      ${usageChart(report)} ${foldable('days', 'As a table', tallyTable('Requests by day', 'Day', days))}
+    </section>
+    <section aria-labelledby="by-operation">
+      <h2 id="by-operation">By operation</h2>
+      ${tallyTable('By operation', 'Operation', operations)}
+    </section>`;
+}
+
+/** `other`: no operation has this method and path. `mcp`: an agent's message that calls no tool. */
+function operationName(operation: string): Html | string {
+  if (operation === 'other') return 'Unknown URL';
+  if (operation === 'mcp') return 'Agent session';
+  return html`<code translate="no">${operation}</code>`;
+}
+
+const tallyTable = (label: string, head: string, rows: { head: Html | string; tally: Tally }[]): Html =>
+  recordTable({
+    label,
+    heads: [head, ...outcomes.map((outcome) => outcomeLabels[outcome]), 'All'],
+    rows: rows.map((row) => ({
+      head: row.head,
+      cells: [...outcomes.map((outcome) => count(row.tally[outcome])), count(sum(row.tally))],
+    })),
+    empty: 'There were no requests.',
+    isNumeric: true,
+  });
+
+const failureTable = (groups: FailureGroup[]): Html =>
+  recordTable({
+    label: 'Recent failures',
+    heads: ['Time', 'Request', 'Status', 'Error', 'Request id'],
+    rows: groups.map(
+      ({ latest: { createdAt, operation, status, code, fields, requestId }, count: times, firstAt }) => ({
+        head: times === 1 ? timeAgo(createdAt) : html`${times} times, ${timeAgo(firstAt)} to ${timeAgo(createdAt)}`,
+        cells: [
+          requestName(operation),
+          String(status),
+          html`<a href="/docs/errors#${code}">${code}</a>${fields.map(
+              (one) => html` <small><code translate="no">${one.field || 'body'}</code> ${one.code}</small>`,
+            )} <small>${meaningOf(code)}</small>`,
+          html`<code translate="no">${requestId}</code>`,
+        ],
+      }),
+    ),
+    empty: 'No request has failed.',
+  });
+
+const paths = new Map(
+  operationsOf(v1).map((route) => [
+    metadataOf(route).operationId,
+    `${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`,
+  ]),
+);
+
+const requestName = (operation: string): Html =>
+  html`${operationName(operation)} <small translate="no">${paths.get(operation)}</small>`;
+
+/** In words; a code that a former release stored may be unknown. */
+const meaningOf = (code: string): string | undefined =>
+  Object.entries(problemCatalogue)
+    .find(([known]) => known === code)?.[1]
+    .meaning.replaceAll('`', '');

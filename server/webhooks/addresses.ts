@@ -1,0 +1,67 @@
+/** Which addresses a webhook may be sent to: public ones, and those in networks that the operator allows. */
+import { lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+
+/** Loopback, private, link-local with cloud metadata, shared, documentation, benchmark, multicast and reserved. */
+const blocked4 = [
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
+  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
+];
+/** Only 2000::/3 is public; in it, Teredo, documentation and 6to4. NAT64 and addresses with an IPv4 inside are outside it. */
+const blocked6 = ['::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20'];
+
+// Apart, because a list also compares IPv4 addresses with its IPv6 networks, as mapped ones.
+const blocked = { ipv4: listOf(blocked4.join(' ').split(' ')), ipv6: listOf(blocked6.join(' ').split(' ')) };
+
+/** The addresses of networks such as `10.1.0.0/16`. */
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits = ''] = network.split('/');
+    list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return list;
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}
+
+export class ForbiddenAddress extends Error {
+  readonly code = 'FORBIDDEN_ADDRESS';
+}
+
+export type Destinations = {
+  /** Whether the operator allows the address explicitly: then plain HTTP is accepted, too. */
+  isAllowed(address: string): boolean;
+  /** The addresses of a host, all of which may be used; throws a ForbiddenAddress if one may not. */
+  resolve(host: string): Promise<LookupAddress[]>;
+};
+
+export type Resolve = (host: string) => Promise<LookupAddress[]>;
+
+/** `allowed` are networks of the operator's own, with the number of their fixed bits. */
+export function createDestinations(allowed: readonly string[], resolveHost: Resolve = resolveByDns): Destinations {
+  const allowedList = listOf(allowed);
+  const isAllowed = (address: string) => allowedList.check(address, familyOf(address));
+  const isPublic = (address: string) => !blocked[familyOf(address)].check(address, familyOf(address));
+  return {
+    isAllowed,
+    async resolve(host) {
+      const literal = host.replace(/^\[(.*)\]$/, '$1');
+      const family = isIP(literal);
+      const addresses = family === 0 ? await resolveHost(literal) : [{ address: literal, family }];
+      // One forbidden address is enough: which one is used is not for the owner of the name to choose.
+      const forbidden = addresses.find(({ address }) => !isPublic(address) && !isAllowed(address));
+      if (forbidden) throw new ForbiddenAddress(`${host} is not a public address.`);
+      return addresses;
+    },
+  };
+}
+
+function resolveByDns(host: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  });
+}

@@ -1,0 +1,196 @@
+/** Delivers what is due to one endpoint, in rounds, while this process holds its lease. */
+import type pg from 'pg';
+import type { EventType } from '../../contract/events.ts';
+import { claimDue, nextDue, recoverDeliveries, releaseWaiting, unclaim, writeResults } from './deliveries.ts';
+import type { Claimed, Result } from './deliveries.ts';
+import { releaseLease, renewLease } from './leases.ts';
+import type { Leased, Renewed } from './leases.ts';
+import type { Render } from './render.ts';
+import { endpointPause, failingDays, pauseAfter, retryDays } from './retry.ts';
+import { publicId } from '../records/public-id.ts';
+import type { Seal } from './seal.ts';
+import type { Outcome, Sender } from './send.ts';
+import { signaturesOf } from './sign.ts';
+
+export type DeliveryParts = {
+  pool: pg.Pool;
+  seal: Seal;
+  render: Render;
+  sender: Sender;
+  onAttempt: (attempt: { endpoint: Leased; type: EventType; outcome: Outcome; isDelivered: boolean }) => void;
+  switchOff: (endpoint: Leased, reason: string) => Promise<void>;
+  isStopping: () => boolean;
+  limits: DeliveryLimits;
+};
+
+export type DeliveryLimits = {
+  /** Longer than a round with its last request. */
+  leaseSeconds: number;
+  /** Requests at once to one endpoint. */
+  concurrency: number;
+  round: number;
+  /** After a failure: enough to see whether it works again. */
+  roundAfterFailure: number;
+  /** After the lease was renewed, no request is begun later than this: another process may have taken the lease. */
+  roundMs: number;
+  /** Then others get their turn. */
+  turnMs: number;
+};
+
+export const deliveryLimits: DeliveryLimits = {
+  leaseSeconds: 30,
+  concurrency: 10,
+  round: 100,
+  roundAfterFailure: 5,
+  roundMs: 5_000,
+  turnMs: 10_000,
+};
+
+const dayMs = 86_400_000;
+
+/** What a turn ends with: the endpoint's health, and when it is due again. */
+type Health = { failures: number; failingSince: string | null; retryAfterSeconds: number | null };
+
+export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise<void> {
+  const { pool, limits, seal } = parts;
+  const secrets = openSecrets(seal, endpoint);
+  if (secrets.length === 0) {
+    return parts.switchOff(
+      endpoint,
+      'Its secret cannot be decrypted, because AUTH_SECRET has changed. Replace the secret, then switch it on.',
+    );
+  }
+  await recoverDeliveries(pool, endpoint, limits.leaseSeconds);
+  const endsAtMs = performance.now() + limits.turnMs;
+  let health: Health = { ...endpoint, retryAfterSeconds: null };
+  for (;;) {
+    // Before the lease is renewed, so that a process that was frozen in the meantime sends nothing.
+    const roundEndsAtMs = performance.now() + limits.roundMs;
+    const turn = await renewLease(pool, endpoint, limits.leaseSeconds);
+    if (!turn) return;
+    const limit = health.failures > 0 ? limits.roundAfterFailure : limits.round;
+    const claimed = parts.isStopping() ? [] : await claimDue(pool, endpoint, { now: turn.now, limit });
+    if (claimed.length === 0) return release(parts, endpoint, { turn, health, pauseMs: 1_000 });
+    const outcomes = await sendRound(parts, endpoint, { claimed, secrets, endsAtMs: roundEndsAtMs });
+    const results = outcomes.map((one) => resultOf(one, turn));
+    await writeResults(pool, endpoint, results);
+    if (outcomes.some(({ outcome }) => outcome.status === 410))
+      return parts.switchOff(endpoint, 'It responded with 410 Gone.');
+    health = await healthAfter(parts, endpoint, { outcomes, before: health, turn });
+    if (isHopeless(health, turn)) return parts.switchOff(endpoint, `Every attempt has failed for ${failingDays} days.`);
+    if (health.failures > 0 || performance.now() > endsAtMs) return release(parts, endpoint, { turn, health });
+  }
+}
+
+const isHopeless = ({ failingSince }: Health, { now }: Renewed): boolean =>
+  failingSince !== null && Date.parse(now) - Date.parse(failingSince) > failingDays * dayMs;
+
+async function release(
+  { pool, limits }: DeliveryParts,
+  endpoint: Leased,
+  { turn, health, pauseMs = 0 }: { turn: Renewed; health: Health; pauseMs?: number },
+): Promise<void> {
+  const due = await nextDue(pool, endpoint, limits.leaseSeconds);
+  const { failures, failingSince, retryAfterSeconds } = health;
+  const waitMs = failures > 0 ? endpointPause(failures, retryAfterSeconds) * 1000 : pauseMs;
+  const earliest = new Date(Date.parse(turn.now) + waitMs).toISOString();
+  // New events do not wake an endpoint that pauses: it is tried again after its pause, even if what failed waits longer.
+  const dueAt = due !== null && (failures > 0 || due < earliest) ? earliest : due;
+  await releaseLease(pool, endpoint, { dueAt, wakes: turn.wakes, failures, failingSince });
+}
+
+function openSecrets(seal: Seal, { id, secrets }: Leased): string[] {
+  const now = new Date().toISOString();
+  return secrets.flatMap(({ sealed, endsAt }) => {
+    const secret = endsAt !== null && endsAt <= now ? undefined : seal.open(sealed, id);
+    return secret === undefined ? [] : [secret];
+  });
+}
+
+type Sent = { delivery: Claimed; body: string | null; outcome: Outcome };
+
+/** Begins no request once the round is over: what is left is due again. */
+async function sendRound(
+  parts: DeliveryParts,
+  endpoint: Leased,
+  { claimed, secrets, endsAtMs }: { claimed: Claimed[]; secrets: string[]; endsAtMs: number },
+): Promise<Sent[]> {
+  const bodies = await parts.render(endpoint, claimed);
+  const waiting = claimed.values();
+  const sent: Sent[] = [];
+  const work = async () => {
+    while (performance.now() < endsAtMs && !parts.isStopping()) {
+      const { value: delivery } = waiting.next();
+      if (!delivery) return;
+      const body = bodies.get(delivery.id) ?? null;
+      const outcome = body === null ? gone : await sendOne(parts, endpoint, { delivery, body, secrets });
+      sent.push({ delivery, body, outcome });
+    }
+  };
+  await Promise.all(Array.from({ length: parts.limits.concurrency }, work));
+  const left = [...waiting].map(({ id }) => id);
+  if (left.length > 0) await unclaim(parts.pool, endpoint, left);
+  return sent;
+}
+
+const gone: Outcome = {
+  status: null,
+  error: 'The record no longer exists.',
+  durationMs: 0,
+  response: null,
+  retryAfterSeconds: null,
+};
+
+async function sendOne(
+  { sender, onAttempt }: DeliveryParts,
+  endpoint: Leased,
+  { delivery, body, secrets }: { delivery: Claimed; body: string; secrets: string[] },
+): Promise<Outcome> {
+  const id = publicId('event', delivery.id);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const outcome = await sender.send({
+    url: endpoint.url,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Proposal-API-Webhooks/1.0',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signaturesOf(secrets, { id, timestamp, body }),
+    },
+  });
+  onAttempt({ endpoint, type: delivery.type, outcome, isDelivered: isSuccess(outcome) });
+  return outcome;
+}
+
+const isSuccess = ({ status }: Outcome): boolean => status !== null && status >= 200 && status < 300;
+
+function resultOf({ delivery, body, outcome }: Sent, { now }: Renewed): Result {
+  const { id, recordId, attempts, foundAt } = delivery;
+  const { status, durationMs, error, response, retryAfterSeconds } = outcome;
+  const result = { id, recordId, attempts, status, durationMs, error, response, request: body };
+  if (isSuccess(outcome)) return { ...result, state: 'delivered', dueAt: null };
+  const isLate = Date.parse(now) - Date.parse(foundAt) > retryDays * dayMs;
+  if (isLate || outcome === gone) return { ...result, state: 'failed', dueAt: null };
+  const dueAtMs = Date.parse(now) + durationMs + pauseAfter(attempts, retryAfterSeconds) * 1000;
+  return { ...result, state: 'pending', dueAt: new Date(dueAtMs).toISOString() };
+}
+
+type Round = { outcomes: Sent[]; before: Health; turn: Renewed };
+
+/** One success is enough: then a failure is about its own event. */
+async function healthAfter(
+  { pool }: DeliveryParts,
+  endpoint: Leased,
+  { outcomes, before, turn }: Round,
+): Promise<Health> {
+  const tried = outcomes.map(({ outcome }) => outcome).filter((outcome) => outcome !== gone);
+  if (tried.length === 0) return before;
+  const retryAfterSeconds = Math.max(...tried.map((outcome) => outcome.retryAfterSeconds ?? 0));
+  if (tried.some(isSuccess)) {
+    if (before.failures > 0) await releaseWaiting(pool, endpoint, turn.now);
+    // A receiver that cannot keep up asks for a pause: it works, but gets fewer at once.
+    return { failures: retryAfterSeconds > 0 ? 1 : 0, failingSince: null, retryAfterSeconds };
+  }
+  return { failures: before.failures + 1, failingSince: before.failingSince ?? turn.now, retryAfterSeconds };
+}

@@ -1,0 +1,176 @@
+/** The statements on deliveries: each is of one organization, so that on a cluster it goes to one node. */
+import type pg from 'pg';
+import type { EventType } from '../../contract/events.ts';
+import { types } from '../database/prepared.ts';
+import type { DeliveryState } from '../entities/webhook.ts';
+import { logDays, retryDays } from './retry.ts';
+
+type Client = Pick<pg.ClientBase, 'query'>;
+/** The organization's id and the endpoint's. */
+export type Target = { organizationId: string; id: string };
+
+export type NewDelivery = {
+  id: string;
+  endpointId: string;
+  type: EventType;
+  recordId: string | null;
+  happenedAt: string;
+  /** The body, if it is not that of a record. */
+  request?: string;
+};
+
+const rows = `from json_to_recordset($2::json)
+  as r(id uuid, "endpointId" uuid, type text, "recordId" uuid, "happenedAt" timestamptz, request text)`;
+
+/** A waiting `updated` is replaced by a newer one: its data would be the same. One that is being claimed is sent as well. */
+const replaceOlder = `update webhook_deliveries set state = 'replaced' where organization_id = $1 and id in (
+  select d.id ${rows} join webhook_deliveries d on d.record_id = r."recordId" and d.endpoint_id = r."endpointId" and d.type = r.type
+  where d.organization_id = $1 and d.state = 'pending' and r.type like '%.updated' for update of d skip locked)`;
+
+/** A record with an event that waits for its next attempt: later events wait, too. */
+const insert = `insert into webhook_deliveries
+    (organization_id, id, endpoint_id, type, record_id, happened_at, request, found_at, state, due_at)
+  select $1, r.id, r."endpointId", r.type, r."recordId", r."happenedAt", r.request, $3, 'pending',
+    coalesce((select max(e.due_at) from webhook_deliveries e where e.organization_id = $1 and e.record_id = r."recordId"
+      and e.endpoint_id = r."endpointId" and e.state = 'pending'), $3::timestamptz) ${rows}`;
+
+/** An endpoint that pauses after failures is not woken. */
+const wake = `update webhook_endpoints set wakes = wakes + 1,
+    due_at = case when failures > 0 and due_at is not null then due_at else now() end
+  where organization_id = $1 and id = any($2)`;
+
+export async function addDeliveries(
+  client: Client,
+  organizationId: string,
+  { foundAt, deliveries }: { foundAt: string; deliveries: NewDelivery[] },
+): Promise<void> {
+  const list = JSON.stringify(deliveries);
+  await client.query(replaceOlder, [organizationId, list]);
+  await client.query(insert, [organizationId, list, foundAt]);
+  await client.query(wake, [organizationId, [...new Set(deliveries.map(({ endpointId }) => endpointId))]]);
+}
+
+export type Claimed = {
+  id: string;
+  type: EventType;
+  recordId: string | null;
+  happenedAt: string;
+  foundAt: string;
+  attempts: number;
+  request: string | null;
+};
+
+/** The first due event of each record, up to `limit`: of one record, nothing is sent before what happened earlier. */
+const claim = `update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, attempted_at = $3
+  where d.organization_id = $1 and d.id = any(array(
+    select c.id from webhook_deliveries c where c.organization_id = $1 and c.endpoint_id = $2 and c.state = 'pending'
+      and c.due_at <= $3 and not exists (
+        select from webhook_deliveries e where e.organization_id = $1 and e.record_id = c.record_id and e.endpoint_id = $2
+          and e.state in ('pending', 'sending') and (e.found_at, e.id) < (c.found_at, c.id))
+    order by c.due_at, c.id limit $4))
+  returning d.id, d.type, d.record_id as "recordId", d.happened_at as "happenedAt", d.found_at as "foundAt", d.attempts,
+    d.request`;
+
+export async function claimDue(
+  client: Client,
+  { organizationId, id }: Target,
+  { now, limit }: { now: string; limit: number },
+): Promise<Claimed[]> {
+  const claimed = await client.query<Claimed>({ text: claim, values: [organizationId, id, now, limit], types });
+  return claimed.rows;
+}
+
+/**
+ * What a process was sending that died or lost its lease: it is sent again. It was claimed when the lease was renewed, so
+ * nothing can still be on its way once it is older than a lease.
+ */
+const recover = `update webhook_deliveries set state = 'pending' where organization_id = $1 and endpoint_id = $2
+  and state = 'sending' and attempted_at <= now() - make_interval(secs => $3)`;
+
+export const recoverDeliveries = (client: Client, { organizationId, id }: Target, leaseSeconds: number) =>
+  client.query(recover, [organizationId, id, leaseSeconds]);
+
+/** What was claimed but not begun. */
+export const unclaim = (client: Client, { organizationId }: Target, ids: string[]) =>
+  client.query(
+    `update webhook_deliveries set state = 'pending', attempts = attempts - 1
+     where organization_id = $1 and id = any($2) and state = 'sending'`,
+    [organizationId, ids],
+  );
+
+export type Result = {
+  id: string;
+  recordId: string | null;
+  /** Of the claim: a result that comes after the next one is ignored. */
+  attempts: number;
+  state: Extract<DeliveryState, 'delivered' | 'failed' | 'pending'>;
+  dueAt: string | null;
+  status: number | null;
+  durationMs: number;
+  error: string | null;
+  request: string | null;
+  response: string | null;
+};
+
+const write = `update webhook_deliveries d set state = r.state, due_at = coalesce(r."dueAt", d.due_at), status = r.status,
+    duration_ms = r."durationMs", error = r.error, request = r.request, response = r.response
+  from json_to_recordset($2::json) as r(id uuid, attempts int, state text, "dueAt" timestamptz, status int, "durationMs" int,
+    error text, request text, response text)
+  where d.organization_id = $1 and d.id = r.id and d.state = 'sending' and d.attempts = r.attempts`;
+
+/** Later events of the record wait for the one that failed. */
+const postpone = `update webhook_deliveries d set due_at = r."dueAt"
+  from json_to_recordset($3::json) as r("recordId" uuid, "dueAt" timestamptz)
+  where d.organization_id = $1 and d.endpoint_id = $2 and d.record_id = r."recordId" and d.state = 'pending'
+    and d.due_at < r."dueAt"`;
+
+export async function writeResults(
+  client: Client,
+  { organizationId, id }: Target,
+  results: readonly Result[],
+): Promise<void> {
+  await client.query(write, [organizationId, JSON.stringify(results)]);
+  const waiting = results.filter(({ state }) => state === 'pending');
+  if (waiting.length > 0) await client.query(postpone, [organizationId, id, JSON.stringify(waiting)]);
+}
+
+const release = `update webhook_deliveries set due_at = $3
+  where organization_id = $1 and endpoint_id = $2 and state = 'pending' and due_at > $3`;
+
+/** The endpoint works again: what waits for its next attempt is due at once. */
+export const releaseWaiting = (client: Client, { organizationId, id }: Target, now: string) =>
+  client.query(release, [organizationId, id, now]);
+
+/** When the next delivery is due, or can be recovered. */
+const next = `select least(
+  (select min(due_at) from webhook_deliveries where organization_id = $1 and endpoint_id = $2 and state = 'pending'),
+  (select min(attempted_at) + make_interval(secs => $3) from webhook_deliveries
+    where organization_id = $1 and endpoint_id = $2 and state = 'sending')) as at`;
+
+export async function nextDue(
+  client: Client,
+  { organizationId, id }: Target,
+  leaseSeconds: number,
+): Promise<string | null> {
+  const values = [organizationId, id, leaseSeconds];
+  const { rows: found } = await client.query<{ at: string | null }>({ text: next, values, types });
+  return found[0]?.at ?? null;
+}
+
+const giveUp = `update webhook_deliveries set state = 'failed',
+    error = coalesce(error, 'It could not be delivered within ${retryDays} days.')
+  where organization_id = $1 and endpoint_id = $2 and state = 'pending' and found_at < now() - interval '${retryDays} days'`;
+const remove = `delete from webhook_deliveries
+  where organization_id = $1 and endpoint_id = $2 and found_at < now() - interval '${logDays} days'`;
+
+/**
+ * Gives up what could not be delivered in time, and removes what is too old to be sent again. One endpoint after another:
+ * on a cluster, endpoints are on another node than their deliveries.
+ */
+export async function expireDeliveries(pool: pg.Pool): Promise<void> {
+  const { rows: endpoints } = await pool.query<Target>(
+    'select organization_id as "organizationId", id from webhook_endpoints',
+  );
+  for (const { organizationId, id } of endpoints)
+    for (const text of [giveUp, remove]) await pool.query(text, [organizationId, id]);
+}

@@ -1,0 +1,206 @@
+/** Endpoints: created, changed, switched on and off, and removed by admins of the organization. */
+import { LockMode } from '@mikro-orm/core';
+import { isRecordEventType } from '../../contract/events.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import type { AuditAction } from '../entities/audit-event.ts';
+import { nameLength, parseName } from '../entities/name.ts';
+import { Member } from '../entities/organization.ts';
+import { organizationOf } from '../entities/owned.ts';
+import { uuidv7 } from '../entities/uuid.ts';
+import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
+import { Problem } from '../problems/problem.ts';
+import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import { requireAdmin } from '../records/require-admin.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { watch } from './activate.ts';
+import { ForbiddenAddress } from './addresses.ts';
+import type { Destinations } from './addresses.ts';
+import type { Seal } from './seal.ts';
+import { newSecret } from './sign.ts';
+
+export const maximumEndpoints = 10;
+const longestUrl = 2000;
+
+export type EndpointParts = { seal: Seal; destinations: Destinations };
+export type EndpointFields = { name: string; url: string; events: readonly string[] };
+/** `secret` is returned here and nowhere else. */
+export type IssuedEndpoint = { endpoint: WebhookEndpoint; secret: string };
+
+/** Creates an endpoint, which is on. `csrfTokenId` identifies the form: sending it again creates nothing. */
+export async function createEndpoint(
+  em: ScopedEntityManager,
+  actor: Actor,
+  typed: EndpointFields & { csrfTokenId?: string },
+  { seal, destinations }: EndpointParts,
+): Promise<IssuedEndpoint> {
+  const { csrfTokenId = null } = typed;
+  return audited(em, actor, { action: 'webhook_created', detail: typed.name }, async (inner) => {
+    const organization = await requireAdmin(inner, actor, 'manage webhooks');
+    if (organization.plan !== 'team') throw new Problem('plan', { sentence: 'Webhooks need the Team plan.' });
+    const fields = await checkFields(typed, destinations);
+    if (csrfTokenId !== null && (await inner.count(WebhookEndpoint, { csrfTokenId })) > 0)
+      throw new Problem('repeated', {
+        sentence: 'This form has already created an endpoint. No second one was created.',
+      });
+    if ((await inner.count(WebhookEndpoint, {})) >= maximumEndpoints)
+      throw new Problem('limit', {
+        sentence: `An organization can have at most ${maximumEndpoints} endpoints. Remove one first.`,
+      });
+    const id = uuidv7();
+    const secret = newSecret();
+    const secrets = [{ sealed: seal.seal(secret, id), endsAt: null }];
+    const activeSince = await startOf(inner, actor);
+    await watch(inner, activeSince);
+    const endpoint = inner.create(WebhookEndpoint, {
+      ...fields,
+      id,
+      secrets,
+      activeSince,
+      csrfTokenId,
+      createdBy: actor.id,
+    });
+    await inner.flush();
+    return { value: { endpoint, secret }, detail: endpoint.name };
+  });
+}
+
+/** Changes the name, the URL or the events. */
+export const changeEndpoint = (
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, ...typed }: EndpointFields & { id: string },
+  { destinations }: Pick<EndpointParts, 'destinations'>,
+): Promise<WebhookEndpoint> =>
+  audited(em, actor, { action: 'webhook_changed', detail: typed.name }, async (inner) => {
+    await requireAdmin(inner, actor, 'manage webhooks');
+    const endpoint = await lockEndpoint(inner, id);
+    const fields = await checkFields(typed, destinations);
+    const previous = endpoint.url === fields.url ? undefined : endpoint.url;
+    Object.assign(endpoint, fields);
+    // A process that is sending to the old URL notices that it lost the lease.
+    if (previous !== undefined) Object.assign(endpoint, unleased, { failures: 0, failingSince: null });
+    return { value: endpoint, detail: endpoint.name, ...(previous !== undefined && { previous }) };
+  });
+
+const unleased = { lease: null, leasedUntil: null };
+
+/** Switched on, it receives what changes from now on, and what is still waiting. */
+export const switchEndpoint = (
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, on }: { id: string; on: boolean },
+): Promise<WebhookEndpoint> =>
+  audited(em, actor, { action: on ? 'webhook_switched_on' : 'webhook_switched_off' }, async (inner) => {
+    const organization = await requireAdmin(inner, actor, 'manage webhooks');
+    if (on && organization.plan !== 'team') throw new Problem('plan', { sentence: 'Webhooks need the Team plan.' });
+    const endpoint = await lockEndpoint(inner, id);
+    if (on === (endpoint.activeSince !== null)) return { value: endpoint };
+    const now = on ? await startOf(inner, actor) : null;
+    if (now !== null) await watch(inner, now);
+    Object.assign(endpoint, unleased, {
+      activeSince: now,
+      offReason: null,
+      failures: 0,
+      failingSince: null,
+      dueAt: now,
+    });
+    return { value: endpoint, detail: endpoint.name };
+  });
+
+export const replacementHours = { now: 0, day: 24, week: 168 } as const;
+export type ReplacementOverlap = keyof typeof replacementHours;
+
+/** Creates another secret; the old one also signs until the overlap ends. */
+export const replaceSecret = (
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, overlap }: { id: string; overlap: ReplacementOverlap },
+  { seal }: Pick<EndpointParts, 'seal'>,
+): Promise<IssuedEndpoint> =>
+  audited(em, actor, { action: 'webhook_secret_replaced' }, async (inner) => {
+    await requireAdmin(inner, actor, 'manage webhooks');
+    const endpoint = await lockEndpoint(inner, id);
+    const secret = newSecret();
+    const nowMs = Date.parse(endpoint.transactionStart ?? new Date().toISOString());
+    const endsAt = new Date(nowMs + replacementHours[overlap] * 3_600_000).toISOString();
+    const [current] = endpoint.secrets;
+    endpoint.secrets = [
+      { sealed: seal.seal(secret, id), endsAt: null },
+      ...(current && overlap !== 'now' ? [{ ...current, endsAt }] : []),
+    ];
+    return { value: { endpoint, secret }, detail: endpoint.name };
+  });
+
+/** Removes it together with its deliveries. */
+export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookEndpoint> =>
+  audited(em, actor, { action: 'webhook_removed' }, async (inner) => {
+    await requireAdmin(inner, actor, 'manage webhooks');
+    const endpoint = await lockEndpoint(inner, id);
+    await inner.nativeDelete(WebhookDelivery, { endpointId: id });
+    inner.remove(endpoint);
+    return { value: endpoint, detail: endpoint.name };
+  });
+
+/** The start of the transaction, after `requireAdmin`, which has read it. */
+async function startOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
+  const member = await em.findOneOrFail(Member, { id });
+  return member.transactionStart ?? member.createdAt;
+}
+
+export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
+  const where = { id, organizationId: organizationOf(em) };
+  const endpoint = await em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (!endpoint) throw noSuchEndpoint();
+  return endpoint;
+}
+
+export const noSuchEndpoint = () => new Problem('unknown', { sentence: 'This organization has no such endpoint.' });
+
+type Done<T> = { value: T; detail?: string; previous?: string };
+
+/** In one transaction with its entry in the audit log, which has none if nothing was changed. */
+export function audited<T>(
+  em: ScopedEntityManager,
+  actor: Actor,
+  attempt: { action: AuditAction; detail?: string },
+  work: (em: ScopedEntityManager) => Promise<Done<T>>,
+): Promise<T> {
+  return auditingRejections(em, { ...attempt, memberId: actor.id }, () =>
+    em.transactional(async (inner) => {
+      const { value, ...entry } = await work(inner);
+      if (entry.detail !== undefined) recordEvent(inner, { action: attempt.action, memberId: actor.id, ...entry });
+      return value;
+    }),
+  );
+}
+
+async function checkFields(
+  { name, url, events }: EndpointFields,
+  destinations: Destinations,
+): Promise<Pick<WebhookEndpoint, 'name' | 'url' | 'events'>> {
+  const parsed = parseName(name, nameLength.webhook);
+  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
+  const unknown = events.find((type) => !isRecordEventType(type));
+  if (unknown !== undefined)
+    throw new Problem('invalid', { sentence: `There is no event “${unknown.slice(0, 50)}”.`, field: 'events' });
+  if (events.length === 0) throw new Problem('invalid', { sentence: 'Choose at least one event.', field: 'events' });
+  return { name: parsed.name, url: await checkUrl(url.trim(), destinations), events: [...new Set(events)] };
+}
+
+/** Checked again at every attempt, because the addresses of a name change. */
+async function checkUrl(typed: string, destinations: Destinations): Promise<string> {
+  const invalid = (sentence: string) => new Problem('invalid', { sentence, field: 'url' });
+  const url = typed.length <= longestUrl ? URL.parse(typed) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) throw invalid('Enter a URL that starts with https://.');
+  if (url.username !== '' || url.password !== '') throw invalid('Remove the user name and password from the URL.');
+  url.hash = '';
+  const addresses = await destinations.resolve(url.hostname).catch((error: unknown) => {
+    if (error instanceof ForbiddenAddress)
+      throw invalid(`${error.message} Webhooks are sent to public addresses only.`);
+    return [];
+  });
+  const isAllowed = addresses.length > 0 && addresses.every(({ address }) => destinations.isAllowed(address));
+  if (url.protocol === 'http:' && !isAllowed)
+    throw invalid('Use https: plain http can be read and changed on the way.');
+  return url.href;
+}

@@ -1,0 +1,104 @@
+/**
+ * Finds what changed, as a poller does: by updatedAt, behind the bound that syncedThrough publishes. So everything counts,
+ * no matter who wrote it, and no write pays for it. The position of an organization moves in the transaction that stores the
+ * deliveries, so each change is found once.
+ */
+import type pg from 'pg';
+import { types } from '../database/prepared.ts';
+import { inTransaction } from '../database/transaction.ts';
+import type { OrganizationId } from '../entities/owned.ts';
+import { uuidv7 } from '../entities/uuid.ts';
+import { syncBoundOf } from '../records/sync-bound.ts';
+import { readChanges } from './changes.ts';
+import type { Change } from './changes.ts';
+import { addDeliveries } from './deliveries.ts';
+import type { NewDelivery } from './deliveries.ts';
+import { exceptImported, forgetImports, foundWhole, importCompleted, readImports } from './imports.ts';
+import type { Imports } from './imports.ts';
+
+/**
+ * `caught up`: everything before the bound is found; `more`: there is more to find at once; `busy`: another process is
+ * looking; `idle`: the organization has no endpoint that is on.
+ */
+export type Look = { state: 'caught up' | 'more' | 'busy' | 'idle'; found: number };
+
+export const lookAt = (pool: pg.Pool, organizationId: OrganizationId): Promise<Look> =>
+  inTransaction(pool, (client) => lookWith(client, organizationId));
+
+async function lookWith(client: pg.ClientBase, organizationId: string): Promise<Look> {
+  const position = await client.query<{ since: string }>({
+    text: 'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked',
+    values: [organizationId],
+    types,
+  });
+  const since = position.rows[0]?.since;
+  if (since === undefined) return { state: 'busy', found: 0 };
+  const endpoints = await activeEndpoints(client, organizationId);
+  if (endpoints.length === 0) return { state: 'idle', found: 0 };
+  const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : noImports;
+  const bound = await syncBoundOf(client);
+  const { changes, until } = await readChanges(client, organizationId, { since, until: bound });
+  const ended = foundWhole(imports, { until, bound });
+  const found = changes.length + ended.length;
+  if (found > 0) {
+    const isImported = imports.running + imports.ended.length > 0;
+    const others = isImported ? await exceptImported(client, organizationId, changes) : changes;
+    const deliveries = endpoints
+      .filter(({ onTeam }) => onTeam)
+      .flatMap((endpoint) =>
+        wantsImports(endpoint)
+          ? [...deliveriesTo(endpoint, others), ...endsTo(endpoint, ended)]
+          : deliveriesTo(endpoint, changes),
+      );
+    if (deliveries.length > 0) await addDeliveries(client, organizationId, { foundAt: until, deliveries });
+    if (isImported) await forgetImports(client, organizationId, { until, ended });
+    const move = 'update webhook_positions set looked_through = $2 where organization_id = $1';
+    await client.query(move, [organizationId, until]);
+  }
+  return { state: until < bound ? 'more' : 'caught up', found };
+}
+
+const noImports: Imports = { running: 0, ended: [] };
+const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCompleted);
+
+type Endpoint = { id: string; events: string[]; activeSince: string; onTeam: boolean };
+
+async function activeEndpoints(client: pg.ClientBase, organizationId: string): Promise<Endpoint[]> {
+  const text = `select e.id, e.events, e.active_since as "activeSince", o.plan = 'team' as "onTeam"
+    from webhook_endpoints e join organizations o on o.id = e.organization_id
+    where e.organization_id = $1 and e.active_since is not null`;
+  return (await client.query<Endpoint>({ text, values: [organizationId], types })).rows;
+}
+
+const deliveriesTo = ({ id, events, activeSince }: Endpoint, changes: Change[]): NewDelivery[] =>
+  changes
+    .filter(({ type, updatedAt }) => events.includes(type) && updatedAt >= activeSince)
+    .map(({ type, recordId, happenedAt }) => ({ id: uuidv7(), endpointId: id, type, recordId, happenedAt }));
+
+const endsTo = ({ id, activeSince }: Endpoint, ended: Imports['ended']): NewDelivery[] =>
+  ended
+    .filter(({ startedAt }) => startedAt >= activeSince)
+    .map(({ endedAt, body }) => ({
+      id: uuidv7(),
+      endpointId: id,
+      type: importCompleted,
+      recordId: null,
+      happenedAt: endedAt,
+      request: body,
+    }));
+
+const changed = (table: string) =>
+  `exists (select from ${table} t where t.organization_id = p.organization_id and t.updated_at >= p.looked_through)`;
+
+/** The organizations to look at. On a cluster, records are on other nodes than positions: there, all of them. */
+export async function organizationsToLookAt(
+  pool: pg.Pool,
+  isDistributed: boolean,
+): Promise<{ all: OrganizationId[]; changed: OrganizationId[] }> {
+  const imported = 'exists (select from webhook_imports i where i.organization_id = p.organization_id)';
+  const condition = [...['customers', 'items', 'proposals'].map(changed), imported].join(' or ');
+  const text = `select organization_id as id, ${isDistributed ? 'true' : condition} as changed from webhook_positions p
+    where exists (select from webhook_endpoints e where e.organization_id = p.organization_id and e.active_since is not null)`;
+  const { rows } = await pool.query<{ id: OrganizationId; changed: boolean }>(text);
+  return { all: rows.map(({ id }) => id), changed: rows.filter((row) => row.changed).map(({ id }) => id) };
+}

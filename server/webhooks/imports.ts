@@ -1,0 +1,82 @@
+/** Imports that have ended, as one event each, and which changes they stand for. */
+import type pg from 'pg';
+import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
+import { types } from '../database/prepared.ts';
+import { importLock } from '../import/announcement.ts';
+import type { Change } from './changes.ts';
+
+type Client = Pick<pg.ClientBase, 'query'>;
+type ImportCompleted = Extract<WebhookEvent, { type: 'import.completed' }>;
+export type Imports = { running: number; ended: EndedImport[] };
+type EndedImport = { id: string; startedAt: string; endedAt: string; isWhole: boolean; body: string };
+
+export const importCompleted = 'import.completed' satisfies RecordEventType;
+
+// An import holds its lock until it ends, so one without an end and without a lock was stopped or killed.
+const hasLock = `exists (select from pg_locks where locktype = 'advisory' and granted
+  and database = (select oid from pg_database where datname = current_database())
+  and (classid::bigint << 32) | objid::bigint = ${importLock('organization_id::text')})`;
+const select = `select id, kind, created, updated, unchanged, rejected, started_at as "startedAt", ended_at as "endedAt",
+  now()::timestamptz(3) as now, ${hasLock} as "isRunning" from webhook_imports where organization_id = $1`;
+
+type Row = ImportCompleted['data'] & {
+  id: string;
+  kind: ImportCompleted['data']['resource'];
+  endedAt: string | null;
+  now: string;
+  isRunning: boolean;
+};
+
+/** Before the bound is read: what an import that has ended stored is then behind the bound. */
+export async function readImports(client: Client, organizationId: string): Promise<Imports> {
+  const { rows } = await client.query<Row>({ text: select, values: [organizationId], types });
+  const ended = rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
+  return { running: rows.length - ended.length, ended };
+}
+
+function endedImport({ id, kind, startedAt, endedAt, now, ...counts }: Row): EndedImport {
+  const end = endedAt ?? now;
+  const { created, updated, unchanged, rejected } = counts;
+  const data: ImportCompleted['data'] = {
+    resource: kind,
+    status: endedAt === null ? 'interrupted' : 'completed',
+    created,
+    updated,
+    unchanged,
+    rejected,
+    startedAt,
+    endedAt: end,
+  };
+  const body = JSON.stringify({ type: importCompleted, timestamp: end, data } satisfies ImportCompleted);
+  return { id, startedAt, endedAt: end, isWhole: endedAt !== null, body };
+}
+
+/** Those whose changes have all been found. */
+export const foundWhole = ({ ended }: Imports, { until, bound }: { until: string; bound: string }): EndedImport[] =>
+  ended.filter(({ isWhole, endedAt }) => (isWhole ? endedAt < until : until === bound));
+
+/** The changes that an endpoint learns of, if it gets one event for each import; a turn of a proposal is always sent. */
+export async function exceptImported(client: Client, organizationId: string, changes: Change[]): Promise<Change[]> {
+  const { rows } = await client.query<{ id: string; revision: number }>(
+    'select record_id as id, revision from webhook_imported where organization_id = $1 and record_id = any($2)',
+    [organizationId, changes.map(({ recordId }) => recordId)],
+  );
+  const imported = new Map(rows.map(({ id, revision }) => [id, revision]));
+  return changes.filter(
+    ({ type, recordId, revision }) => !/\.(created|updated)$/.test(type) || imported.get(recordId) !== revision,
+  );
+}
+
+/** What has been looked at is not needed any more. */
+export async function forgetImports(
+  client: Client,
+  organizationId: string,
+  { until, ended }: { until: string; ended: readonly EndedImport[] },
+): Promise<void> {
+  await client.query('delete from webhook_imported where organization_id = $1 and updated_at < $2', [
+    organizationId,
+    until,
+  ]);
+  const ids = ended.map(({ id }) => id);
+  await client.query('delete from webhook_imports where organization_id = $1 and id = any($2)', [organizationId, ids]);
+}

@@ -1,0 +1,69 @@
+/**
+ * Which process delivers to which endpoint. A lease is a few columns of the endpoint: nothing has to be cleaned up after
+ * a process that was killed, it works through a pooler, and endpoints are on one node even where records are not.
+ */
+import type pg from 'pg';
+import { types } from '../database/prepared.ts';
+import type { WebhookEndpoint } from '../entities/webhook.ts';
+
+export type Leased = Pick<
+  WebhookEndpoint,
+  'organizationId' | 'id' | 'name' | 'url' | 'secrets' | 'failures' | 'failingSince'
+> & { lease: string };
+
+const columns = `organization_id as "organizationId", id, name, url, secrets, failures, failing_since as "failingSince", lease`;
+
+// Those that fail come last, and only while there is room: they may take 15 seconds each.
+const take = `update webhook_endpoints set lease = gen_random_uuid(), leased_until = now() + make_interval(secs => $1)
+  where (organization_id, id) in (
+    select organization_id, id from webhook_endpoints where active_since is not null and due_at <= now()
+      and (leased_until is null or leased_until < now()) and organization_id <> all($2) and (failures = 0 or $3)
+      and exists (select from organizations o where o.id = organization_id and o.plan = 'team')
+    order by failures > 0, due_at limit $4 for update skip locked)
+  returning ${columns}`;
+
+type Wanted = { seconds: number; busy: string[]; failing: boolean; limit: number };
+
+/** Takes endpoints with something due; organizations that have enough of this process are left out. */
+export async function takeLeases(pool: pg.Pool, { seconds, busy, failing, limit }: Wanted): Promise<Leased[]> {
+  const { rows } = await pool.query<Leased>({ text: take, values: [seconds, busy, failing, limit], types });
+  return rows;
+}
+
+export type Renewed = { now: string; wakes: number };
+
+/** Undefined if the endpoint was switched off, changed or removed, or another process has taken it. */
+export async function renewLease(
+  pool: pg.Pool,
+  { organizationId, id, lease }: Leased,
+  seconds: number,
+): Promise<Renewed | undefined> {
+  const { rows } = await pool.query<Renewed>({
+    text: `update webhook_endpoints set leased_until = now() + make_interval(secs => $4)
+      where organization_id = $1 and id = $2 and lease = $3 and active_since is not null
+      returning now()::timestamptz(3) as now, wakes`,
+    values: [organizationId, id, lease, seconds],
+    types,
+  });
+  return rows[0];
+}
+
+export type Release = {
+  /** When the next delivery is due; null if there is none. */
+  dueAt: string | null;
+  /** As the lease was last renewed: if a delivery was added since, the endpoint is due at once. */
+  wakes: number | null;
+  failures: number;
+  failingSince: string | null;
+};
+
+export async function releaseLease(
+  pool: pg.Pool,
+  { organizationId, id, lease }: Leased,
+  { dueAt, wakes, failures, failingSince }: Release,
+): Promise<void> {
+  const text = `update webhook_endpoints set lease = null, leased_until = null, failures = $5, failing_since = $6,
+      due_at = case when wakes = coalesce($7, wakes) or ($5 > 0 and $4::timestamptz is not null) then $4 else now() end
+    where organization_id = $1 and id = $2 and lease = $3`;
+  await pool.query(text, [organizationId, id, lease, dueAt, failures, failingSince, wakes]);
+}

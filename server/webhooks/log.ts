@@ -1,0 +1,93 @@
+/** The endpoints of an organization and what was sent to them; tests, and sending again. */
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { uuidv7 } from '../entities/uuid.ts';
+import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
+import { Problem } from '../problems/problem.ts';
+import { requireAdmin } from '../records/require-admin.ts';
+import type { Actor } from '../records/require-admin.ts';
+import { audited, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
+
+export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
+  em.find(WebhookEndpoint, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
+
+export async function findEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
+  const endpoint = await em.findOne(WebhookEndpoint, { id });
+  if (!endpoint) throw noSuchEndpoint();
+  return endpoint;
+}
+
+/** Newest first. */
+export const listDeliveries = (
+  em: ScopedEntityManager,
+  endpointId: string,
+  limit: number,
+): Promise<WebhookDelivery[]> =>
+  em.find(WebhookDelivery, { endpointId }, { orderBy: { foundAt: 'desc', id: 'desc' }, limit });
+
+export async function findDelivery(em: ScopedEntityManager, endpointId: string, id: string): Promise<WebhookDelivery> {
+  const delivery = await em.findOne(WebhookDelivery, { id, endpointId });
+  if (!delivery) throw new Problem('unknown', { sentence: 'This delivery is no longer in the log.' });
+  return delivery;
+}
+
+/** Sends an event of its own type, which no receiver takes for a change of a record. */
+export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookDelivery> =>
+  audited(em, actor, { action: 'webhook_tested' }, async (inner) => {
+    const { endpoint, now } = await dueNow(inner, actor, id);
+    const delivery = inner.create(WebhookDelivery, {
+      id: uuidv7(),
+      endpointId: id,
+      type: 'endpoint.test',
+      happenedAt: now,
+      foundAt: now,
+      state: 'pending',
+      dueAt: now,
+    });
+    return { value: delivery, detail: endpoint.name };
+  });
+
+/** Sends one event once more, with the same id. */
+export const resend = (
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, deliveryId }: { id: string; deliveryId: string },
+): Promise<WebhookDelivery> =>
+  audited(em, actor, { action: 'webhook_resent' }, async (inner) => {
+    const { endpoint, now } = await dueNow(inner, actor, id);
+    const delivery = await findDelivery(inner, id, deliveryId);
+    if (delivery.state === 'pending' || delivery.state === 'sending') delivery.dueAt = now;
+    else Object.assign(delivery, again(now));
+    return { value: delivery, detail: endpoint.name };
+  });
+
+/** Sends again what could not be delivered since a time; returns how many events that are. */
+export const resendFailed = (
+  em: ScopedEntityManager,
+  actor: Actor,
+  { id, since }: { id: string; since: string },
+): Promise<number> =>
+  audited(em, actor, { action: 'webhook_resent' }, async (inner) => {
+    const { endpoint, now } = await dueNow(inner, actor, id);
+    const where = { endpointId: id, state: 'failed', foundAt: { $gte: since } } as const;
+    const count = await inner.nativeUpdate(WebhookDelivery, where, again(now));
+    return { value: count, detail: `${endpoint.name}, since ${since}` };
+  });
+
+/** It starts over: its body is that of its record as it is by then. */
+const again = (now: string) => ({ state: 'pending' as const, dueAt: now, foundAt: now, attempts: 0 });
+
+/** The endpoint, which must be on, is due at once. */
+async function dueNow(
+  em: ScopedEntityManager,
+  actor: Actor,
+  id: string,
+): Promise<{ endpoint: WebhookEndpoint; now: string }> {
+  await requireAdmin(em, actor, 'manage webhooks');
+  const endpoint = await lockEndpoint(em, id);
+  if (endpoint.activeSince === null)
+    throw new Problem('repeated', { sentence: 'This endpoint is off. Switch it on first.' });
+  const now = endpoint.transactionStart ?? new Date().toISOString();
+  endpoint.dueAt = now;
+  endpoint.wakes += 1;
+  return { endpoint, now };
+}

@@ -1,0 +1,50 @@
+/** The bodies of events: the record as a get returns it when the event is first sent, and the same in every attempt. */
+import type { EventType, WebhookEvent } from '../../contract/events.ts';
+import { forOrganization } from '../database/tenant.ts';
+import type { Tenant } from '../database/tenant.ts';
+import type { Database } from '../database/orm.ts';
+import { publicId } from '../records/public-id.ts';
+import type { Claimed } from './deliveries.ts';
+import type { Leased } from './leases.ts';
+
+type Kind = 'customer' | 'item' | 'proposal';
+/** Reads records of one kind by their stored ids: each as a get returns it, by its stored id. */
+export type ReadRecords = Record<Kind, (tenant: Tenant, ids: string[]) => Promise<Map<string, object>>>;
+
+/** The body of each delivery by its id; none for a record that no longer exists. */
+export type Render = (endpoint: Leased, claimed: readonly Claimed[]) => Promise<Map<string, string>>;
+
+export function createRender(database: Database, read: ReadRecords): Render {
+  return async (endpoint, claimed) => {
+    const tenant = forOrganization(database, endpoint.organizationId);
+    const fresh = claimed.filter((delivery) => storedBody(delivery) === undefined);
+    const records = new Map<string, object>();
+    for (const kind of ['customer', 'item', 'proposal'] as const) {
+      const ids = fresh.filter(({ type }) => type.startsWith(`${kind}.`)).flatMap(({ recordId }) => recordId ?? []);
+      if (ids.length === 0) continue;
+      for (const [id, record] of await read[kind](tenant, [...new Set(ids)])) records.set(id, record);
+    }
+    return new Map(
+      claimed.flatMap((delivery): [string, string][] => {
+        const data = delivery.type === 'endpoint.test' ? testData(endpoint) : records.get(delivery.recordId ?? '');
+        const body = storedBody(delivery) ?? (data && bodyOf(delivery.type, delivery.happenedAt, data));
+        return body === undefined ? [] : [[delivery.id, body]];
+      }),
+    );
+  };
+}
+
+/**
+ * The body that was sent before. What is sent again starts over: a later state of the record may have been delivered in the
+ * meantime.
+ */
+const storedBody = ({ request, attempts, recordId }: Claimed): string | undefined =>
+  request !== null && (attempts > 1 || recordId === null) ? request : undefined;
+
+const bodyOf = (type: EventType, timestamp: string, data: object): string =>
+  JSON.stringify({ type, timestamp, data } satisfies Record<keyof WebhookEvent, unknown>);
+
+const testData = ({ id }: Leased) => ({
+  endpointId: publicId('endpoint', id),
+  message: 'This is a test. If you can read it, the endpoint works.',
+});

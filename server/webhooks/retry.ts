@@ -1,0 +1,25 @@
+/** When what failed is sent again, and when it is given up. */
+
+const minute = 60;
+const hour = 60 * minute;
+/** Seconds after the first, second … attempt; the last one repeats. */
+const pauses = [5, minute, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 12 * hour];
+export const retryDays = 3;
+/** An endpoint that fails for this long is switched off. */
+export const failingDays = 5;
+/** What was not delivered can be sent again for this long. */
+export const logDays = 30;
+const longestRetryAfter = 24 * hour;
+
+/** Within a tenth of the pause, so that what failed together is not sent together. */
+const jittered = (seconds: number, random: number) => seconds * (0.95 + random / 10);
+
+/** Seconds until the next attempt of a delivery. */
+export function pauseAfter(attempts: number, retryAfterSeconds: number | null, random = Math.random()): number {
+  const pause = jittered(pauses[Math.min(attempts, pauses.length) - 1] ?? 0, random);
+  return Math.max(pause, Math.min(retryAfterSeconds ?? 0, longestRetryAfter));
+}
+
+/** Seconds until an endpoint to which every attempt of a round failed is tried again, whatever is due. */
+export const endpointPause = (failures: number, retryAfterSeconds: number | null): number =>
+  Math.max(Math.min(2 ** Math.min(failures, 10), 5 * minute), Math.min(retryAfterSeconds ?? 0, longestRetryAfter));

@@ -1,0 +1,43 @@
+/** Secrets of endpoints are stored encrypted: AES-256-GCM with a key derived from the installation's secret. */
+import { secretsIn } from '../text/signatures.ts';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const algorithm = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+
+export type Seal = {
+  /** The text is bound to `owner`: it cannot be opened as another's. */
+  seal(text: string, owner: string): string;
+  /** Undefined if it was sealed with another key or for another owner. */
+  open(sealed: string, owner: string): string | undefined;
+};
+
+export function createSeal(secret: string): Seal {
+  const keys = secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', 'webhook secrets', 32)));
+  const [key = Buffer.alloc(0)] = keys;
+  return {
+    seal(text, owner) {
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(owner));
+      const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');
+    },
+    open(sealed, owner) {
+      const bytes = Buffer.from(sealed, 'base64url');
+      return keys.map((one) => opened(one, bytes, owner)).find((text) => text !== undefined);
+    },
+  };
+}
+
+function opened(key: Buffer, bytes: Buffer, owner: string): string | undefined {
+  const encrypted = bytes.subarray(ivBytes + tagBytes);
+  try {
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes))
+      .setAAD(Buffer.from(owner))
+      .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+    return Buffer.concat([decipher.update(encrypted), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,178 @@
+/** One request to a URL that others chose, such as an attempt to deliver: to an address that was resolved and checked for this connection alone. */
+import type { LookupAddress } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { ForbiddenAddress } from './addresses.ts';
+import type { Destinations } from './addresses.ts';
+
+export type SendLimits = { connectMs: number; totalMs: number; readBytes: number; keptBytes: number };
+export const sendLimits: SendLimits = { connectMs: 10_000, totalMs: 15_000, readBytes: 16_384, keptBytes: 2_048 };
+
+/** A POST, unless it says otherwise. */
+export type Outgoing = { method?: 'GET' | 'POST'; url: string; headers: Record<string, string>; body: string };
+
+/** `status` is null if there was no response; `error` then says why. */
+export type Outcome = {
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+  /** The beginning of the response. */
+  response: string | null;
+  /** The seconds that the receiver wants us to wait. */
+  retryAfterSeconds: number | null;
+};
+
+export type Sender = {
+  send(outgoing: Outgoing): Promise<Outcome>;
+  /** Closes the connections. */
+  close(): void;
+};
+
+/** Connections are kept between requests, and no proxy is used, whatever the environment says. */
+export function createSender(destinations: Destinations, limits: SendLimits = sendLimits): Sender {
+  const options = { keepAlive: true, maxSockets: 20, timeout: limits.totalMs };
+  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
+  return {
+    async send(outgoing) {
+      const startedAt = performance.now();
+      const outcome = await attempt(outgoing).catch((error: unknown) => ({ ...nothing, error: sentenceOf(error) }));
+      return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+
+  async function attempt(outgoing: Outgoing): Promise<Response> {
+    const target = new URL(outgoing.url);
+    const { protocol } = target;
+    if (protocol !== 'https:' && protocol !== 'http:') throw new ForbiddenAddress('Only https is supported.');
+    const signal = AbortSignal.timeout(limits.totalMs);
+    const addresses = await orTimeout(destinations.resolve(target.hostname), signal);
+    if (protocol === 'http:' && !addresses.every(({ address }) => destinations.isAllowed(address)))
+      throw new ForbiddenAddress('Plain http is only for networks that the operator allows.');
+    const agent = agents[protocol];
+    try {
+      return await post(target, outgoing, { agent, addresses, signal, limits });
+    } catch (error) {
+      // The receiver closed a kept connection at the moment of its use: the request was not answered, nor refused.
+      if (!(error instanceof ClosedConnection)) throw error;
+      return post(target, outgoing, { agent, addresses, signal, limits });
+    }
+  }
+}
+
+type Response = Omit<Outcome, 'durationMs'>;
+type Connection = {
+  agent: http.Agent;
+  addresses: LookupAddress[];
+  signal: AbortSignal;
+  limits: SendLimits;
+};
+class ClosedConnection extends Error {}
+
+/** The connection uses the addresses that were checked, and asks for no others. */
+const pinnedTo =
+  (addresses: LookupAddress[]): LookupFunction =>
+  (_, { all }, callback) => {
+    const [first = { address: '', family: 4 }] = addresses;
+    if (all) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  };
+
+function post(
+  target: URL,
+  { method = 'POST', headers, body }: Outgoing,
+  { agent, addresses, signal, limits }: Connection,
+): Promise<Response> {
+  const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+  const options = {
+    method,
+    headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+    agent,
+    lookup: pinnedTo(addresses),
+    signal,
+    maxHeaderSize: limits.readBytes,
+    servername: isIP(host) === 0 ? host : '',
+  };
+  return new Promise((resolve, reject) => {
+    const { request } = target.protocol === 'https:' ? https : http;
+    let responded = false;
+    const sent = request(target, options, (response) => {
+      responded = true;
+      void readStart(response, limits).then(resolve);
+    });
+    sent.on('error', (error) => {
+      // The status is there; only the rest of the body is missing.
+      if (responded) return;
+      const isClosed = sent.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
+      reject(isClosed ? new ClosedConnection(error.message) : error);
+    });
+    sent.on('socket', (socket) => {
+      if (!socket.connecting) return;
+      const timer = setTimeout(() => sent.destroy(new Error('No connection within 10 seconds.')), limits.connectMs);
+      socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+    });
+    sent.end(body);
+  });
+}
+
+const nothing = { status: null, error: null, response: null, retryAfterSeconds: null };
+
+function orTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/** The status counts as soon as it is there; of the body, no more than a start is read. */
+async function readStart(response: http.IncomingMessage, { readBytes, keptBytes }: SendLimits): Promise<Response> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response) {
+      bytes += chunk.length;
+      if (bytes <= keptBytes + chunk.length) chunks.push(chunk);
+      if (bytes > readBytes) break;
+    }
+  } catch {
+    // The rest of the body is not needed.
+  }
+  const kept = Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '').toWellFormed();
+  return {
+    status: response.statusCode ?? null,
+    error: null,
+    response: kept,
+    retryAfterSeconds: retryAfterOf(response.headers['retry-after']),
+  };
+}
+
+function retryAfterOf(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : null;
+}
+
+/** For the admin who reads the log of deliveries. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof ForbiddenAddress) return error.message;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'No response within 15 seconds.';
+  const code: unknown = Reflect.get(Object(error), 'code');
+  const known = typeof code === 'string' ? reasons[code] : undefined;
+  return known ?? (error instanceof Error ? error.message : String(error)).slice(0, 200);
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was closed before a response.',
+  ENOTFOUND: 'The host name does not exist.',
+  EAI_AGAIN: 'The host name could not be resolved.',
+  EHOSTUNREACH: 'The host is unreachable.',
+  ENETUNREACH: 'The network is unreachable.',
+  ABORT_ERR: 'No response within 15 seconds.',
+  CERT_HAS_EXPIRED: 'The TLS certificate has expired.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The TLS certificate is self-signed.',
+};

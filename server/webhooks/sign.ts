@@ -1,0 +1,18 @@
+/** Secrets and signatures by Standard Webhooks. */
+import { createHmac, randomBytes } from 'node:crypto';
+
+const prefix = 'whsec_';
+
+export const newSecret = (): string => prefix + randomBytes(32).toString('base64');
+
+type Message = { id: string; timestamp: number; body: string };
+
+/** The value of `webhook-signature`: one signature for each secret, so that either secret verifies it. */
+export function signaturesOf(secrets: readonly string[], { id, timestamp, body }: Message): string {
+  const signed = `${id}.${timestamp}.${body}`;
+  const signature = (secret: string) =>
+    createHmac('sha256', Buffer.from(secret.slice(prefix.length), 'base64'))
+      .update(signed)
+      .digest('base64');
+  return secrets.map((secret) => `v1,${signature(secret)}`).join(' ');
+}

@@ -1,0 +1,53 @@
+/** Switches an endpoint off because it does not work, and tells the organization's admins. */
+import type { Mail, Mailer } from '../accounts/mail.ts';
+import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
+import { Member, Organization } from '../entities/organization.ts';
+import { WebhookEndpoint } from '../entities/webhook.ts';
+import { recordEvent } from '../records/audit-log.ts';
+import { publicId } from '../records/public-id.ts';
+import type { Leased } from './leases.ts';
+
+type Parts = {
+  database: Database;
+  mailer: Mailer | undefined;
+  baseUrl: () => string;
+  onError: (error: unknown) => void;
+};
+
+export function createSwitchOff({ database, mailer, baseUrl, onError }: Parts) {
+  return async ({ organizationId, id, lease }: Leased, reason: string): Promise<void> => {
+    const { em, transaction } = forOrganization(database, organizationId);
+    const isOff = await transaction(async (inner) => {
+      const off = { activeSince: null, offReason: reason, dueAt: null, lease: null, leasedUntil: null };
+      // Not if it was changed or switched meanwhile.
+      if ((await inner.nativeUpdate(WebhookEndpoint, { id, lease }, off)) === 0) return false;
+      const endpoint = await inner.findOneOrFail(WebhookEndpoint, { id });
+      recordEvent(inner, { action: 'webhook_switched_off', memberId: null, detail: endpoint.name, reason });
+      return true;
+    });
+    if (!isOff || !mailer) return;
+    const endpoint = await em().findOneOrFail(WebhookEndpoint, { id });
+    const { name: organization } = await em().findOneOrFail(Organization, { id: organizationId });
+    const admins = await em().find(Member, { role: 'admin', removedAt: null });
+    const link = `${baseUrl()}/settings/webhooks/${publicId('endpoint', id)}`;
+    for (const { email } of admins)
+      await mailer.send(switchedOffMail(email, { organization, endpoint, reason, link })).catch(onError);
+  };
+}
+
+type Facts = { organization: string; endpoint: WebhookEndpoint; reason: string; link: string };
+
+const switchedOffMail = (to: string, { organization, endpoint, reason, link }: Facts): Mail => ({
+  to,
+  subject: `The webhook “${endpoint.name}” of ${organization} was switched off`,
+  text: `The webhook endpoint “${endpoint.name}” of ${organization} was switched off. It receives no events any more.
+
+URL: ${new URL(endpoint.url).origin}
+Reason: ${reason}
+
+Once it works again, switch it on and send the missed events again:
+
+${link}
+`,
+});

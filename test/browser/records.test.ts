@@ -1,0 +1,75 @@
+/** Customers, proposals and items, looked at by somebody who does not program. */
+import { describe, expect, test } from 'vitest';
+import { someone } from '../settings/visiting.ts';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { hasChromium } from './chromium.ts';
+
+const world = useWorld();
+const screen = useBrowser();
+
+describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => {
+  test('from the overview to a customer, its proposal and the item in it, and the customer erased', async () => {
+    const tenant = await world.organization({ name: 'Larkmoor Studio' });
+    const { body: customer } = await tenant.call('POST', '/v1/customers', {
+      name: 'Alfreds Futterkiste',
+      firstName: 'Maria',
+      email: 'maria@alfreds.example',
+      phone: '030-0074321',
+      address: { line1: 'Obere Str. 57', city: 'Berlin', country: 'DE' },
+      tags: ['wholesale', 'north'],
+      metadata: { segment: 'food' },
+      externalId: 'ALFKI',
+    });
+    const lines = [
+      { name: 'Queso Cabrales', quantity: '12', unit: 'kg', unitPrice: '14', taxRate: '8.25', description: '1 kg' },
+      { name: 'Delivery', unitPrice: '20', optional: true, selected: false },
+    ];
+    await proposal(tenant, { customer: customer.id, title: 'Spring assortment', lines });
+    await tenant.call('POST', '/v1/items', {
+      type: 'product',
+      name: 'Queso Cabrales',
+      unitPrice: '14.00',
+      sku: 'NW-11',
+    });
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));
+    await page.goto(`${world.url}/settings`);
+    await page.getByRole('heading', { name: 'Larkmoor Studio' }).waitFor();
+    await expectSound(page);
+
+    await page.getByRole('link', { name: 'Customers', exact: true }).click();
+    await page.getByLabel('Search').fill('futterkiste berlin');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByRole('link', { name: 'Clear' }).waitFor();
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Alfreds Futterkiste' }).click();
+    await page.getByText('Obere Str. 57').first().waitFor();
+    await expectSound(page);
+
+    await page.getByRole('link', { name: 'Proposals of this customer' }).click();
+    await page.getByRole('rowheader').getByRole('link').click();
+    await page.getByText('Optional, not chosen').waitFor();
+    expect(await page.getByText('181.86').count()).toBeGreaterThan(0);
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Items', exact: true }).click();
+    await page.getByRole('link', { name: 'Queso Cabrales' }).click();
+    await page.getByText('NW-11').first().waitFor();
+    await expectSound(page);
+
+    await page.goto(`${world.url}/settings/customers/${customer.id}`);
+    await page.getByRole('link', { name: 'Erase personal data' }).click();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Erase personal data' }).click();
+    await page.getByText('The personal data is erased.').waitFor();
+    expect(await page.getByText('Alfreds Futterkiste').count()).toBe(0);
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Let the external id be used again' }).click();
+    await page.getByText('The external id can be used again.').waitFor();
+    await expectSound(page);
+    await page.goto(`${world.url}/`);
+    await expectSound(page);
+    expect(screen.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { someone } from '../settings/visiting.ts';
+import { useReceiver } from '../webhooks/receiver.ts';
+import { typesOf, until, webhookWorld } from '../webhooks/scene.ts';
+import { useWorld } from '../world.ts';
+import { expectSound, signInWith, useBrowser } from './browser.ts';
+import { hasChromium } from './chromium.ts';
+
+const world = useWorld(webhookWorld);
+const screen = useBrowser();
+
+describe.runIf(hasChromium)('webhooks in a browser', () => {
+  test('an admin creates an endpoint, sends a test, reads the delivery and removes the endpoint', async () => {
+    const tenant = await world.organization();
+    const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
+    const receiver = await useReceiver();
+    const page = await screen.open();
+    await signInWith(page, world.url, admin);
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor();
+    await expectSound(page);
+    await page.getByLabel('Name').fill('Accounting');
+    await page.getByLabel('URL').fill(receiver.url);
+    await page.getByLabel('customer.created').check();
+    await page.getByRole('button', { name: 'Create endpoint' }).click();
+    await page.locator('#secret').waitFor();
+    await expectSound(page);
+    receiver.secrets.push((await page.locator('#secret').textContent()) ?? '');
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await until(() => typesOf(receiver), ['endpoint.test']);
+    await expect.poll(async () => (await page.reload()) && page.getByText('Delivered').count()).toBe(1);
+    await page.getByText('Show the content').click();
+    await page.getByText('This is a test.').waitFor();
+    for (const summary of await page.locator('details.fold > summary').all()) await summary.click();
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Remove endpoint' }).click();
+    await page.getByText('The endpoint was removed.').waitFor();
+    expect(screen.complaints).toEqual([]);
+  });
+});

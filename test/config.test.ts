@@ -1,0 +1,82 @@
+/** The configuration: one value that each variable rejects, with the sentence, and the names that are probably mistyped. */
+import { describe, expect, test } from 'vitest';
+import { describedVariables, misspelledVariables, readConfig, UsageError } from '../server/config.ts';
+
+const samplers =
+  'always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio';
+
+const rejected: [name: string, value: string, sentence: string][] = [
+  ['PORT', 'http', 'must be a port number from 0 to 65535'],
+  ['PORT', '65536', 'must be a port number from 0 to 65535'],
+  ['PORT', '80.5', 'must be a port number from 0 to 65535'],
+  ['PUBLIC_URL', 'api.example.com', 'must be an http(s) URL'],
+  ['PUBLIC_URL', 'ftp://api.example.com', 'must be an http(s) URL'],
+  [
+    'PUBLIC_URL',
+    'https://ann:secret@api.example.com',
+    'must have no user:password@, because it is shown to every caller',
+  ],
+  ['DATABASE_URL', 'mysql://db', 'must start with postgresql://'],
+  ['DATABASE_POOLER_URL', 'pooler', 'must start with postgresql://'],
+  ['DATABASE_POOLER_PREPARES', 'perhaps', 'must be true or false'],
+  ['REDIS_URL', 'http://redis', 'must start with redis:// or rediss://'],
+  ['METRICS_PORT', '-1', 'must be a port number from 0 to 65535'],
+  ['AUTH_SECRET', 'a'.repeat(31), 'must have at least 32 characters'],
+  ['SMTP_URL', 'mail.example.com', 'must start with smtp:// or smtps://'],
+  ['MAIL_FROM', 'me', 'must have at least 3 characters'],
+  ['OIDC_ISSUER', 'login.example.com', 'must be an http(s) URL'],
+  ['TRUSTED_PROXIES', '11', 'must be a whole number from 0 to 10'],
+  ['SECURITY_CONTACT', 'security@example.com', 'must start with https:// or mailto:'],
+  ['CONNECTIONS_PER_NETWORK', '0', 'must be a whole number from 1 to 1000000'],
+  ['WEBHOOK_ALLOW', '10.1.0.0/16,10.2.0.0/33', 'must be networks such as 10.1.0.0/16, separated by commas'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http(s) URL'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'collector', 'must be an http(s) URL'],
+  ['OTEL_TRACES_EXPORTER', 'zipkin', 'must be otlp or none'],
+  ['OTEL_TRACES_SAMPLER', 'sometimes', `must be one of ${samplers}`],
+  ['OTEL_TRACES_SAMPLER_ARG', '2', 'must be a number from 0 to 1'],
+  ['OTEL_SDK_DISABLED', 'maybe', 'must be true or false'],
+];
+
+/** Any text will do. */
+const accepting = ['HOST', 'NODE_ENV', 'DATA_DIR', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
+
+describe('the configuration', () => {
+  test.each(rejected)('rejects %s=%s in one sentence that names it', (name, value, sentence) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new UsageError(`${name} ${sentence}`));
+  });
+
+  test('rejects a value of every variable that does not take any text', () => {
+    const names = [...new Set(rejected.map(([name]) => name)), ...accepting];
+    expect(names.toSorted()).toEqual(describedVariables.map(({ name }) => name).toSorted());
+  });
+
+  test('names every variable at fault, and those that go together', () => {
+    expect(() => readConfig({ PORT: 'x', METRICS_PORT: 'y' })).toThrow(/^PORT must .*; METRICS_PORT must .*$/);
+    expect(() => readConfig({ OIDC_CLIENT_ID: 'x' })).toThrow(
+      'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them',
+    );
+    expect(() => readConfig({ DATABASE_POOLER_URL: 'postgresql://pooler/x' })).toThrow(
+      'DATABASE_POOLER_URL needs DATABASE_URL, which leads to the same database without a pooler.',
+    );
+  });
+
+  test('takes an empty variable as unset', () => {
+    expect(readConfig({ PORT: '', REDIS_URL: '' })).toEqual(readConfig({}));
+  });
+
+  test('warns about a name that is probably mistyped, and no other', () => {
+    const warningOf = (name: string) => misspelledVariables({ [name]: 'x', PORT: '1' });
+    const meant = {
+      REDIS_ULR: 'REDIS_URL',
+      DATABASE_URI: 'DATABASE_URL',
+      PUBLIC_ULR: 'PUBLIC_URL',
+      METRIC_PORT: 'METRICS_PORT',
+      AUTH_SECRETS: 'AUTH_SECRET',
+    };
+    for (const [name, known] of Object.entries(meant))
+      expect(warningOf(name)).toEqual([`Warning: ${name} is not a variable of this service; did you mean ${known}?`]);
+    const others =
+      'HOME PATH HOSTNAME PGPORT PGHOST REDIS_PORT MAIL SSH_AUTH_SOCK OTEL_EXPORTER_OTLP_HEADERS npm_config_port';
+    for (const name of others.split(' ')) expect(warningOf(name)).toEqual([]);
+  });
+});

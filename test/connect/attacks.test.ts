@@ -1,0 +1,321 @@
+/** The attacks of RFC 9700 (Best Current Practice for OAuth 2.0 Security), one by one. */
+import { describe, expect, test } from 'vitest';
+import { isLive, listKeys } from '../../server/keys/list.ts';
+import { auditLog, otherSites, signIn, someone } from '../settings/visiting.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import {
+  agree,
+  answerIn,
+  asking,
+  callback,
+  connect,
+  consentPath,
+  exchange,
+  fieldsOf,
+  pathOf,
+  postJson,
+  quickClock,
+  register,
+  registration,
+  scene,
+} from './scene.ts';
+
+const world = useWorld({ clock: quickClock() });
+const robots = async ({ em }: Tenant) => (await listKeys(em())).filter(({ name }) => name === 'Robot');
+const liveRobots = async (tenant: Tenant) => (await robots(tenant)).filter((key) => isLive(key)).length;
+
+describe('the request', () => {
+  test('open redirect: a wrong request of a known application redirects nobody without a click', async () => {
+    const { visiting, clientId } = await scene(world);
+    const wrong: [Record<string, string>, string][] = [
+      [{ response_type: 'token' }, 'unsupported_response_type'],
+      [{ response_type: 'code id_token' }, 'unsupported_response_type'],
+      [{ response_type: '' }, 'unsupported_response_type'],
+      [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
+      [{ resource: `${world.url}/mcp/../settings` }, 'invalid_target'],
+      [{ code_challenge: '' }, 'invalid_request'],
+    ];
+    for (const [changed, code] of wrong) {
+      const { status, location, text } = await visiting.get(pathOf(asking(clientId, changed)));
+      expect([changed, status, location]).toEqual([changed, 400, null]);
+      expect(text).toContain(`${callback}?error=${code}&amp;state=a+state`);
+      expect(text).not.toContain('Create key and connect');
+    }
+  });
+
+  test('open redirect: a redirect URI that is not exactly the application’s is not even linked', async () => {
+    const { visiting, clientId } = await scene(world);
+    for (const redirectUri of [
+      'https://evil.example/callback',
+      `${callback}/`,
+      `${callback}?next=https://evil.example`,
+      `${callback}#x`,
+      'https://agent.example:8443/callback',
+      'https://agent.example/Callback',
+      'https://agent.example/x/../callback',
+      'https://agent.example@evil.example/callback',
+      'http://agent.example/callback',
+      'javascript:alert(1)',
+      '',
+    ]) {
+      const ask = asking(clientId, { redirect_uri: redirectUri });
+      const { status, location, text } = await visiting.get(pathOf(ask));
+      expect([redirectUri, status, location]).toEqual([redirectUri, 400, null]);
+      expect(text).not.toContain('Return to');
+      const sent = await visiting.post(consentPath, { ...ask.parameters, csrfToken: await visiting.csrfToken() });
+      expect([redirectUri, sent.status, sent.location]).toEqual([redirectUri, 400, null]);
+    }
+  });
+
+  test('PKCE downgrade: without a challenge, with “plain”, or with a malformed one there is no consent', async () => {
+    const { visiting, clientId } = await scene(world);
+    const downgrades: Record<string, string>[] = [
+      { code_challenge: '', code_challenge_method: '' },
+      { code_challenge: '' },
+      { code_challenge_method: '' },
+      { code_challenge_method: 'plain' },
+      { code_challenge_method: 's256' },
+      { code_challenge: 'short' },
+      { code_challenge: `${'a'.repeat(42)}=` },
+    ];
+    for (const changed of downgrades) {
+      const { status, text } = await visiting.get(pathOf(asking(clientId, changed)));
+      expect([changed, status, text.includes('PKCE')]).toEqual([changed, 400, true]);
+    }
+  });
+
+  test('a parameter that is sent twice is rejected, whichever it is', async () => {
+    const { visiting, clientId } = await scene(world);
+    const ask = asking(clientId);
+    for (const name of Object.keys(ask.parameters)) {
+      const { status, text } = await visiting.get(`${pathOf(ask)}&${name}=other`);
+      expect([name, status, text.includes(`The parameter ${name} was sent twice.`)]).toEqual([name, 400, true]);
+    }
+  });
+
+  test('clickjacking: no other site can frame the consent page, and its form leads to the application only', async () => {
+    const { visiting, clientId } = await scene(world);
+    const { headers } = await visiting.get(pathOf(asking(clientId)));
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self' https://agent.example; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'same-origin']);
+  });
+
+  test('CSRF on consent: a form of another site, session or application gives no code', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    const stranger = await scene(world);
+    const ask = asking(clientId);
+    const fields = fieldsOf((await visiting.get(pathOf(ask))).text);
+    for (const headers of otherSites) {
+      const { status, location } = await visiting.post(consentPath, fields, headers);
+      expect([headers, status, location]).toEqual([headers, 403, null]);
+    }
+    for (const csrfToken of ['', await stranger.visiting.csrfToken()])
+      expect((await visiting.post(consentPath, { ...fields, csrfToken })).status).toBe(403);
+    const { rowCount } = await world.database.pool.query('select from sign_in.codes where organization_id = $1', [
+      tenant.organization.id,
+    ]);
+    expect(rowCount).toBe(0);
+  });
+
+  test('names of applications are text', async () => {
+    const { visiting } = await scene(world);
+    const clientId = await register(world, { client_name: '<script>alert(1)</script>' });
+    const { text } = await visiting.get(pathOf(asking(clientId)));
+    expect(text).toContain('&lt;script&gt;');
+    expect(text).not.toContain('<script>alert');
+  });
+});
+
+describe('the registration', () => {
+  test('custom schemes, plain http, and hosts that would break a policy are rejected', async () => {
+    for (const uri of [
+      'cursor://anysphere.cursor/callback',
+      'com.example.app:/callback',
+      'javascript:alert(1)//https://a.example',
+      'data:text/html,x',
+      'file:///etc/passwd',
+      'http://agent.example/callback',
+      'http://127.0.0.1.evil.example/',
+      'http://localhost.evil.example/',
+      'https://user:password@agent.example/',
+      'https://agent.example/#fragment',
+      'https://agent.example;script-src/',
+      'https://agent.example,evil/',
+      'https://agent.example\\@evil.example/',
+      ' https://agent.example/',
+      '/callback',
+      `https://agent.example/${'x'.repeat(500)}`,
+    ]) {
+      const { status, body } = await postJson(`${world.url}/oauth/register`, registration({ redirect_uris: [uri] }));
+      expect([uri, status, body.error]).toEqual([uri, 400, 'invalid_redirect_uri']);
+    }
+  });
+
+  test('malformed ones are rejected in the form of the protocol', async () => {
+    for (const body of [[], {}, { redirect_uris: [] }, { redirect_uris: callback }, registration({ client_name: 7 })]) {
+      const rejected = await postJson(`${world.url}/oauth/register`, body);
+      expect([body, rejected.status, rejected.body.error]).toEqual([body, 400, 'invalid_client_metadata']);
+    }
+    const many = registration({
+      redirect_uris: Array.from({ length: 10 }, (_, index) => `${callback}/${index}/${'x'.repeat(90)}`),
+    });
+    expect((await postJson(`${world.url}/oauth/register`, many)).body.error).toBe('invalid_client_metadata');
+  });
+
+  test('forged: what this service has not signed is no application', async () => {
+    const { visiting, clientId } = await scene(world);
+    const [text = '', signature = ''] = clientId.split('.');
+    const evil = Buffer.from(JSON.stringify({ n: 'Robot', r: ['https://evil.example/'], i: '' })).toString('base64url');
+    for (const forged of [
+      `${evil}.${signature}`,
+      `${text}.`,
+      text,
+      `${clientId}.x`,
+      `${text}.${signature.slice(0, -1)}A`,
+      'x',
+      '.',
+    ]) {
+      const { status, text: page } = await visiting.get(
+        pathOf(asking(forged, { redirect_uri: 'https://evil.example/' })),
+      );
+      expect([forged, status, page.includes('Create key')]).toEqual([forged, 400, false]);
+    }
+  });
+});
+
+describe('a change of AUTH_SECRET', () => {
+  const [before, after] = ['the secret that was used until now', 'the secret that is used from now on'];
+  const rotated = useWorld({ clock: quickClock(), authSecret: `${after},${before}` });
+  const old = useWorld({ clock: quickClock(), authSecret: before });
+
+  test('keeps the applications that registered before it', async () => {
+    const { visiting } = await scene(rotated);
+    expect((await visiting.get(pathOf(asking(await register(old))))).status).toBe(200);
+    expect((await visiting.get(pathOf(asking(await register(world))))).status).toBe(400);
+  });
+});
+
+describe('a network without end', () => {
+  const still = useWorld({ clock: () => 0 });
+
+  test('is told to wait', async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 101; count += 1)
+      statuses.push((await postJson(`${still.url}/oauth/register`, registration())).status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(100);
+    expect(statuses.at(-1)).toBe(429);
+  });
+});
+
+/** Lets the codes of an organization be older. */
+const age = ({ organization }: Tenant, seconds: number) =>
+  world.database.pool.query(
+    `update sign_in.codes set created_at = now() - interval '1 second' * $2 where organization_id = $1`,
+    [organization.id, seconds],
+  );
+
+describe('the code', () => {
+  async function withCode() {
+    const own = await scene(world);
+    const ask = asking(own.clientId, { resource: `${world.url}/mcp` });
+    return { ...own, ask, code: answerIn(await agree(own.visiting, ask)).get('code') ?? '' };
+  }
+
+  test('mix-up: the response names its issuer, the same as the metadata', async () => {
+    const { visiting, clientId } = await scene(world);
+    const ask = asking(clientId);
+    const { issuer } = (await (await fetch(`${world.url}/.well-known/oauth-authorization-server`)).json()) as any;
+    expect(answerIn(await agree(visiting, ask)).get('iss')).toBe(issuer);
+    const cancel = /href="([^"]+)"[^>]*>Cancel and return/.exec((await visiting.get(pathOf(ask))).text)?.[1] ?? '';
+    expect(cancel.replaceAll('&amp;', '&')).toBe(
+      `${callback}?${new URLSearchParams({ error: 'access_denied', state: 'a state & more', iss: issuer }).toString()}`,
+    );
+  });
+
+  test('code injection: a code without its verifier gives nothing, and spoils nothing', async () => {
+    const { tenant, ask, code } = await withCode();
+    const other = asking(ask.parameters.client_id ?? '').verifier;
+    for (const code_verifier of ['', 'x', other, `${ask.verifier}x`, ask.parameters.code_challenge ?? '']) {
+      const { status, body } = await exchange(world, ask, code, { code_verifier });
+      expect([code_verifier, status, body.error]).toEqual([code_verifier, 400, 'invalid_grant']);
+    }
+    expect(await robots(tenant)).toEqual([]);
+    expect((await exchange(world, ask, code)).status).toBe(200);
+  });
+
+  test('of another application, redirect URI, resource or grant gives nothing', async () => {
+    const { tenant, ask, code } = await withCode();
+    const wrong: [Record<string, string>, string][] = [
+      [{ client_id: await register(world, { client_name: 'Other' }) }, 'invalid_grant'],
+      [{ client_id: '' }, 'invalid_grant'],
+      [{ redirect_uri: 'https://agent.example/' }, 'invalid_grant'],
+      [{ redirect_uri: '' }, 'invalid_grant'],
+      [{ resource: `${world.url}/v1` }, 'invalid_target'],
+      [{ grant_type: 'refresh_token' }, 'unsupported_grant_type'],
+      [{ grant_type: '' }, 'unsupported_grant_type'],
+      [{ code: 'x' }, 'invalid_grant'],
+      [{ code: '' }, 'invalid_grant'],
+    ];
+    for (const [changed, error] of wrong) {
+      const { status, body } = await exchange(world, ask, code, changed);
+      expect([changed, status, body.error]).toEqual([changed, 400, error]);
+    }
+    expect(await robots(tenant)).toEqual([]);
+  });
+
+  test('reuse: the second use gives nothing, and revokes the key of the first', async () => {
+    const { tenant, ask, code } = await withCode();
+    const raw = (await exchange(world, ask, code)).body.access_token;
+    expect((await tenant.as(raw).call('GET', '/v1/me')).status).toBe(200);
+    // Neither an attacker's guess of the verifier nor the passing of its minute changes what a second use means.
+    await age(tenant, 120);
+    const again = await exchange(world, ask, code, { code_verifier: 'x' });
+    expect([again.status, again.body.error]).toEqual([400, 'invalid_grant']);
+    expect((await tenant.as(raw).call('GET', '/v1/me')).body.code).toBe('api_key_revoked');
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Robot', 'key_revoked Robot']);
+  });
+
+  test('reuse at the same moment: no key is left that works', async () => {
+    const { tenant, ask, code } = await withCode();
+    const answers = await Promise.all([1, 2, 3].map(() => exchange(world, ask, code)));
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    expect([(await robots(tenant)).length, await liveRobots(tenant)]).toEqual([1, 0]);
+  });
+
+  test('lives for a minute', async () => {
+    const { tenant, ask, code } = await withCode();
+    await age(tenant, 61);
+    const { status, body } = await exchange(world, ask, code);
+    expect([status, body]).toEqual([
+      400,
+      { error: 'invalid_grant', error_description: 'This code has expired. Connect again.' },
+    ]);
+    expect(await robots(tenant)).toEqual([]);
+  });
+});
+
+describe('two at once', () => {
+  test('two admins get a key each, and neither ends the other’s', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    const other = await signIn(world, await someone(world, tenant, 'admin', 'Bo'));
+    const keys = await Promise.all([visiting, other].map((each) => connect(world, each, asking(clientId))));
+    for (const key of keys) expect((await tenant.as(key).call('GET', '/v1/me')).status).toBe(200);
+    expect((await robots(tenant)).map(({ endsAt }) => endsAt)).toEqual([null, null]);
+  });
+
+  test('an admin in two tabs never makes the 26th key', async () => {
+    const { tenant, visiting } = await scene(world);
+    for (let count = 1; count < 24; count += 1) await tenant.anotherKey(`k${count}`);
+    const asks = await Promise.all(
+      ['A', 'B'].map(async (name) => asking(await register(world, { client_name: name }))),
+    );
+    const codes = await Promise.all(asks.map(async (ask) => answerIn(await agree(visiting, ask)).get('code') ?? ''));
+    const answers = await Promise.all(asks.map((ask, index) => exchange(world, ask, codes[index] ?? '')));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    expect(answers.find(({ status }) => status === 400)?.body.error_description).toContain('at most 25');
+  });
+});

@@ -1,0 +1,343 @@
+import { describe, expect, test } from 'vitest';
+import { addMember } from '../../server/accounts/members.ts';
+import { removeOrganization } from '../../server/database/tenant.ts';
+import { isLive, listKeys } from '../../server/keys/list.ts';
+import { maximumLiveKeys } from '../../server/keys/issue.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { auditLog, givePassword, signIn, someone, visit } from '../settings/visiting.ts';
+import { useWorld } from '../world.ts';
+import {
+  agree,
+  answerIn,
+  asking,
+  callback,
+  connect,
+  consentPath,
+  exchange,
+  fieldsOf,
+  pathOf,
+  postForm,
+  postJson,
+  quickClock,
+  register,
+  registration,
+  scene,
+} from './scene.ts';
+
+const world = useWorld({ clock: quickClock() });
+const json = async (path: string) => {
+  const response = await fetch(world.url + path);
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+};
+
+describe('discovery', () => {
+  test('a request without a key says where its resource is described, and that says who authorizes', async () => {
+    for (const path of ['/v1/customers', '/mcp']) {
+      const resource = path.startsWith('/mcp') ? '/mcp' : '/v1';
+      const { status, headers } = await fetch(world.url + path, { method: resource === '/mcp' ? 'POST' : 'GET' });
+      const url = `${world.url}/.well-known/oauth-protected-resource${resource}`;
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        `Bearer realm="api", resource_metadata="${url}"`,
+      ]);
+      const described = await json(url.slice(world.url.length));
+      expect(described.headers.get('access-control-allow-origin')).toBe('*');
+      expect(described.body).toMatchObject({
+        resource: world.url + resource,
+        authorization_servers: [world.url],
+        bearer_methods_supported: ['header'],
+      });
+    }
+    expect((await json('/.well-known/oauth-protected-resource')).body.resource).toBe(world.url);
+    expect((await json('/.well-known/oauth-protected-resource/settings')).status).toBe(404);
+  });
+
+  test('the authorization server offers codes with PKCE by S256, to public clients only', async () => {
+    const { body } = await json('/.well-known/oauth-authorization-server');
+    expect(body).toEqual({
+      issuer: world.url,
+      authorization_endpoint: `${world.url}${consentPath}`,
+      token_endpoint: `${world.url}/oauth/token`,
+      registration_endpoint: `${world.url}/oauth/register`,
+      revocation_endpoint: `${world.url}/oauth/revoke`,
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
+      service_documentation: `${world.url}/docs/agents`,
+    });
+  });
+});
+
+describe('connecting', () => {
+  test('makes a key that is named after the application, and works in /v1 and /mcp', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    const ask = asking(clientId, { resource: `${world.url}/mcp` });
+    const page = await visiting.get(pathOf(ask));
+    expect(page.status).toBe(200);
+    for (const told of ['Connect Robot?', 'Acme', 'agent.example', 'Not verified', 'Ann Lee', 'Create key and connect'])
+      expect(page.text).toContain(told);
+    const agreed = await agree(visiting, ask);
+    expect([agreed.status, agreed.headers.get('referrer-policy')]).toEqual([303, 'no-referrer']);
+    const answer = answerIn(agreed);
+    expect(agreed.location?.startsWith(`${callback}?code=`)).toBe(true);
+    expect([answer.get('state'), answer.get('iss')]).toEqual(['a state & more', world.url]);
+    const { status, headers, body } = await exchange(world, ask, answer.get('code') ?? '', {
+      resource: `${world.url}/mcp`,
+    });
+    expect([status, headers.get('cache-control'), body.token_type]).toEqual([200, 'no-store', 'Bearer']);
+    expect(Object.keys(body)).toEqual(['access_token', 'token_type']);
+    const connected = tenant.as(body.access_token);
+    expect((await connected.call('GET', '/v1/me')).body).toMatchObject({ key: { name: 'Robot' } });
+    const tools = await fetch(`${world.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${body.access_token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(tools.status).toBe(200);
+    const keysPage = (await visiting.get('/settings/api-keys')).text;
+    expect(keysPage).toMatch(/Ann Lee\s*<small>by connecting agent\.example<\/small>/);
+    expect(keysPage).not.toContain(body.access_token);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Robot']);
+  });
+
+  test('leaves neither the code nor the key in the database or the log', async () => {
+    const { visiting, clientId } = await scene(world);
+    const ask = asking(clientId);
+    const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+    const { body } = await exchange(world, ask, code);
+    const tables = await world.database.pool.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'sign_in')`,
+    );
+    for (const secret of [code, body.access_token.slice(12, -4)]) {
+      for (const { name } of tables.rows) {
+        const found = await world.database.pool.query(`select from ${name} as t where t::text like '%' || $1 || '%'`, [
+          secret,
+        ]);
+        expect([name, found.rowCount]).toEqual([name, 0]);
+      }
+      expect(JSON.stringify(world.log)).not.toContain(secret);
+    }
+  });
+
+  test('starts with the sign-in, which leads back to the consent page', async () => {
+    const { tenant, clientId } = await scene(world);
+    const admin = await someone(world, tenant, 'admin');
+    const ask = asking(clientId);
+    const nobody = visit(world.url);
+    const sent = await nobody.get(pathOf(ask));
+    const next = new URL(sent.location ?? '', world.url).searchParams.get('next') ?? '';
+    expect([sent.status, next]).toEqual([303, pathOf(ask)]);
+    const page = await nobody.get(sent.location ?? '');
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+    const signedIn = await nobody.post('/settings/sign-in', {
+      email: admin.email,
+      password: 'correct horse battery',
+      next,
+    });
+    expect([signedIn.status, signedIn.location]).toEqual([303, pathOf(ask)]);
+    expect((await nobody.get(signedIn.location ?? '')).text).toContain('Create key and connect');
+  });
+
+  test('has the lifetime that the admin chose', async () => {
+    const { visiting, clientId } = await scene(world);
+    const ask = asking(clientId);
+    const code = answerIn(await agree(visiting, ask, { expires: '30' })).get('code') ?? '';
+    expect((await exchange(world, ask, code)).body.expires_in).toBe(30 * 86_400);
+    expect((await agree(visiting, ask, { expires: '31' })).status).toBe(422);
+  });
+
+  test('again replaces the key of this application and this admin, and no other', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    const other = await signIn(world, await someone(world, tenant, 'admin', 'Bo'));
+    const [first, ofOther] = [
+      await connect(world, visiting, asking(clientId)),
+      await connect(world, other, asking(clientId)),
+    ];
+    const stranger = await connect(world, visiting, asking(await register(world, { client_name: 'Other' })));
+    expect((await visiting.get(pathOf(asking(clientId)))).text).toContain('The new key replaces “Robot”');
+    const second = await connect(world, visiting, asking(clientId));
+    for (const key of [first, second, ofOther, stranger])
+      expect((await tenant.as(key).call('GET', '/v1/me')).status).toBe(200);
+    const keys = await listKeys(tenant.em());
+    const ending = keys.filter(({ endsAt }) => endsAt !== null);
+    expect(ending.map(({ prefix }) => prefix)).toEqual([first.slice(0, 12)]);
+    const hours = (Date.parse(ending[0]?.endsAt ?? '') - Date.now()) / 3_600_000;
+    expect(Math.round(hours)).toBe(24);
+    expect((await auditLog(world, tenant)).at(-1)).toBe('key_replaced Robot');
+  });
+
+  test('a program on the person’s computer may listen on any port', async () => {
+    const { visiting } = await scene(world);
+    const clientId = await register(world, { redirect_uris: ['http://127.0.0.1:4000/done'] });
+    const ask = asking(clientId, { redirect_uri: 'http://127.0.0.1:51234/done' });
+    const page = await visiting.get(pathOf(ask));
+    expect(page.text).toContain('a program on this computer');
+    expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' http://127.0.0.1:51234;`);
+    expect((await agree(visiting, ask)).location).toMatch(/^http:\/\/127\.0\.0\.1:51234\/done\?code=/);
+  });
+
+  test('chooses the organization of somebody with several, and only the one that was shown', async () => {
+    const { tenant, clientId } = await scene(world);
+    const second = await world.organization({ name: 'Second' });
+    const member = await someone(world, tenant, 'admin', 'Ann Lee');
+    const { email, name } = member;
+    await givePassword(world, await addMember(world.database, second.organization, { email, name, role: 'admin' }));
+    const visiting = await signIn(world, member);
+    const ask = asking(clientId);
+    const shown = (await visiting.get(pathOf(ask))).text;
+    const switched = await visiting.post('/settings/organization', {
+      csrfToken: fieldsOf(shown).csrfToken ?? '',
+      organization: publicId('organization', second.organization.id),
+      next: pathOf(ask),
+    });
+    expect(switched.location).toBe(pathOf(ask));
+    const stale = await visiting.post(consentPath, fieldsOf(shown));
+    expect([stale.status, stale.text.includes('You have switched to Second')]).toEqual([409, true]);
+    const raw = await connect(world, visiting, ask);
+    expect((await tenant.as(raw).call('GET', '/v1/me')).body.organization.name).toBe('Second');
+  });
+});
+
+describe('who may not connect', () => {
+  test('a member, who is told whom to ask', async () => {
+    const { tenant, clientId } = await scene(world);
+    const member = await signIn(world, await someone(world, tenant, 'member', 'Mo'));
+    const { text } = await member.get(pathOf(asking(clientId)));
+    expect(text).toMatch(/Only admins of Acme can connect applications[\s\S]*Ann Lee \(/);
+    expect(text).not.toContain('Create key and connect');
+    const { parameters } = asking(clientId);
+    const sent = await member.post(consentPath, { ...parameters, csrfToken: await member.csrfToken() });
+    expect(sent.status).toBe(403);
+    expect((await auditLog(world, tenant)).at(-1)).toBe('key_created rejected: role');
+  });
+
+  test('an organization on the Free plan, which is told why', async () => {
+    const { visiting, clientId } = await scene(world, { plan: 'free' });
+    const ask = asking(clientId);
+    const { text } = await visiting.get(pathOf(ask));
+    expect(text).toContain('API keys and API access need the Team plan. Acme is on the Free plan');
+    expect(text).not.toContain('Create key and connect');
+    const { parameters } = ask;
+    const sent = await visiting.post(consentPath, { ...parameters, csrfToken: await visiting.csrfToken() });
+    expect(sent.location).toBeNull();
+  });
+
+  test('an organization with 25 keys', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    for (let count = 1; count < maximumLiveKeys; count += 1) await tenant.anotherKey(`k${count}`);
+    const sent = await agree(visiting, asking(clientId));
+    expect([sent.status, sent.text.includes('Revoke one first')]).toEqual([422, true]);
+  });
+
+  test('an admin who was demoted, or whose plan ended, between consent and exchange', async () => {
+    for (const [statement, sentence] of [
+      [`update members set role = 'member' where organization_id = $1`, 'Only admins'],
+      [`update organizations set plan = 'free' where id = $1`, 'Team plan'],
+    ] as const) {
+      const { tenant, visiting, clientId } = await scene(world);
+      const ask = asking(clientId);
+      const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+      await world.database.pool.query(statement, [tenant.organization.id]);
+      const { status, body } = await exchange(world, ask, code);
+      expect([status, body.error]).toEqual([400, 'invalid_grant']);
+      expect(body.error_description).toContain(sentence);
+    }
+  });
+});
+
+describe('an end', () => {
+  test('by an admin in API Keys: the application is told in a sentence, at once', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    const connected = tenant.as(await connect(world, visiting, asking(clientId)));
+    const key = (await listKeys(tenant.em())).find(({ name }) => name === 'Robot');
+    const path = `/settings/api-keys/${publicId('key', key?.id ?? '')}/revoke`;
+    await visiting.post(path, { csrfToken: await visiting.csrfToken() });
+    const { status, body } = await connected.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    expect([status, body.detail]).toEqual([401, expect.stringContaining('This API key was revoked.')]);
+  });
+
+  test('by the application itself, for its own key only', async () => {
+    const { tenant, visiting, clientId } = await scene(world);
+    const raw = await connect(world, visiting, asking(clientId));
+    const revoke = (fields: Record<string, string>) => postForm(`${world.url}/oauth/revoke`, fields);
+    expect((await revoke({ token: raw, client_id: await register(world, { client_name: 'Other' }) })).status).toBe(400);
+    expect((await revoke({ token: tenant.key, client_id: clientId })).status).toBe(400);
+    expect((await revoke({ token: tenant.key, client_id: '' })).status).toBe(400);
+    expect((await revoke({ token: raw, client_id: clientId })).status).toBe(200);
+    expect((await revoke({ token: raw, client_id: clientId })).status).toBe(200);
+    expect((await revoke({ token: 'unknown', client_id: clientId })).status).toBe(200);
+    expect((await tenant.as(raw).call('GET', '/v1/me')).body.code).toBe('api_key_revoked');
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+    const { text } = await visiting.get('/settings/api-keys');
+    expect(text).toContain('by the application');
+    expect(text).toMatch(/The application<\/strong>\s*revoked/);
+  });
+});
+
+describe('registration', () => {
+  test('answers with what it understood, and stores nothing', async () => {
+    const { status, body } = await postJson(
+      `${world.url}/oauth/register`,
+      registration({ scope: 'all', logo_uri: 'x' }),
+    );
+    expect([status, body]).toEqual([
+      201,
+      {
+        client_id: expect.stringMatching(/^[\w-]+\.[\w-]{43}$/),
+        client_name: 'Robot',
+        redirect_uris: [callback],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+      },
+    ]);
+  });
+
+  test('is the same for a website that registers again, and another for each installation on a computer', async () => {
+    expect(await register(world)).toBe(await register(world));
+    const local = { redirect_uris: ['http://localhost:4000/'] };
+    expect(await register(world, local)).not.toBe(await register(world, local));
+  });
+
+  test('names an application without a name after its host, and keeps a name to one printable line', async () => {
+    const nameOf = async (name: unknown) =>
+      (await postJson(`${world.url}/oauth/register`, registration({ client_name: name }))).body.client_name;
+    expect(await nameOf(undefined)).toBe('agent.example');
+    expect(await nameOf('  ')).toBe('agent.example');
+    expect(await nameOf('x'.repeat(300))).toBe('x'.repeat(80));
+    expect(await nameOf('a\u202Eb\nc')).toBe('a\uFFFDb\uFFFDc');
+  });
+});
+
+test('an organization is removed with its codes', async () => {
+  const { tenant, visiting, clientId } = await scene(world);
+  const ask = asking(clientId);
+  const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+  await removeOrganization(world.database, tenant.organization.id);
+  expect((await exchange(world, ask, code)).body.error).toBe('invalid_grant');
+});
+
+test('codes are removed an hour later', async () => {
+  const { tenant, visiting, clientId } = await scene(world);
+  await agree(visiting, asking(clientId));
+  const { removeExpired } = await import('../../server/http/retention.ts');
+  const count = async () =>
+    (await world.database.pool.query('select from sign_in.codes where organization_id = $1', [tenant.organization.id]))
+      .rowCount;
+  await removeExpired(world.database.pool);
+  expect(await count()).toBe(1);
+  const older = `update sign_in.codes set created_at = now() - interval '61 minutes' where organization_id = $1`;
+  await world.database.pool.query(older, [tenant.organization.id]);
+  await removeExpired(world.database.pool);
+  expect(await count()).toBe(0);
+  expect((await listKeys(tenant.em())).filter((key) => isLive(key))).toHaveLength(1);
+});

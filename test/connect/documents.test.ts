@@ -1,0 +1,111 @@
+/** Applications whose client_id is the URL of a document about themselves. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allow } from '../webhooks/scene.ts';
+import { useWorld } from '../world.ts';
+import { asking, callback, connect, pathOf, quickClock, registration, scene } from './scene.ts';
+
+// Plain http on this machine is what an operator may allow, as for webhooks.
+const world = useWorld({ clock: quickClock(), webhooks: { allow } });
+const strict = useWorld({ clock: quickClock() });
+
+let host = '';
+const fetched: string[] = [];
+const server = createServer(({ url = '', method }, response) => {
+  fetched.push(`${method} ${url}`);
+  const answer = answers[url];
+  if (answer) answer(response);
+  else response.writeHead(404).end();
+});
+const answer = (fields: object) => (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(fields));
+const answers: Record<string, (response: ServerResponse) => void> = {};
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an AddressInfo.
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** Publishes a document at its own client_id. */
+function publish(path: string, fields: object = {}): string {
+  const clientId = `http://${host}${path}`;
+  answers[path] = answer({ ...registration({ client_name: 'Published' }), client_id: clientId, ...fields });
+  return clientId;
+}
+
+describe('a client_id that is a URL', () => {
+  test('is fetched once in a while; its name is verified, and it connects', async () => {
+    const { tenant, visiting } = await scene(world);
+    const clientId = publish('/client.json');
+    const { text } = await visiting.get(pathOf(asking(clientId)));
+    expect(text).toContain('Connect Published?');
+    expect(text).toMatch(new RegExp(`Verified</span>\\s*<small>published by ${host}`));
+    expect(text).not.toContain('Not verified');
+    const raw = await connect(world, visiting, asking(clientId));
+    expect((await tenant.as(raw).call('GET', '/v1/me')).body.key.name).toBe('Published');
+    expect(fetched.filter((line) => line.endsWith('/client.json'))).toEqual(['GET /client.json']);
+  });
+
+  test('may only ask to return where its document says', async () => {
+    const { visiting } = await scene(world);
+    const clientId = publish('/own.json');
+    const { status } = await visiting.get(pathOf(asking(clientId, { redirect_uri: 'https://evil.example/' })));
+    expect(status).toBe(400);
+    const wide = publish('/wide.json', { redirect_uris: [callback, 'cursor://callback'] });
+    expect((await visiting.get(pathOf(asking(wide)))).status).toBe(400);
+  });
+
+  test('whose document is another’s, missing, redirected, too long or no JSON connects nothing', async () => {
+    const { visiting } = await scene(world);
+    publish('/other.json', { client_id: 'https://other.example/client.json' });
+    publish('/long.json', { filler: 'x'.repeat(20_000) });
+    answers['/moved.json'] = (response) => void response.writeHead(302, { location: '/client.json' }).end();
+    answers['/text'] = (response) => void response.end('no JSON');
+    for (const path of ['/other.json', '/long.json', '/moved.json', '/text', '/missing']) {
+      const { status, text } = await visiting.get(pathOf(asking(`http://${host}${path}`)));
+      expect([path, status, text.includes('The application&#39;s document')]).toEqual([path, 400, true]);
+    }
+  });
+
+  test('is read again after a failure', async () => {
+    const { visiting } = await scene(world);
+    const ask = asking(`http://${host}/later.json`);
+    expect((await visiting.get(pathOf(ask))).status).toBe(400);
+    publish('/later.json');
+    expect((await visiting.get(pathOf(ask))).status).toBe(200);
+  });
+
+  test('that is a site, another form of a URL, or not signed in for, is not fetched', async () => {
+    const { visiting } = await scene(world);
+    const before = fetched.length;
+    for (const clientId of [
+      `http://${host}`,
+      `http://${host}/`,
+      `http://${host}/a/../client.json`,
+      `http://${host}/client.json#x`,
+      `http://user@${host}/client.json`,
+    ])
+      expect([clientId, (await visiting.get(pathOf(asking(clientId)))).status]).toEqual([clientId, 400]);
+    const nobody = await fetch(world.url + pathOf(asking(publish('/unsigned.json'))), { redirect: 'manual' });
+    expect([nobody.status, fetched.length]).toEqual([303, before]);
+  });
+
+  test('inside a private network, or over plain http, is not fetched', async () => {
+    const { visiting } = await scene(strict);
+    const before = fetched.length;
+    for (const clientId of [publish('/inside.json'), `https://${host}/inside.json`, 'https://169.254.169.254/latest']) {
+      const { status, text } = await visiting.get(pathOf(asking(clientId)));
+      expect([clientId, status, text.includes('is not a public address')]).toEqual([clientId, 400, true]);
+    }
+    expect(fetched.length).toBe(before);
+  });
+});

@@ -1,0 +1,54 @@
+/** Fields whose values are more than what was sent: tags that are added and removed, and URLs. */
+import { describe, expect, test } from 'vitest';
+import type { CustomerCreate } from '../client/index.ts';
+import { errorsOf, invalid, rejection } from './records.ts';
+import { useWorld } from './world.ts';
+
+const world = useWorld();
+
+describe('tags', () => {
+  test('are added and removed without knowing the others, and equal regardless of case', async () => {
+    const tenant = await world.organization();
+    const { customers } = tenant.client;
+    const { id } = await customers.create({ name: 'Ann', tags: ['A', 'b', 'c'] });
+    const change = async (tags: NonNullable<CustomerCreate['tags']>) => (await customers.update(id, { tags })).tags;
+    expect(await change({ add: ['B', 'd'], remove: ['C'] })).toEqual(['A', 'b', 'd']);
+    expect(await change({ remove: ['nope'] })).toEqual(['A', 'b', 'd']);
+    expect(await change({ add: ['e'] })).toEqual(['A', 'b', 'd', 'e']);
+    const tooMany = Array.from({ length: 17 }, (_, index) => `t${index}`);
+    expect(errorsOf(await rejection(change({ add: tooMany })))).toEqual(['/tags too_many_items']);
+    expect(errorsOf(await rejection(change(invalid({ add: ['x', 'X'], drop: [] }))))).toEqual([
+      '/tags/add/1 duplicate_item',
+      '/tags/drop unknown_field',
+    ]);
+    expect(await change(['z'])).toEqual(['z']);
+    const upsert = { externalId: 'crm-1', name: 'Bob', tags: { add: ['new'] } };
+    expect((await customers.create(upsert)).tags).toEqual(['new']);
+    const again = await customers.create({ ...upsert, tags: { add: ['more'] } }, { onConflict: 'update' });
+    expect(again.tags).toEqual(['new', 'more']);
+  });
+});
+
+describe('a URL', () => {
+  test.each([
+    ['https://x.example/<script>', 'https://x.example/%3Cscript%3E'],
+    ['https://x.example/a|b[1]?q={"a"}&r=^`#<f>', 'https://x.example/a%7Cb%5B1%5D?q=%7B%22a%22%7D&r=%5E%60#%3Cf%3E'],
+    ['https://x.example/100%', 'https://x.example/100%25'],
+    ['https://müller.example/straße', 'https://xn--mller-kva.example/stra%C3%9Fe'],
+    ['https://x.example\\path', 'https://x.example/path'],
+    ['HTTPS://X.example', 'HTTPS://X.example'],
+    ['http://[2001:db8::1]:8080/a?b#c', 'http://[2001:db8::1]:8080/a?b#c'],
+  ])('%s is stored as a URI', async (typed, stored) => {
+    const { customers } = (await world.organization()).client;
+    const { id, website } = await customers.create({ name: 'x', website: typed });
+    expect(website).toBe(stored);
+    const { etag } = await customers.get.withResponse(id);
+    expect((await customers.update.withResponse(id, { website })).etag).toBe(etag);
+  });
+
+  test('counts as long as it is stored', async () => {
+    const { customers } = (await world.organization()).client;
+    const website = `https://x.example/${'<'.repeat(200)}`;
+    expect(errorsOf(await rejection(customers.create({ name: 'x', website })))).toEqual(['/website too_long']);
+  });
+});

@@ -1,0 +1,47 @@
+/** Published migrations are frozen: databases have run them, and a change would reach new databases only. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { migrate } from '../../server/database/migrate.ts';
+import { migrations } from '../../server/database/migrations/list.ts';
+import { openDatabase } from '../../server/database/orm.ts';
+import { runCommand } from '../command.ts';
+import { emptyDatabase } from '../faults/service.ts';
+
+/** Name → SHA-256 of the file, in the order in which they run. A release adds its own. */
+const published = [
+  ['20260301-initial', '20821c745d488db244a5dee538c9c37a8f5f9da510ed8b50da12b70743da0a56'],
+  ['20260320-sign-in', 'd72a415e010133c9effa91c5f3c46b90452c55c1b2a862e9e91c83ac3166f8bf'],
+  ['20260410-members-and-usage', 'd76d5fab7ab89ba2d63049750a2dd12588b57dd9975344cc327eb99e66faeee8'],
+  ['20260430-uploads', '5a84b484cccf75c35bc98cdcd158883cb88a9881f7427379d0d5d4c01f85c220'],
+] as const;
+
+test.each(published)('%s is what was published', (name, hash) => {
+  const file = readFileSync(new URL(`../../server/database/migrations/${name}.ts`, import.meta.url));
+  expect(createHash('sha256').update(file).digest('hex')).toBe(hash);
+});
+
+test('the published migrations come first, in their order', () => {
+  expect(migrations.slice(0, published.length).map(({ name }) => name)).toEqual(published.map(([name]) => name));
+});
+
+test('a database with the same migrations and other tables is refused in one sentence', async () => {
+  const { url, drop } = await emptyDatabase();
+  const database = await openDatabase({ url });
+  try {
+    await migrate(database);
+    const list = () => runCommand(['organizations', 'list', '--json'], { DATABASE_URL: url });
+    expect(await list()).toEqual({ status: 0, out: '[]\n', err: '' });
+    await database.pool.query('alter table customers drop column notes');
+    expect(await list()).toEqual({
+      status: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^error: The database at DATABASE_URL cannot be used: .*customers\.notes is missing.*\n$/,
+      ),
+    });
+  } finally {
+    await database.orm.close();
+    await drop();
+  }
+});

@@ -1,0 +1,234 @@
+/** The deployment files as they are: proxies in front of the service, and what systemd and Prometheus say of theirs. */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../client/index.ts';
+import { emptyDatabase, startService } from '../faults/service.ts';
+import type { Service } from '../faults/service.ts';
+import { freePort } from '../redis.ts';
+
+const run = promisify(execFile);
+const file = (name: string) => new URL(`../../server/deployment/${name}`, import.meta.url);
+const read = (name: string) => readFileSync(file(name), 'utf8');
+const programs = {
+  nginx: '/usr/sbin/nginx',
+  caddy: '/usr/bin/caddy',
+  promtool: '/usr/bin/promtool',
+  systemd: '/usr/bin/systemd-analyze',
+};
+for (const [name, path] of Object.entries(programs))
+  if (!existsSync(path)) process.stdout.write(`${name} is not installed: its deployment file is not run.\n`);
+
+const cleanups: (() => unknown)[] = [];
+let folder = '';
+let service: Service;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proposal-api-deployment-'));
+  await chmod(folder, 0o755);
+  cleanups.push(() => rm(folder, { recursive: true }));
+  const { url, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  service = await startService(url, { trustedProxies: 1 });
+  cleanups.push(service.close);
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
+  await run('openssl', [...words.split(' '), '-keyout', join(folder, 'tls.key'), '-out', join(folder, 'tls.crt')]);
+});
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+type Answer = { status: number | undefined; headers: IncomingHttpHeaders; text: string };
+type Call = { method?: string; path: string; headers?: Record<string, string>; body?: string | Buffer };
+
+function call(port: number, { method = 'GET', path, headers = {}, body }: Call): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: 'localhost', method, path, headers, rejectUnauthorized: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString() }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const servesTls = (port: number) =>
+  call(port, { path: '/healthz' }).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+const servesPlainly = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** Runs a proxy in the foreground until the tests end, and waits until it serves. */
+async function startProxy(program: string, words: string[], port: number, serves = servesTls): Promise<void> {
+  const child = spawn(program, words, {
+    stdio: 'ignore',
+    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder },
+  });
+  cleanups.push(async () => {
+    child.kill('SIGTERM');
+    while (child.exitCode === null && child.signalCode === null)
+      await new Promise((resolve) => child.once('exit', resolve));
+  });
+  while (!(await serves(port))) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}`);
+    await delay(20);
+  }
+}
+
+function nginxWith(site: string): string {
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  const surroundings = `daemon off; pid ${folder}/nginx-${process.hrtime.bigint()}.pid; error_log ${folder}/nginx.log; events {}`;
+  return `${surroundings} http { access_log off; ${paths.join(' ')}\n${site}}`;
+}
+
+const startNginx = async (port: number) => {
+  const site = read('nginx.conf')
+    .replace('server 127.0.0.1:3000', `server ${new URL(service.url).host.replace('localhost', '127.0.0.1')}`)
+    .replace('listen 443 ssl', `listen ${port} ssl`)
+    .replace('/etc/ssl/proposal-api.crt', join(folder, 'tls.crt'))
+    .replace('/etc/ssl/proposal-api.key', join(folder, 'tls.key'));
+  const main = join(folder, 'nginx-main.conf');
+  await writeFile(main, nginxWith(site));
+  await startProxy(programs.nginx, ['-c', main], port);
+};
+
+const startCaddy = async (port: number) => {
+  const site = read('Caddyfile')
+    .replace(/^\S+ \{/, `https://localhost:${port} {\n\ttls ${folder}/tls.crt ${folder}/tls.key`)
+    .replace('127.0.0.1:3000', new URL(service.url).host.replace('localhost', '127.0.0.1'));
+  const config = join(folder, 'Caddyfile');
+  await writeFile(config, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+  await startProxy(programs.caddy, ['run', '--config', config, '--adapter', 'caddyfile'], port);
+};
+
+describe.each([
+  ['nginx', startNginx],
+  ['caddy', startCaddy],
+] as const)('%s in front of the service', (name, startIt) => {
+  const isInstalled = existsSync(programs[name]);
+  let port = 0;
+  const headers = () => ({ authorization: `Bearer ${service.keys[0]}`, 'content-type': 'application/json' });
+  beforeAll(async () => {
+    if (!isInstalled) return;
+    port = await freePort();
+    await startIt(port);
+  });
+
+  test.runIf(isInstalled)('keeps entity tags, so that a conditional update works', async () => {
+    const body = JSON.stringify({ name: 'Ann', notes: 'x'.repeat(3_000) });
+    const created = await call(port, { method: 'POST', path: '/v1/customers', headers: headers(), body });
+    expect(created.status).toBe(201);
+    const { id } = JSON.parse(created.text);
+    const accepting = { ...headers(), 'accept-encoding': 'gzip' };
+    const got = await call(port, { path: `/v1/customers/${id}`, headers: accepting });
+    const etag = String(got.headers.etag);
+    const patch = (tag: string) =>
+      call(port, {
+        method: 'PATCH',
+        path: `/v1/customers/${id}`,
+        headers: { ...headers(), 'if-match': tag },
+        body: JSON.stringify({ notes: 'y' }),
+      });
+    expect((await patch(etag)).status).toBe(200);
+    expect((await patch(etag)).status).toBe(412);
+  });
+
+  test.runIf(isInstalled)('lets a file of 100 MB through, and leaves failures to the service', async () => {
+    const body = Buffer.alloc(100_000_000, 'x');
+    const type = { 'content-type': 'application/octet-stream' };
+    const answer = await call(port, { method: 'POST', path: '/settings/import', headers: type, body });
+    expect([413, 502, 504]).not.toContain(answer.status);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+    const missing = await call(port, { path: '/v1/nothing', headers: headers() });
+    expect({ status: missing.status, code: JSON.parse(missing.text).code }).toEqual({
+      status: 404,
+      code: 'route_not_found',
+    });
+  });
+});
+
+test.runIf(existsSync(programs.nginx))('an nginx that compresses weakens ETags, which match all the same', async () => {
+  const port = await freePort();
+  // It hides from the service that the client accepts gzip, and compresses the response itself.
+  const proxy = `proxy_pass ${service.url.replace('localhost', '127.0.0.1')}; proxy_set_header Accept-Encoding "";`;
+  const gzip = 'gzip on; gzip_proxied any; gzip_min_length 100; gzip_types application/json;';
+  const main = join(folder, 'nginx-gzip.conf');
+  await writeFile(main, nginxWith(`server { listen 127.0.0.1:${port}; ${gzip} location / { ${proxy} } }`));
+  await startProxy(programs.nginx, ['-c', main], port, servesPlainly);
+
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const apiKey = service.keys[0] ?? '';
+  const { customers } = createClient({ baseUrl, apiKey });
+  const { id } = await customers.create({ name: 'Ann', notes: 'x'.repeat(3_000) });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const url = `${baseUrl}/v1/customers/${id}`;
+  const weak = (await fetch(url, { headers })).headers.get('etag') ?? '';
+  expect(weak).toMatch(/^W\/"/);
+  const body = JSON.stringify({ tags: ['vip'] });
+  expect((await fetch(url, { method: 'PATCH', headers: { ...headers, 'if-match': weak }, body })).status).toBe(200);
+  expect((await fetch(url, { method: 'PATCH', headers: { ...headers, 'if-match': weak }, body })).status).toBe(412);
+
+  const { etag } = await customers.get.withResponse(id);
+  const ifMatch = etag ?? '';
+  expect(await customers.get(id, { ifNoneMatch: ifMatch })).toBeNull();
+  expect(await customers.update(id, { notes: 'y' }, { ifMatch })).toMatchObject({ notes: 'y' });
+  await expect(customers.update(id, { notes: 'z' }, { ifMatch })).rejects.toMatchObject({ status: 412 });
+});
+
+test.runIf(existsSync(programs.systemd))('systemd accepts the unit', async () => {
+  // The paths of the program are those of a server.
+  const unit = join(folder, 'proposal-api.service');
+  await writeFile(unit, read('proposal-api.service').replace('/usr/bin/node', process.execPath));
+  const { stdout, stderr } = await run(programs.systemd, ['verify', unit]);
+  expect(stdout + stderr).toBe('');
+});
+
+test.runIf(existsSync(programs.promtool))('Prometheus loads the alert rules, and fires one', async () => {
+  const rules = join(folder, 'alerts.yaml');
+  await writeFile(rules, read('alerts.yaml'));
+  const tests = join(folder, 'alerts.test.yaml');
+  await writeFile(
+    tests,
+    JSON.stringify({
+      rule_files: [rules],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: [{ series: 'rate_limit_shared{job="proposal-api", instance="api-1"}', values: '0x10' }],
+          alert_rule_test: [
+            {
+              eval_time: '6m',
+              alertname: 'ProposalApiRateLimitNotShared',
+              exp_alerts: [
+                {
+                  exp_labels: { job: 'proposal-api', instance: 'api-1' },
+                  exp_annotations: { summary: 'Redis is away: each process of api-1 limits on its own.' },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    }),
+  );
+  expect((await run(programs.promtool, ['check', 'rules', rules])).stdout).toContain('SUCCESS: 6 rules found');
+  expect((await run(programs.promtool, ['test', 'rules', tests])).stdout).toContain('SUCCESS');
+});

@@ -1,0 +1,100 @@
+/** The programs of the guides as integrators run them: killed after every page, and with several currencies. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import { readPage, snippetsOf } from './reading.ts';
+import { newReader } from './running.ts';
+import type { Reader } from './running.ts';
+
+const world = useWorld();
+let reader: Reader;
+beforeEach(async () => {
+  reader = await newReader(world);
+});
+afterEach(() => reader.leave());
+
+const programOf = async (path: string, name: string): Promise<string> => {
+  const found = snippetsOf(await readPage(world, path)).find(({ label }) => label === name);
+  if (!found) throw new Error(`${path} has no program ${name}.`);
+  return found.text;
+};
+
+test('an invoicing that is killed after each page invoices every proposal once, to the last yen and fils', async () => {
+  const times = {
+    status: 'accepted',
+    sentAt: '2026-03-01T10:00:00.000Z',
+    acceptedAt: '2026-03-03T23:30:00.000Z',
+  } as const;
+  const customer = (await reader.tenant.call('POST', '/v1/customers', { name: 'Hungry Coyote' })).body.id;
+  const lines = [
+    { quantity: '3', unitPrice: '0.335', taxRate: '8.25' },
+    { quantity: '1', unitPrice: '2.5', taxRate: '8.25' },
+  ];
+  // With two decimals, with none, and with three.
+  const currencies = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'KRW', 'KWD', 'BHD', 'TND', 'JPY', 'KWD'];
+  for (const currency of currencies) await proposal(reader.tenant, { customer, currency, lines, ...times });
+  await proposal(reader.tenant, { customer, currency: 'USD', status: 'sent', sentAt: times.sentAt });
+
+  const text = (await programOf('/docs/invoices', 'invoices.ts')).replace('sync({ include', 'sync({ limit: 2, include');
+  const killed = text.replace('  await rename(`${file}.new`, file);', "$&\n  process.kill(process.pid, 'SIGKILL');");
+  expect(killed).not.toBe(text);
+  const file = join(reader.folder, 'invoices.json');
+  // Thirteen proposals on pages of two.
+  for (let kills = 0; kills < 6; kills += 1)
+    await expect(reader.program('killed.ts', killed)).rejects.toThrow('killed.ts');
+  expect(Object.keys(JSON.parse(await readFile(file, 'utf8')).invoices).length).toBeGreaterThan(9);
+
+  const sums = await reader.program('invoices.ts', text);
+  expect(await reader.program('invoices.ts', text)).toBe(sums);
+  const { invoices, toReview } = JSON.parse(await readFile(file, 'utf8'));
+  expect([Object.keys(invoices).length, toReview]).toEqual([12, []]);
+  // 3 × 0.335 and 2.5, each with 8.25 % and rounded to the currency: 1.09 + 2.71, 1 + 3, and 1.088 + 2.706.
+  const once = { USD: 380, EUR: 380, GBP: 380, CHF: 380, JPY: 2 * 4, KRW: 4, KWD: 2 * 3794, BHD: 3794, TND: 3794 };
+  for (const [currency, sum] of Object.entries(once))
+    expect(sums).toContain(`${currency} ${currency === 'USD' ? sum + 10_000 : sum}\n`);
+  // 23:30 in UTC is the next day in Berlin.
+  expect(Object.values(invoices)).toContainEqual(expect.objectContaining({ date: '2026-03-04' }));
+});
+
+test('a two-way sync brings both sides together: new, edited here, edited there, edited on both sides, erased', async () => {
+  const { tenant } = reader;
+  const text = await programOf('/docs/two-way-sync', 'two-way-sync.ts');
+  const file = join(reader.folder, 'contacts.json');
+  const sync = () => reader.program('two-way-sync.ts', text);
+  const contacts = async () => JSON.parse(await readFile(file, 'utf8')).contacts;
+  const edit = async (change: (contacts: any) => void) => {
+    const copy = JSON.parse(await readFile(file, 'utf8'));
+    change(copy.contacts);
+    await writeFile(file, JSON.stringify(copy));
+  };
+  expect(await sync()).toBe('1 contacts\n');
+
+  await edit((all) => (all['crm-1'] = { name: 'Ann', email: null, changed: true }));
+  expect(await sync()).toBe('2 contacts\n');
+  const [made] = (await tenant.call('GET', '/v1/customers?externalId=crm-1')).body.data;
+  expect((await contacts())['crm-1']).toEqual({
+    id: made.id,
+    etag: made.etag,
+    name: 'Ann',
+    email: null,
+    changed: false,
+  });
+
+  const path = `/v1/customers/${made.id}`;
+  await tenant.call('PATCH', path, { email: 'ann@example.com' });
+  await sync();
+  expect((await contacts())['crm-1']).toMatchObject({ email: 'ann@example.com', changed: false });
+
+  await tenant.call('PATCH', path, { name: 'Anna', notes: 'kept' });
+  await edit((all) => Object.assign(all['crm-1'], { name: 'Annie', changed: true }));
+  await sync();
+  expect((await tenant.call('GET', path)).body).toMatchObject({ name: 'Annie', notes: 'kept' });
+  expect((await contacts())['crm-1']).toMatchObject({ name: 'Annie', changed: false });
+
+  await reader.shell(`npx proposal-api customers erase ${made.id} --organization your-organization --yes`);
+  await edit((all) => Object.assign(all['crm-1'], { name: 'Anne', changed: true }));
+  expect(await sync()).toBe('1 contacts\n');
+  expect(JSON.stringify(await contacts())).not.toContain('Ann');
+});

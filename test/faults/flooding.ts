@@ -1,0 +1,51 @@
+/** A thread that sends an organization's worst legal requests, through one door, as fast as they are answered. */
+import { Agent, request } from 'node:http';
+import { parentPort, workerData } from 'node:worker_threads';
+
+export type Sent = { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string };
+export type Flood = {
+  url: string;
+  /** Sent in turns. */
+  requests: Sent[];
+  atOnce: number;
+  /** How many requests in all. */
+  most: number;
+};
+/** How many responses had each status. `retryAfter` counts those that say when to come back. */
+export type Flooded = { statuses: Record<string, number>; bytes: number; retryAfter: number };
+
+async function flood({ url, requests, atOnce, most }: Flood): Promise<Flooded> {
+  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  const flooded: Flooded = { statuses: {}, bytes: 0, retryAfter: 0 };
+  let sent = 0;
+  const sender = async () => {
+    while (sent < most) {
+      const next = requests[(sent += 1) % requests.length];
+      if (next) await send(new URL(next.path, url), next, { agent, flooded });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, sender));
+  agent.destroy();
+  return flooded;
+}
+
+function send(url: URL, { method, headers, body }: Sent, { agent, flooded }: { agent: Agent; flooded: Flooded }) {
+  return new Promise<void>((resolve) => {
+    const end = (status: string) => {
+      flooded.statuses[status] = (flooded.statuses[status] ?? 0) + 1;
+      resolve();
+    };
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    request(url, { method, headers: { ...headers, ...length }, agent }, (response) => {
+      if (response.headers['retry-after'] !== undefined) flooded.retryAfter += 1;
+      response.on('data', (chunk: Buffer) => (flooded.bytes += chunk.length));
+      response.once('end', () => end(String(response.statusCode)));
+      response.once('error', () => end('cut off'));
+    })
+      .once('error', () => end('no response'))
+      .end(body);
+  });
+}
+
+// What the test gives it.
+parentPort?.postMessage(await flood(workerData as Flood));

@@ -1,0 +1,254 @@
+/** Webhooks to receivers that misbehave, while processes and the database are killed, and beside an import. */
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
+import { migrate } from '../../server/database/migrate.ts';
+import { openDatabase } from '../../server/database/orm.ts';
+import type { Database } from '../../server/database/orm.ts';
+import { importFile } from '../../server/import/import-file.ts';
+import { hasRedis, startRedis } from '../redis.ts';
+import { withFile } from '../import/importing.ts';
+import { allow, authSecret } from '../webhooks/scene.ts';
+import { isDrill, rounds } from './drill.ts';
+import { startServing } from './processes.ts';
+import type { Running } from './processes.ts';
+import { behaviors, count, delivered, nothingMissed, openHostile, subscribe } from './receivers.ts';
+import { emptyDatabase, issueKeys, startService } from './service.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+const quick = {
+  authSecret,
+  webhooks: {
+    allow,
+    limits: { lookMs: 500, tickMs: 50, leaseSeconds: 6, roundMs: 500 },
+    sending: { totalMs: 2_000 },
+  },
+};
+
+type Issued = Awaited<ReturnType<typeof issueKeys>>;
+
+/** An organization with an endpoint for each of the receivers. */
+async function scene(database: Database, names: readonly string[]) {
+  const issued = await issueKeys(database, 12);
+  const receivers = await Promise.all(names.map(openHostile));
+  for (const receiver of receivers) cleanups.push(receiver.close);
+  await subscribe(database, issued, receivers);
+  return { ...issued, receivers };
+}
+
+/** Creates customers and updates each three times, whatever the responses are, until `work` is done. */
+async function whileWriting(urls: () => readonly string[], { keys }: Pick<Issued, 'keys'>, work: Work): Promise<void> {
+  let [isOver, written] = [false, 0];
+  const send = async (key: string, method: string, path: string, body: object, id: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': id };
+    for (let attempt = 0; ; attempt += 1) {
+      const url = urls()[attempt % urls().length] ?? '';
+      const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) }).catch(() => undefined);
+      // What the service responds with, or half of it.
+      const answer = (await response?.json().catch(() => undefined)) as { id: string } | undefined;
+      if (response?.ok && answer) return answer;
+      await delay(20);
+    }
+  };
+  const writer = async (key: string) => {
+    while (!isOver) {
+      const name = `Written ${randomUUID()}`;
+      const { id } = await send(key, 'POST', '/v1/customers', { name, notes: '1' }, name);
+      for (const notes of ['2', '3', '4']) {
+        await send(key, 'PATCH', `/v1/customers/${id}`, { notes }, `${name} ${notes}`);
+        written += 1;
+      }
+    }
+  };
+  const writing = Promise.all(keys.slice(0, 4).map(writer));
+  /** Waits until so many more updates are stored. */
+  const progress = async (more: number) => {
+    const wanted = written + more;
+    while (written < wanted) await delay(5);
+  };
+  try {
+    await work(progress);
+  } finally {
+    isOver = true;
+  }
+  await writing;
+}
+type Work = (progress: (more: number) => Promise<void>) => Promise<void>;
+
+test('receivers that fail, hang, answer slowly, drop, redirect and flood miss nothing', async () => {
+  const { url, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  const service = await startService(url, quick);
+  cleanups.push(service.close);
+  const issued = await scene(service.database, Object.keys(behaviors));
+  await whileWriting(
+    () => [service.url],
+    issued,
+    (progress) => progress(rounds(1) * 100),
+  );
+  for (const { heal } of issued.receivers) heal();
+  await delivered(service.database, issued.organization);
+  expect(await count('Hostile', service.database, issued)).toEqual(nothingMissed);
+});
+
+test('a restart of PostgreSQL costs no event', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-faults-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  await chmod(dataDir, 0o755);
+  const postgres = await openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
+  cleanups.push(postgres.close);
+  const serverPid = async () =>
+    Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+  const service = await startService(postgres.url, quick);
+  cleanups.push(service.close);
+  const issued = await scene(service.database, ['works', 'fails', 'is slow']);
+  await whileWriting(
+    () => [service.url],
+    issued,
+    async (progress) => {
+      for (let round = 0; round < rounds(1); round += 1) {
+        await progress(40);
+        const pid = await serverPid();
+        process.kill(pid, round % 2 === 0 ? 'SIGQUIT' : 'SIGINT');
+        while ((await serverPid().catch(() => pid)) === pid) await delay(5);
+      }
+      await progress(40);
+    },
+  );
+  for (const { heal } of issued.receivers) heal();
+  await delivered(service.database, issued.organization);
+  expect(await count('PostgreSQL restarted', service.database, issued)).toEqual(nothingMissed);
+});
+
+/** A migrated database with receivers, for processes that are started later. */
+async function forProcesses(names: readonly string[]) {
+  const { url, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  await migrate(database);
+  const issued = await scene(database, names);
+  return { database, issued, environment: { DATABASE_URL: url, AUTH_SECRET: authSecret, WEBHOOK_ALLOW: allow.join() } };
+}
+
+test('a killed process costs no event: the next one goes on', async () => {
+  const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
+  let single = await startServing([], environment);
+  cleanups.push(() => single.end('SIGKILL'));
+  await whileWriting(
+    () => [single.url],
+    issued,
+    async (progress) => {
+      for (let round = 0; round < rounds(1); round += 1) {
+        await progress(40);
+        await single.end('SIGKILL');
+        // As if the time had passed: no process is left that could hold a lease.
+        await database.pool.query(`update webhook_endpoints set leased_until = now() - interval '1 second'`);
+        await database.pool.query(
+          `update webhook_deliveries set attempted_at = now() - interval '1 minute' where state = 'sending'`,
+        );
+        single = await startServing([], environment);
+      }
+      await progress(40);
+    },
+  );
+  for (const { heal } of issued.receivers) heal();
+  await delivered(database, issued.organization);
+  expect(await count('kill -9', database, issued)).toEqual(nothingMissed);
+});
+
+test('of two processes on one database, one that is killed costs no event', async () => {
+  const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
+  const file = fileURLToPath(new URL('webhook-process.ts', import.meta.url));
+  const running: Running[] = await Promise.all([0, 1].map(() => startServing([], environment, file)));
+  cleanups.push(() => Promise.all(running.map(({ end }) => end('SIGKILL'))));
+  await whileWriting(
+    () => running.map(({ url }) => url),
+    issued,
+    async (progress) => {
+      for (let round = 0; round < rounds(1); round += 1) {
+        await progress(40);
+        await running[round % 2]?.end('SIGKILL');
+        await progress(40);
+        running[round % 2] = await startServing([], environment, file);
+      }
+      await progress(40);
+    },
+  );
+  for (const { heal } of issued.receivers) heal();
+  await delivered(database, issued.organization);
+  expect(await count('kill -9 of one of two', database, issued)).toEqual(nothingMissed);
+});
+
+// A lease of the command lasts for half a minute.
+test.runIf(isDrill && hasRedis)('a killed worker of the command costs no event', async () => {
+  const { url, kill } = await startRedis();
+  cleanups.push(kill);
+  const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
+  const workers = await startServing(['--workers', '2'], { ...environment, REDIS_URL: url });
+  cleanups.push(() => workers.end('SIGKILL'));
+  const pids = async () => {
+    const children = await readFile(`/proc/${workers.child.pid}/task/${workers.child.pid}/children`, 'utf8');
+    return children.split(' ').filter(Boolean).map(Number);
+  };
+  await whileWriting(
+    () => [workers.url],
+    issued,
+    async (progress) => {
+      for (let round = 0; round < rounds(1); round += 1) {
+        await progress(40);
+        const before = await pids();
+        process.kill(before[round % 2] ?? Number.NaN, 'SIGKILL');
+        while ((await pids()).filter((pid) => !before.includes(pid)).length === 0) await delay(20);
+      }
+      await progress(40);
+    },
+  );
+  for (const { heal } of issued.receivers) heal();
+  await delivered(database, issued.organization);
+  expect(await count('kill -9 of a worker', database, issued)).toEqual(nothingMissed);
+});
+
+test('an import beside writers costs no event', async () => {
+  const { url, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  const service = await startService(url, quick);
+  cleanups.push(service.close);
+  const { database } = service;
+  const issued = await scene(database, ['works', 'fails']);
+  const { organization } = issued;
+  // Some of them first stored in the past, as a migration from another system does.
+  const rows = (notes: string) =>
+    Array.from({ length: Number(process.env.IMPORT_ROWS ?? 1_000) }, (_, index) =>
+      JSON.stringify({
+        externalId: `I-${index}`,
+        name: `Imported ${index}`,
+        notes,
+        ...(index % 2 === 0 && { createdAt: '2020-01-01T00:00:00.000Z' }),
+      }),
+    ).join('\n');
+  await whileWriting(
+    () => [service.url],
+    issued,
+    async (progress) => {
+      await progress(20);
+      for (const notes of ['1', '2'])
+        await withFile('rows.jsonl', rows(notes), (file) =>
+          importFile({ database, organization, kind: 'customers', file }),
+        );
+      await progress(20);
+    },
+  );
+  for (const { heal } of issued.receivers) heal();
+  await delivered(database, organization);
+  expect(await count('Import', database, issued)).toEqual(nothingMissed);
+});

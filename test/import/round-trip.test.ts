@@ -1,0 +1,168 @@
+import type { ImportKind } from '../../server/entities/upload.ts';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { exportRecords } from '../../server/export/export-records.ts';
+import type { ExportFormat } from '../../server/export/export-records.ts';
+import { importFile } from '../../server/import/import-file.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { fetchRecord, importInto, withFile } from './importing.ts';
+
+const world = useWorld();
+
+/** Every field that an import can set, with values that a file could spoil. */
+const full: Record<ImportKind, Record<string, unknown>> = {
+  customers: {
+    type: 'company',
+    name: '@SUM(A1)',
+    firstName: '=1+1',
+    lastName: "'quoted",
+    companyName: 'Müller; "Söhne", GmbH',
+    email: 'office@example.com',
+    phone: '+49 351 000000',
+    address: { line1: '-1', line2: null, city: 'Łódź', region: '\u2028', postalCode: '01067', country: 'DE' },
+    shippingAddress: {
+      line1: '1.200',
+      line2: '03/04/2026',
+      city: 'TRUE',
+      region: null,
+      postalCode: '1,5',
+      country: 'PL',
+    },
+    taxId: 'DE123',
+    website: 'https://example.com/',
+    notes: 'two\nlines',
+    tags: ['a;b', '[c]', '=d'],
+    metadata: { 'a.b': '1.200', c: '=x' },
+    status: 'archived',
+    createdAt: '2020-02-29T23:59:59.999Z',
+  },
+  items: {
+    type: 'service',
+    name: '1.125',
+    description: '\ttab',
+    sku: '007',
+    unitPrice: '1.125',
+    currency: 'KWD',
+    unit: 'hour',
+    taxable: false,
+    taxRate: '8.125',
+    category: 'TRUE',
+    imageUrl: 'https://example.com/a.png',
+    metadata: { price: '1,200' },
+    status: 'archived',
+    createdAt: '2020-02-29T23:59:59.999Z',
+  },
+  proposals: {
+    number: 'P-1',
+    title: '=title',
+    status: 'accepted',
+    customerExternalId: 'R-1',
+    currency: 'EUR',
+    sentAt: '2026-01-01T00:00:00.001Z',
+    acceptedAt: '2026-01-02T00:00:00.000Z',
+    expiresAt: '2026-03-01T00:00:00.000Z',
+    acceptedBy: { name: 'Ana', email: null },
+    owner: { name: 'Olaf', email: 'olaf@example.com' },
+    notes: 'n',
+    terms: 't',
+    publicUrl: 'https://example.com/p',
+    metadata: { k: 'v' },
+    lineItems: [
+      { itemExternalId: 'R-1', type: 'service', name: 'Line', quantity: '2.5', unitPrice: '10.125', taxRate: '19' },
+      { type: 'product', name: 'Credit', quantity: '1', unitPrice: '-3', optional: true, selected: false },
+    ],
+    createdAt: '2020-02-29T23:59:59.999Z',
+  },
+};
+
+async function exported(tenant: Tenant, kind: ImportKind, format: ExportFormat): Promise<string> {
+  let text = '';
+  const { database } = world;
+  for await (const piece of exportRecords({ database, organizationId: tenant.organization.id, kind, format }))
+    text += piece;
+  return text;
+}
+
+/** Without what each organization has of its own. */
+function comparable(record: Record<string, any>): object {
+  const { id: _, updatedAt: _updated, etag: _etag, customerId: _customer, customer: _summary, ...rest } = record;
+  const lineItems = rest.lineItems?.map(({ id: _line, itemId: _item, ...line }: any) => line);
+  return { ...rest, ...(lineItems && { lineItems }) };
+}
+
+describe('what is exported and imported into another organization', () => {
+  test.each([
+    ['customers', 'csv'],
+    ['customers', 'jsonl'],
+    ['items', 'csv'],
+    ['items', 'jsonl'],
+    ['proposals', 'jsonl'],
+  ] as const)('is the same in every field: %s as %s, over 1,000 of them, beside a neighbor', async (kind, format) => {
+    const [from, to, neighbor] = [await world.organization(), await world.organization(), await world.organization()];
+    const many = Array.from({ length: 1100 }, (_, index) =>
+      kind === 'proposals'
+        ? { externalId: `M-${index}`, number: `M-${index}`, title: 'T', status: 'draft' }
+        : {
+            externalId: `M-${index}`,
+            name: `Name ${index}`,
+            ...(kind === 'items' && { type: 'product', unitPrice: 1 }),
+          },
+    );
+    for (const tenant of kind === 'proposals' ? [from, to] : []) {
+      await importInto(world, tenant).rows('customers', { externalId: 'R-1', name: 'Ana' });
+      await importInto(world, tenant).rows('items', { externalId: 'R-1', type: 'service', name: 'I', unitPrice: 1 });
+    }
+    const row = { ...full[kind], externalId: 'R-1' };
+    expect((await importInto(world, from).rows(kind, ...many, row)).errors).toEqual([]);
+    await importInto(world, neighbor).rows('customers', { externalId: 'R-1', name: 'Neighbor' });
+    const text = await exported(from, kind, format);
+    expect(text).not.toContain('Neighbor');
+    await withFile(`rows.${format}`, text, async (file) => {
+      const { database } = world;
+      const options = { database, organization: to.organization, kind, file };
+      // The ids of another organization name nothing here: the records are found by their externalIds.
+      expect(await importFile(options)).toMatchObject({ read: 1101, created: 1101, rejected: 0 });
+      expect(comparable(await fetchRecord(to, kind, 'R-1'))).toEqual(comparable(await fetchRecord(from, kind, 'R-1')));
+      const before = await fetchRecord(to, kind, 'R-1');
+      expect(await importFile(options)).toMatchObject({ unchanged: 1101, updated: 0 });
+      // Without the check of equality before validation, which is for rows that are found by externalId.
+      await writeFile(file, text);
+      if (kind === 'items') {
+        const bySku = await withFile(`one.${format}`, onlyRow(text, format, 'R-1'), (one) =>
+          importFile({ ...options, file: one, choices: { match: 'sku' } }),
+        );
+        expect(bySku).toMatchObject({ read: 1, unchanged: 1 });
+      }
+      expect(await fetchRecord(to, kind, 'R-1')).toEqual(before);
+    });
+  });
+});
+
+/** The header, and the one row with this externalId. */
+function onlyRow(text: string, format: ExportFormat, externalId: string): string {
+  const lines = text.split(format === 'csv' ? '\r\n' : '\n');
+  const rows = lines.filter((line) =>
+    format === 'csv' ? line.includes(`,${externalId},`) : line.includes(`"${externalId}"`),
+  );
+  return [...(format === 'csv' ? lines.slice(0, 1) : []), ...rows].join('\n');
+}
+
+test('a wrong tax is rejected, and updatedAt never goes back', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  const item = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' };
+  const wrong = await rows('items', { ...item, taxRate: '101' }, { ...item, externalId: 'I-2', taxRate: '1.23456' });
+  expect(wrong.errors.map(({ line, field, code }) => [line, field, code])).toEqual([
+    [1, 'taxRate', 'out_of_range'],
+    [2, 'taxRate', 'too_many_decimals'],
+  ]);
+  await rows('items', item);
+  const future = '2999-01-01T00:00:00.000Z';
+  await world.database.pool.query('update items set updated_at = $2 where organization_id = $1', [
+    tenant.organization.id,
+    future,
+  ]);
+  expect(await rows('items', { ...item, name: 'Tea' })).toMatchObject({ updated: 1 });
+  expect(await fetchRecord(tenant, 'items', 'I-1')).toMatchObject({ name: 'Tea', updatedAt: future });
+});

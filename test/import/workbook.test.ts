@@ -1,0 +1,60 @@
+import { strToU8, zipSync } from 'fflate';
+import { expect, test } from 'vitest';
+import { importFile } from '../../server/import/import-file.ts';
+import { useWorld } from '../world.ts';
+import { fetchRecord, withFile } from './importing.ts';
+
+const world = useWorld();
+
+const xml = (text: string) => strToU8(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>${text}`);
+const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const packages = 'http://schemas.openxmlformats.org/package/2006';
+
+/** A workbook of one sheet; style 1 is a date. */
+function workbook(rows: string): Buffer {
+  const files = {
+    '[Content_Types].xml': `<Types xmlns="${packages}/content-types"/>`,
+    '_rels/.rels': `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
+    'xl/styles.xml': `<styleSheet xmlns="${main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`,
+    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData>${rows}</sheetData></worksheet>`,
+  };
+  return Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, xml(text)]))));
+}
+
+const cell = (at: string, text: string) => `<c r="${at}" t="inlineStr"><is><t>${text}</t></is></c>`;
+
+async function run(content: Buffer, kind: 'customers' | 'items') {
+  const tenant = await world.organization();
+  const { organization } = tenant;
+  const report = await withFile('sheet.xlsx', content, (file) =>
+    importFile({ database: world.database, organization, kind, file }),
+  );
+  return { tenant, report };
+}
+
+test('a workbook is read with its numbers, dates and yes or no as they are', async () => {
+  const names = ['externalId', 'type', 'name', 'unitPrice', 'taxable', 'createdAt'];
+  const header = names.map((name, index) => cell(`${'ABCDEF'[index]}1`, name)).join('');
+  const row = `<c r="A2"><v>1001</v></c>${cell('B2', 'product')}${cell('C2', 'Stuhl')}<c r="D2"><v>1.125</v></c><c r="E2" t="b"><v>0</v></c><c r="F2" s="1"><v>46023</v></c>`;
+  const sums = `<c r="A3"><v>1002</v></c>${cell('B3', 'product')}${cell('C3', 'Tisch')}<c r="D3"><v>0.30000000000000004</v></c>`;
+  const { tenant, report } = await run(
+    workbook(`<row r="1">${header}</row><row r="2">${row}</row><row r="3">${sums}</row>`),
+    'items',
+  );
+  expect(report).toMatchObject({ read: 2, created: 2, errors: [] });
+  expect(await fetchRecord(tenant, 'items', '1001')).toMatchObject({
+    unitPrice: '1.125',
+    taxable: false,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  });
+  expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
+});
+
+test('a workbook that unpacks to too much is refused before it is in memory', async () => {
+  const bomb = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(120_000_000) }));
+  expect(bomb.length).toBeLessThan(1_000_000);
+  await expect(run(bomb, 'customers')).rejects.toThrow('unpacks to more than 100,000,000 bytes');
+});

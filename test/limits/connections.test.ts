@@ -1,0 +1,65 @@
+/** Connections of one network are bounded, and the operator learns of a proxy that the service does not know of. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { networkOf } from '../../server/limits/network.ts';
+import { useWorld } from '../world.ts';
+
+const warnings: string[] = [];
+const warn = (message: string) => warnings.push(message);
+
+describe('a network with three connections', () => {
+  const world = useWorld({ connectionsPerNetwork: 3, warn });
+
+  /** A connection, and whether the server still has it after a request. */
+  async function open() {
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    const ended = new Promise<false>((resolve) => void socket.once('close', () => resolve(false)));
+    const served = new Promise<true>((resolve) => void socket.once('data', () => resolve(true)));
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    return { socket, isServed: await Promise.race([served, ended]) };
+  }
+
+  test('gets no fourth until one has ended, and the log says it once', async () => {
+    const three = [await open(), await open(), await open()];
+    expect(three.map(({ isServed }) => isServed)).toEqual([true, true, true]);
+    expect([(await open()).isServed, (await open()).isServed]).toEqual([false, false]);
+    expect(warnings.filter((message) => message.includes('CONNECTIONS_PER_NETWORK'))).toHaveLength(1);
+    const [first] = three;
+    first?.socket.destroy();
+    await expect
+      .poll(async () => {
+        const { socket, isServed } = await open();
+        if (isServed) three.push({ socket, isServed });
+        return isServed;
+      })
+      .toBe(true);
+    await Promise.all(
+      three.slice(1).map(async ({ socket }) => {
+        const closed = once(socket, 'close');
+        socket.destroy();
+        await closed;
+      }),
+    );
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  const unknown = useWorld({ warn });
+  const trusted = useWorld({ warn, trustedProxies: 1 });
+
+  test('is reported once where no proxy is trusted', async () => {
+    warnings.length = 0;
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    for (const { url } of [trusted, unknown, unknown]) await fetch(`${url}/healthz`, { headers });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('TRUSTED_PROXIES');
+  });
+});
+
+test('an IPv4 client of a server that listens on :: has its own network', () => {
+  expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1');
+  expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe(networkOf('2001:db8:1:2::1'));
+  expect(networkOf('::1')).toBe('0:0:0:0');
+});

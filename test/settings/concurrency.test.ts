@@ -1,0 +1,45 @@
+/** Changes at once: none waits for a connection that another holds, and none for a lock in the other order. */
+import { expect, test } from 'vitest';
+import { addMember } from '../../server/accounts/members.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import { signIn, someone, unknownEmail } from './visiting.ts';
+
+const world = useWorld();
+
+test('fourteen members added at once are added, more than there are connections', async () => {
+  const { organization, admin } = await world.organization();
+  const add = () =>
+    addMember(world.database, organization, { email: unknownEmail(), name: 'Jo', role: 'member' }, admin);
+  const added = await Promise.all(Array.from({ length: 14 }, add));
+  expect(new Set(added.map(({ id }) => id)).size).toBe(14);
+});
+
+test('one address added by several at once is one member', async () => {
+  const { organization, admin } = await world.organization();
+  const email = unknownEmail();
+  const add = () => addMember(world.database, organization, { email, name: 'Jo', role: 'member' }, admin);
+  const results = await Promise.allSettled(Array.from({ length: 6 }, add));
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('members are removed while they export: each has the one outcome or the other, and none a deadlock', async () => {
+  const tenant = await world.organization();
+  const admin = await signIn(world, await someone(world, tenant, 'admin'));
+  const csrfToken = await admin.csrfToken();
+  const leavers = await Promise.all([1, 2, 3, 4].map(() => someone(world, tenant, 'admin')));
+  const outcomes = await Promise.all(
+    leavers.map(async (leaver) => {
+      const leaving = await signIn(world, leaver);
+      const own = await leaving.csrfToken();
+      return Promise.all([
+        leaving.post('/settings/exports', { csrfToken: own, kind: 'customers', format: 'csv' }),
+        admin.post(`/settings/members/${publicId('member', leaver.id)}/remove`, { csrfToken }),
+      ]);
+    }),
+  );
+  for (const [exported, removed] of outcomes) {
+    expect([200, 303, 403, 429]).toContain(exported.status);
+    expect(removed.status).toBe(303);
+  }
+});

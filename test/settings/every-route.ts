@@ -1,0 +1,111 @@
+/** Every route of the settings, taken from the router itself, and an organization that each of them could change. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { openDatabase } from '../../server/database/orm.ts';
+import type { Member } from '../../server/entities/organization.ts';
+import { createUploads } from '../../server/uploads/uploads.ts';
+import { KeyDirectory } from '../../server/keys/directory.ts';
+import { createUsageLog } from '../../server/keys/usage.ts';
+import { createShares } from '../../server/limits/concurrency.ts';
+import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { settingsRouter } from '../../server/web/settings/routes.ts';
+import { createEndpoint } from '../../server/webhooks/endpoints.ts';
+import { proposal } from '../records.ts';
+import { parts as webhookParts } from '../webhooks/scene.ts';
+import type { Tenant, World } from '../world.ts';
+import { signIn, someone } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+/** The path of every route of the router with this method. */
+export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
+  const database = await openDatabase({ url: inject('databaseUrl') });
+  const ignore = () => {};
+  const usage = createUsageLog({ pool: database.pool, onError: ignore });
+  const keys = new KeyDirectory(database.pool, () => 0);
+  const uploads = createUploads({ database, folder: join(tmpdir(), 'proposal-api-no-uploads'), onError: ignore });
+  const parts = {
+    database,
+    keys,
+    usage,
+    uploads,
+    webhooks: webhookParts,
+    singleSignOn: { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' },
+    secure: false,
+    baseUrl: () => 'http://localhost',
+    onError: ignore,
+    shares: createShares(),
+    limiter: memoryRateLimiter(() => 0),
+  };
+  const router = settingsRouter({ ...parts, secret: 'not much of a secret, but long enough' });
+  const paths = router.stack.flatMap(({ route }) =>
+    route && route.stack.some((handler) => handler.method === method) ? [route.path] : [],
+  );
+  await Promise.all([usage.close(), uploads.close()]);
+  await database.orm.close();
+  return paths;
+}
+
+/** What the database holds that a form could change. */
+export async function stateOf({ database }: World, organizationId: string): Promise<string> {
+  const { rows } = await database.pool.query(
+    `select (select json_agg(k order by k.id) from api_keys k where organization_id = $1) as keys,
+       (select json_agg(m order by m.id) from members m where organization_id = $1) as members,
+       (select json_agg(a.password order by a.id) from sign_in."account" a join sign_in."user" u on u.id = a."userId"
+          join members m on m.email_key = u.email where m.organization_id = $1) as passwords,
+       (select count(*) from sign_in."session" s join sign_in."user" u on u.id = s."userId"
+          join members m on m.email_key = u.email where m.organization_id = $1) as sessions,
+       (select count(*) from sign_in."verification" v join sign_in."user" u on u.id::text = v.value
+          join members m on m.email_key = u.email where m.organization_id = $1) as links,
+       (select count(*) from sign_in.codes where organization_id = $1) as codes,
+       (select json_agg(u order by u.id) from uploads u where organization_id = $1) as uploads,
+       (select json_agg(e order by e.id) from webhook_endpoints e where organization_id = $1) as endpoints,
+       (select count(*) from audit_events where organization_id = $1 and kind = 'change') as changes`,
+    [organizationId],
+  );
+  return JSON.stringify(rows);
+}
+
+export type Scene = { tenant: Tenant; admin: Member; member: Member; fill(path: string): string; visiting: Visit };
+
+/** A file that an import could be started for. */
+async function checkedUpload({ database }: World, { organization }: Tenant, { id }: Member): Promise<string> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `insert into uploads (organization_id, id, member_id, kind, file_name, mapping, state, rows)
+     values ($1, gen_random_uuid(), $2, 'customers', 'c.csv', '{}', 'checked', '[]') returning id`,
+    [organization.id, id],
+  );
+  return rows[0]?.id ?? '';
+}
+
+async function endpointOf({ em, admin }: Tenant): Promise<string> {
+  const fields = { name: 'E', url: 'https://127.0.0.1/', events: ['item.created'] };
+  const { endpoint } = await createEndpoint(em(), admin, fields, webhookParts);
+  return publicId('endpoint', endpoint.id);
+}
+
+export async function scene(world: World): Promise<Scene> {
+  const tenant = await world.organization();
+  const admin = await someone(world, tenant, 'admin');
+  const other = await someone(world, tenant, 'member');
+  const { rows } = await world.database.pool.query<{ id: string }>(
+    'select id from api_keys where organization_id = $1',
+    [tenant.organization.id],
+  );
+  const [memberId, keyId] = [publicId('member', other.id), publicId('key', rows[0]?.id ?? '')];
+  const uploadId = await checkedUpload(world, tenant, other);
+  const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Ana Trujillo' });
+  const { body: item } = await tenant.call('POST', '/v1/items', { type: 'service', name: 'Repair', unitPrice: '80' });
+  const ids: Record<string, string> = {
+    '/members': memberId,
+    '/imports': uploadId,
+    '/customers': customer.id,
+    '/items': item.id,
+    '/webhooks': await endpointOf(tenant),
+    '/proposals': await proposal(tenant, { customer: customer.id }),
+  };
+  const idIn = (path: string) => ids[/^\/[\w-]+/.exec(path)?.[0] ?? ''] ?? keyId;
+  const fill = (path: string) => `/settings${path.replace(':id', idIn(path))}`;
+  return { tenant, admin, member: other, fill, visiting: await signIn(world, admin) };
+}

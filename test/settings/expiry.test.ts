@@ -1,0 +1,87 @@
+/** Keys that expire, and passwords that others would guess. */
+import { describe, expect, test } from 'vitest';
+import { passwordProblem } from '../../server/accounts/passwords.ts';
+import { useWorld } from '../world.ts';
+import { keyNames, passwordPath, signIn, someone, visit } from './visiting.ts';
+
+const world = useWorld();
+const path = '/settings/api-keys';
+
+async function scene() {
+  const tenant = await world.organization();
+  const visiting = await signIn(world, await someone(world, tenant, 'admin'));
+  const create = async (fields: Record<string, string>) =>
+    visiting.post(path, { ...fields, csrfToken: await visiting.csrfToken() });
+  return { tenant, visiting, create };
+}
+
+describe('a key with an expiry', () => {
+  test('works until then, and is told afterward that it has expired', async () => {
+    const { tenant, visiting, create } = await scene();
+    const { text } = await create({ name: 'Short', expires: '30' });
+    const raw = /ak_live_[0-9a-f]{64}/.exec(text)?.[0] ?? '';
+    const short = tenant.as(raw);
+    expect((await short.call('GET', '/v1/me')).status).toBe(200);
+    expect((await visiting.get(path)).text).toMatch(/Expires<\/span\s*>\s*<small>works until/);
+    const { rows } = await world.database.pool.query<{ days: number }>(
+      `select round(extract(epoch from ends_at - created_at) / 86400)::int as days from api_keys
+       where organization_id = $1 and name = 'Short'`,
+      [tenant.organization.id],
+    );
+    expect(rows).toEqual([{ days: 30 }]);
+    const ending = `update api_keys set ends_at = now() - interval '1 minute' where organization_id = $1 and name = 'Short'`;
+    await world.database.pool.query(ending, [tenant.organization.id]);
+    world.serving.keys.forget();
+    expect((await short.call('GET', '/v1/me')).body).toMatchObject({ status: 401, code: 'api_key_expired' });
+    expect((await visiting.get(path)).text).toContain('Expired');
+    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
+  });
+
+  test('is replaced by one that lives as long, and never lives longer for it', async () => {
+    const { tenant, visiting, create } = await scene();
+    await create({ name: 'Short', expires: '30' });
+    const near = `update api_keys set ends_at = now() + interval '10 minutes', created_at = now() - interval '1 day'
+      where organization_id = $1 and name = 'Short' returning id`;
+    await world.database.pool.query(near, [tenant.organization.id]);
+    const page = (await visiting.get(path)).text;
+    const replace = /href="([^"]+\/replace)">Replace<span class="unseen"> Short/.exec(page)?.[1] ?? '';
+    expect((await visiting.post(replace, { csrfToken: await visiting.csrfToken(), period: 'week' })).status).toBe(201);
+    const { rows } = await world.database.pool.query<{ minutes: number }>(
+      `select round(extract(epoch from ends_at - now()) / 60)::int as minutes from api_keys
+       where organization_id = $1 and name = 'Short' order by ends_at`,
+      [tenant.organization.id],
+    );
+    expect(rows).toEqual([{ minutes: 10 }, { minutes: 1450 }]);
+  });
+
+  test('has one of the lifetimes that the form offers', async () => {
+    const { tenant, create } = await scene();
+    for (const expires of ['1', '-30', '30 days', '1e9']) {
+      expect((await create({ name: 'Odd', expires })).status).toBe(422);
+    }
+    expect(await keyNames(world, tenant)).toEqual(['test']);
+  });
+});
+
+describe('a password', () => {
+  test('is rejected where it is made of the email, the name or the organization', async () => {
+    const known = ['maria.anders@futterkiste.example', 'Maria Anders', 'Alfreds Futterkiste GmbH'];
+    for (const typed of [
+      'maria.anders@futterkiste.example',
+      'MariaAnders2026!',
+      'Alfreds-Futterkiste',
+      'anders maria 12',
+    ])
+      expect([typed, await passwordProblem(typed, known)]).toEqual([typed, expect.stringContaining('your name')]);
+    for (const typed of ['correct horse battery', 'maria likes purple hens', '!!!!????----ab1'])
+      expect([typed, await passwordProblem(typed, known)]).toEqual([typed, undefined]);
+  });
+
+  test('is rejected so where it is chosen by a link', async () => {
+    const { admin } = await world.organization();
+    const visiting = visit(world.url);
+    const token = (await passwordPath(world.database, admin)).split('token=')[1] ?? '';
+    const { status, text } = await visiting.post('/settings/password', { token, password: admin.email });
+    expect([status, text.includes('Do not build the password')]).toEqual([422, true]);
+  });
+});

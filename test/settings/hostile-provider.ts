@@ -1,0 +1,95 @@
+/** An OpenID provider that can be told to lie: about whom its answers are for, how fast it is, and how much it sends. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Lies = {
+  /** Merged into the ID token. */
+  token?: Record<string, unknown>;
+  /** The answer of the userinfo endpoint. */
+  userinfo?: Record<string, unknown>;
+  /** The path that never answers, and the one that answers without end. */
+  silent?: string;
+  endless?: string;
+};
+
+export async function startHostileProvider(): Promise<{
+  issuer: string;
+  lies: Lies;
+  nonce(of: string): void;
+  close(): void;
+}> {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const state: { lies: Lies; nonce: string } = { lies: {}, nonce: '' };
+  const server = createServer((request, response) => answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://localhost:${port}`;
+
+  function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+    const { lies } = state;
+    const path = url.split('?')[0] ?? '';
+    if (path === lies.silent) return;
+    response.setHeader('Content-Type', 'application/json');
+    if (path === lies.endless) return flood(response);
+    const bodies: Record<string, () => unknown> = {
+      '/.well-known/openid-configuration': () => ({
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/me`,
+        jwks_uri: `${issuer}/jwks`,
+        id_token_signing_alg_values_supported: ['RS256'],
+      }),
+      '/jwks': () => ({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }),
+      '/token': () => ({ access_token: 'access', token_type: 'Bearer', expires_in: 60, id_token: idToken() }),
+      '/me': () => ({ sub: 'somebody', ...lies.userinfo }),
+    };
+    response.end(JSON.stringify(bodies[path]?.() ?? {}));
+  }
+
+  function idToken(): string {
+    const seconds = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: issuer,
+      aud: 'settings',
+      sub: 'somebody',
+      nonce: state.nonce,
+      iat: seconds,
+      exp: seconds + 60,
+    };
+    const parts = [
+      { alg: 'RS256', kid: 'one' },
+      { ...claims, ...state.lies.token },
+    ];
+    const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
+  }
+
+  return {
+    issuer,
+    get lies() {
+      return state.lies;
+    },
+    set lies(lies) {
+      state.lies = lies;
+    },
+    nonce: (of) => (state.nonce = of),
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function flood(response: ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && response.write(' '.repeat(65_536)));
+  };
+  response.on('drain', more);
+  more();
+}

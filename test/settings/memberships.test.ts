@@ -1,0 +1,175 @@
+/** One person in several organizations: what each knows of the other, and what a password opens. */
+import { describe, expect, test } from 'vitest';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { addMember } from '../../server/accounts/members.ts';
+import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import { auditLog, password, passwordPath, signIn, someone, unknownEmail, visit } from './visiting.ts';
+
+const world = useWorld({ trustedProxies: 1 });
+const home = '/settings/api-keys';
+const otherPassword = 'another horse altogether';
+
+async function twice() {
+  const [first, second] = [
+    await world.organization({ name: 'First Ltd' }),
+    await world.organization({ name: 'Second Ltd' }),
+  ];
+  const member = await someone(world, first, 'admin');
+  const again = await addMember(world.database, second.organization, {
+    email: member.email,
+    name: 'Bo',
+    role: 'member',
+  });
+  return { first, second, member, again };
+}
+
+/** Chooses a password by a link, as a person without a session does. */
+async function choose(path: string, typed: string) {
+  const visiting = visit(world.url);
+  const token = path.split('token=')[1] ?? '';
+  const { status } = await visiting.post('/settings/password', { token, password: typed });
+  expect(status).toBe(303);
+  return visiting;
+}
+
+describe('an address in two organizations', () => {
+  test('signs in to both with one password, and switches between them', async () => {
+    const { second, member, again } = await twice();
+    await choose(await passwordPath(world.database, again), password);
+    const visiting = await signIn(world, member);
+    const page = (await visiting.get(home)).text;
+    expect(page).toMatch(/<option[^>]*selected[^>]*>\s*(First|Second) Ltd/);
+    const csrfToken = await visiting.csrfToken();
+    const to = (organization: string) => visiting.post('/settings/organization', { csrfToken, organization });
+    expect((await to(publicId('organization', second.organization.id))).status).toBe(303);
+    expect((await visiting.get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
+    expect((await visiting.get('/settings/members')).text).toContain(
+      'Only admins of the organization can manage members.',
+    );
+    const stranger = await world.organization({ name: 'Third Ltd' });
+    await to(publicId('organization', stranger.organization.id));
+    expect((await visiting.get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
+    expect((await visiting.get(home)).text).not.toContain('Third Ltd');
+    expect((await visiting.post('/settings/organization', { csrfToken: 'x', organization: '' })).status).toBe(403);
+  });
+
+  test('with two passwords signs in to one of them, and an admin’s link opens that admin’s organization only', async () => {
+    const { first, member, again } = await twice();
+    const visiting = await choose(await passwordPath(world.database, again), otherPassword);
+    const page = (await visiting.get(home)).text;
+    expect(page).toContain('Second Ltd');
+    expect(page).not.toContain('First Ltd');
+    expect((await (await signIn(world, member)).get(home)).text).not.toContain('Second Ltd');
+    const before = await signIn(world, member);
+    await choose(await passwordPath(world.database, again), 'a third horse altogether');
+    expect((await before.get(home)).status).toBe(200);
+    await signIn(world, member);
+    expect((await auditLog(world, first)).filter((line) => line.startsWith('password'))).toEqual([]);
+  });
+
+  test('does not open an organization that the person joined after signing in', async () => {
+    const { second, member, again } = await twice();
+    const visiting = await signIn(world, member);
+    await choose(await passwordPath(world.database, again), password);
+    expect((await visiting.get(home)).text).not.toContain(second.organization.name);
+  });
+
+  test('keeps a password that the previous release stored, for the membership of that time', async () => {
+    const { member, again } = await twice();
+    await world.database.pool.query(
+      `update sign_in.account set "accountId" = "userId"::text, "createdAt" = (select created_at from members where id = $1)
+       where "accountId" = $2`,
+      [member.id, member.id],
+    );
+    expect((await (await signIn(world, member)).get(home)).text).not.toContain('Second Ltd');
+    await choose(await passwordPath(world.database, again), otherPassword);
+    expect((await (await signIn(world, member)).get(home)).text).toContain('First Ltd');
+    await choose(await passwordPath(world.database, member), 'a third horse altogether');
+    const old = await visit(world.url).post('/settings/sign-in', { email: member.email, password });
+    expect(old.status).toBe(422);
+  });
+
+  test('keeps one when it is removed from the other', async () => {
+    const { second, member, again } = await twice();
+    await choose(await passwordPath(world.database, again), password);
+    const visiting = await signIn(world, member);
+    const admin = await someone(world, second, 'admin');
+    const managing = await signIn(world, admin);
+    const removal = `/settings/members/${publicId('member', again.id)}/remove`;
+    expect((await managing.post(removal, { csrfToken: await managing.csrfToken() })).status).toBe(303);
+    const page = (await visiting.get(home)).text;
+    expect(page).toContain('First Ltd');
+    expect(page).not.toContain('Second Ltd');
+    await signIn(world, member);
+  });
+});
+
+describe('password links', () => {
+  test('of one member, asked for at once, leave one that works', async () => {
+    const { admin } = await world.organization();
+    const paths = await Promise.all([1, 2, 3, 4].map(() => passwordPath(world.database, admin)));
+    const statuses = await Promise.all(paths.map(async (path) => (await visit(world.url).get(path)).status));
+    expect(statuses.toSorted()).toEqual([200, 410, 410, 410]);
+  });
+
+  test('by a reset replace no invitation, and either ends both', async () => {
+    const { admin } = await world.organization();
+    const invitation = await passwordPath(world.database, admin);
+    const reset = pathOfLink(await issueLink(world.database.signIns, admin, 'reset'));
+    for (const path of [invitation, reset]) expect((await visit(world.url).get(path)).status).toBe(200);
+    await choose(reset, password);
+    for (const path of [invitation, reset]) expect((await visit(world.url).get(path)).status).toBe(410);
+  });
+
+  test('are opened sixty times from one network, and no more', async () => {
+    const here = visit(world.url, { 'x-forwarded-for': '198.51.100.201' });
+    expect((await here.get('/settings/password?token=x')).status).toBe(410);
+    await world.database.pool.query(`update sign_in.attempts set count = $1 where key = 'link 198.51.100.201'`, [
+      attemptLimits.link.most,
+    ]);
+    expect((await here.get('/settings/password?token=x')).status).toBe(429);
+  });
+});
+
+describe('a network full of guesses', () => {
+  const here = { 'x-forwarded-for': '198.51.100.202' };
+  const fill = () =>
+    world.database.pool.query(
+      `insert into sign_in.attempts values ('address 198.51.100.202', 60, now() + interval '15 minutes'),
+         ('slow 198.51.100.202', 1, now() + interval '1 hour')
+       on conflict (key) do update set count = excluded.count, ends_at = excluded.ends_at`,
+    );
+
+  test('lets a browser in that has signed in before, and others after seconds', async () => {
+    const member = await someone(world, await world.organization());
+    const known = visit(world.url, here);
+    const enter = (visiting: typeof known) => visiting.post('/settings/sign-in', { email: member.email, password });
+    expect((await enter(known)).status).toBe(303);
+    await fill();
+    const stranger = visit(world.url, here);
+    const refused = await enter(stranger);
+    expect(refused.status).toBe(429);
+    expect((await enter(known)).status).toBe(303);
+    await world.database.pool.query(`update sign_in.attempts set ends_at = now() where key = 'slow 198.51.100.202'`);
+    expect((await enter(stranger)).status).toBe(303);
+  });
+
+  test('is no way around the limit of an account, and the cookie counts for its own address only', async () => {
+    const [member, other] = [
+      await someone(world, await world.organization()),
+      await someone(world, await world.organization()),
+    ];
+    const known = visit(world.url, here);
+    await world.database.pool.query(`delete from sign_in.attempts where key like '% 198.51.100.202'`);
+    expect((await known.post('/settings/sign-in', { email: member.email, password })).status).toBe(303);
+    await fill();
+    expect((await known.post('/settings/sign-in', { email: other.email, password })).status).toBe(429);
+    const wrong = { email: member.email, password: 'wrong wrong wrong' };
+    for (let count = 0; count < attemptLimits.account.most; count += 1)
+      expect((await known.post('/settings/sign-in', wrong)).status).toBe(422);
+    expect((await known.post('/settings/sign-in', wrong)).status).toBe(429);
+    expect((await known.post('/settings/sign-in', { ...wrong, email: unknownEmail() })).status).toBe(429);
+  });
+});

@@ -1,0 +1,166 @@
+/** Customers, proposals and items in the settings: who sees them, by the API's own operations. */
+import { describe, expect, test } from 'vitest';
+import { rateLimit } from '../../contract/limits.ts';
+import { setPlan } from '../../server/accounts/organizations.ts';
+import { Customer } from '../../server/entities/customer.ts';
+import { proposal } from '../records.ts';
+import { useWorld } from '../world.ts';
+import { auditLog, signIn, someone, visit } from './visiting.ts';
+import type { Reply } from './visiting.ts';
+
+const world = useWorld();
+
+async function scene() {
+  const tenant = await world.organization();
+  const { body: customer } = await tenant.call('POST', '/v1/customers', {
+    name: 'Ana Trujillo',
+    email: 'ana@t.example',
+  });
+  const { body: item } = await tenant.call('POST', '/v1/items', { type: 'service', name: 'Repair', unitPrice: '80' });
+  const proposalId = await proposal(tenant, { customer: customer.id, title: 'Roof' });
+  const paths = [
+    `/settings/customers/${customer.id}`,
+    `/settings/items/${item.id}`,
+    `/settings/proposals/${proposalId}`,
+  ];
+  return { tenant, customer, paths };
+}
+
+const lists = ['/settings/customers', '/settings/proposals', '/settings/items', '/settings/overview'];
+const rowsIn = ({ text }: Reply) =>
+  [...text.matchAll(/<th role="rowheader" scope="row"><a href="([^"]+)"/g)].map(([, path]) => path);
+
+describe('records', () => {
+  test('are seen by every member, with each field of the API’s response', async () => {
+    const { tenant, customer, paths } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    for (const path of [...lists, ...paths]) expect([path, (await visiting.get(path)).status]).toEqual([path, 200]);
+    const { text } = await visiting.get(`/settings/customers/${customer.id}`);
+    expect(text).toContain('ana@t.example');
+    expect(text.match(/<dt>/g)).toHaveLength(Object.keys(customer).length - 1);
+    expect((await visiting.get('/settings/overview')).text).toContain('Ana Trujillo');
+  });
+
+  test('are not there for nobody, and another organization’s are as unknown ones', async () => {
+    const { paths } = await scene();
+    const stranger = await scene();
+    const visiting = await signIn(world, await someone(world, stranger.tenant, 'admin'));
+    for (const path of [...paths, ...paths.map((one) => `${one}x`)]) {
+      expect((await visit(world.url).get(path)).status).toBe(303);
+      expect((await visiting.get(path)).status).toBe(404);
+    }
+    for (const path of lists) expect((await visiting.get(path)).text).not.toContain(paths[0]?.split('/').at(-1));
+  });
+
+  test('are searched, filtered and paged as the API does; what it rejects is said', async () => {
+    const { tenant } = await scene();
+    for (let count = 0; count < 26; count += 1)
+      await tenant.call('POST', '/v1/customers', { name: `Customer ${count}` });
+    const visiting = await signIn(world, await someone(world, tenant));
+    expect(rowsIn(await visiting.get('/settings/customers?q=trujillo&status='))).toHaveLength(1);
+    const first = await visiting.get('/settings/customers?sort=name');
+    const next = /<a href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const second = await visiting.get(next);
+    expect(new Set([...rowsIn(first), ...rowsIn(second)]).size).toBe(27);
+    expect(second.text).not.toContain('rel="next"');
+    expect((await visiting.get('/settings/customers?status=archived')).text).toContain(
+      'No customer matches this search.',
+    );
+    for (const query of ['status=nope', 'cursor=x', 'sort=email', 'unknown=1']) {
+      const { status, text } = await visiting.get(`/settings/customers?${query}`);
+      expect([query, status, text.includes('class="notice failed"')]).toEqual([query, 400, true]);
+    }
+  });
+
+  test('need the Team plan, and a Free organization reads why', async () => {
+    const { tenant, paths } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant, 'admin'));
+    const csrfToken = await visiting.csrfToken();
+    await setPlan(world.database, tenant.organization, 'free');
+    for (const path of [...lists, ...paths, '/settings/imports']) {
+      const { status, text } = await visiting.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(text).toContain('is on the Free plan');
+      expect(text).not.toContain('Ana Trujillo');
+    }
+    const forms = [
+      ['/settings/exports', { kind: 'customers', format: 'csv' }],
+      [`${paths[0]}/erase`, {}],
+      ['/settings/imports', { kind: 'customers', file: 'x' }],
+    ] as const;
+    for (const [path, fields] of forms)
+      expect([path, (await visiting.post(path, { csrfToken, ...fields })).status]).toEqual([path, 403]);
+    expect((await tenant.em().find(Customer, {})).length).toBe(1);
+  });
+
+  test('are read as often as a key may call, and no more', async () => {
+    const { tenant } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    const statuses: number[] = [];
+    for (let count = 0; count <= rateLimit.limit; count += 1)
+      statuses.push((await visiting.get('/settings/items')).status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(rateLimit.limit);
+    expect(statuses.at(-1)).toBe(429);
+  });
+});
+
+describe('erasing a customer', () => {
+  test('is for admins, asks first, and is in the audit log', async () => {
+    const { tenant, customer } = await scene();
+    const path = `/settings/customers/${customer.id}/erase`;
+    const member = await signIn(world, await someone(world, tenant));
+    expect((await member.get(path)).status).toBe(403);
+    expect((await member.post(path, { csrfToken: await member.csrfToken() })).status).toBe(403);
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    expect((await admin.get(path)).text).toContain('its proposal');
+    const sent = await admin.post(path, { csrfToken: await admin.csrfToken() });
+    expect([sent.status, sent.location]).toEqual([303, `/settings/customers/${customer.id}?erased`]);
+    expect((await admin.get(sent.location ?? '')).text).not.toContain('Ana Trujillo');
+    expect((await tenant.call('GET', `/v1/customers/${customer.id}`)).body.email).toBeNull();
+    expect((await auditLog(world, tenant)).filter((line) => line.startsWith('customer'))).toEqual([
+      `customer_erased ${customer.id} rejected: role`,
+      `customer_erased ${customer.id}`,
+    ]);
+  });
+
+  test('rejects its external id until an admin releases it', async () => {
+    const { tenant } = await scene();
+    const known = { name: 'Ana', externalId: 'crm-7' };
+    const { body: customer } = await tenant.call('POST', '/v1/customers', known);
+    const page = `/settings/customers/${customer.id}`;
+    const offer = 'Let the external id be used again';
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    const member = await signIn(world, await someone(world, tenant));
+    const stranger = await signIn(world, await someone(world, (await scene()).tenant, 'admin'));
+    expect((await admin.get(page)).text).not.toContain(offer);
+    await admin.post(`${page}/erase`, { csrfToken: await admin.csrfToken() });
+
+    expect((await tenant.call('POST', '/v1/customers', known)).body.code).toBe('external_id_erased');
+    expect((await admin.get(page)).text).toContain(offer);
+    expect((await member.get(page)).text).not.toContain(offer);
+    for (const [visiting, status] of [
+      [member, 403],
+      [stranger, 404],
+    ] as const)
+      expect((await visiting.post(`${page}/release`, { csrfToken: await visiting.csrfToken() })).status).toBe(status);
+    expect((await tenant.call('POST', '/v1/customers', known)).status).toBe(409);
+
+    // Also when the button is pressed twice.
+    for (let press = 0; press < 2; press += 1) {
+      const sent = await admin.post(`${page}/release`, { csrfToken: await admin.csrfToken() });
+      expect([sent.status, sent.location]).toEqual([303, `${page}?released`]);
+    }
+    const { text } = await admin.get(`${page}?released`);
+    expect(text).toContain('The external id can be used again.');
+    expect(text).not.toContain(offer);
+    expect((await tenant.call('POST', '/v1/customers', known)).status).toBe(201);
+    expect((await tenant.call('GET', `/v1/customers/${customer.id}`)).body.erasedAt).not.toBeNull();
+    expect((await auditLog(world, tenant)).filter((line) => line.startsWith('external_id'))).toEqual([
+      `external_id_released ${customer.id} rejected: role`,
+      `external_id_released ${customer.id}`,
+    ]);
+    expect((await admin.get('/settings/api-keys')).text).toContain(
+      `let the external id of erased customer ${customer.id} be used again`,
+    );
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * Laws over every page and form of the settings, for nobody, a member, a removed admin and another organization. The pages
+ * come from the router, and the forms from the pages themselves, so that a new one cannot be forgotten.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import { pathsOf, scene, stateOf } from './every-route.ts';
+import type { Scene } from './every-route.ts';
+import { password, signIn, someone, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
+const world = useWorld({ singleSignOn });
+let ours: Scene;
+let stranger: Scene;
+beforeAll(async () => {
+  [ours, stranger] = [await scene(world), await scene(world)];
+});
+// Other files count theirs at the same time.
+beforeEach(() => world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`));
+
+/** Pages for people without a session. */
+const open = ['/', '/sign-in', '/password', '/forgot-password', '/oidc', '/oidc/callback', '/assets/:file'];
+
+type Form = { action: string; fields: Record<string, string>; needed: string[] };
+
+/** The forms of a page that change something, as a browser would send them unchanged, and the fields that they need. */
+function formsIn(text: string): Form[] {
+  return [...text.matchAll(/<form[^>]*?action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/g)].flatMap(
+    ([whole, action = '', inner = '']) => {
+      if (!whole.includes('method="post"')) return [];
+      const fields: Record<string, string> = {};
+      const needed: string[] = [];
+      for (const [tag] of inner.matchAll(/<(?:input|select|textarea)\b[^>]*>/g)) {
+        const name = /\bname="([^"]+)"/.exec(tag)?.[1];
+        if (name === undefined || /type="(?:file|checkbox)"/.test(tag)) continue;
+        fields[name] = /\bvalue="([^"]*)"/.exec(tag)?.[1] ?? '';
+        const [options = ''] = tag.startsWith('<select')
+          ? (inner.split(`name="${name}"`)[1]?.split('</select>') ?? [])
+          : [];
+        if (options !== '') fields[name] = /<option value="([^"]+)"/.exec(options)?.[1] ?? '';
+        // A choice with an empty option needs none.
+        const isNeeded = options === '' ? /\brequired\b/.test(tag) : !options.includes('value=""');
+        if (isNeeded || name === 'csrfToken') needed.push(name);
+      }
+      const typed = {
+        name: 'Somebody',
+        email: 'somebody@example.com',
+        password: 'purple hen ladder',
+        current: password,
+      };
+      for (const [name, value] of Object.entries(typed)) if (fields[name] === '') fields[name] = value;
+      return [{ action, fields, needed }];
+    },
+  );
+}
+
+const pages = (await pathsOf('get')).filter((path) => !open.includes(path));
+
+async function formsOf(visiting: Visit, fill: Scene['fill']): Promise<Form[]> {
+  const found = new Map<string, Form>();
+  for (const path of pages) {
+    const { text } = await visiting.get(fill(path));
+    for (const form of formsIn(text)) found.set(`${form.action} ${Object.keys(form.fields).join(' ')}`, form);
+  }
+  return [...found.values()].filter(({ action }) => action !== '/settings/sign-out');
+}
+
+describe('every page', () => {
+  test('is known to this law', () => {
+    for (const path of ['/overview', '/customers', '/api-keys/:id/revoke', '/members/:id/role', '/account'])
+      expect(pages).toContain(path);
+  });
+
+  test('is for people who are signed in', async () => {
+    for (const path of pages) {
+      const { status, location } = await visit(world.url).get(ours.fill(path));
+      expect([path, status, location?.startsWith('/settings/sign-in')]).toEqual([path, 303, true]);
+    }
+  });
+
+  test('of a record of another organization is not found, and no list shows one', async () => {
+    const ids = pages.filter((path) => path.includes(':id')).map((path) => ours.fill(path).split('/')[3] ?? '');
+    for (const path of pages) {
+      const { status, text } = await stranger.visiting.get(ours.fill(path));
+      expect([path, path.includes(':id') ? status : 404]).toEqual([path, 404]);
+      for (const id of ids) expect([path, text.includes(id)]).toEqual([path, false]);
+    }
+  });
+
+  test('ends with the membership of an admin who is removed', async () => {
+    const leaver = await someone(world, ours.tenant, 'admin');
+    const visiting = await signIn(world, leaver);
+    expect((await visiting.get('/settings/members')).status).toBe(200);
+    const held = { cookie: visiting.cookie() };
+    const csrfToken = await visiting.csrfToken();
+    await world.database.pool.query('update members set removed_at = now() where id = $1', [leaver.id]);
+    for (const path of pages) expect((await visit(world.url).get(ours.fill(path), held)).status).toBe(303);
+    const before = await stateOf(world, ours.tenant.organization.id);
+    for (const path of await pathsOf('post')) {
+      if (['/sign-in', '/password', '/forgot-password'].includes(path)) continue;
+      const headers = { ...held, 'sec-fetch-site': 'same-origin' };
+      const sent = await visit(world.url).post(ours.fill(path), { csrfToken, name: 'X', kind: 'customers' }, headers);
+      expect([path, sent.status]).toEqual([path, 303]);
+    }
+    expect(await stateOf(world, ours.tenant.organization.id)).toBe(before);
+  });
+
+  test('offers a member only what a member may do', async () => {
+    const visiting = await signIn(world, await someone(world, ours.tenant));
+    const forms = await formsOf(visiting, ours.fill);
+    expect(forms.map(({ action }) => action)).toContain('/settings/account/password');
+    for (const { action, fields } of forms)
+      expect([action, (await visiting.post(action, fields)).status === 403]).toEqual([action, false]);
+    const refused = pages.filter((path) => /:id\/(?:rename|replace|revoke|role|remove|erase)$/.test(path));
+    expect(refused.length).toBeGreaterThan(5);
+    for (const path of refused) expect([path, (await visiting.get(ours.fill(path))).status]).toEqual([path, 403]);
+  });
+});
+
+describe('every form', () => {
+  test('needs each of its fields: without one, it changes nothing', async () => {
+    const { tenant, visiting, fill } = ours;
+    const forms = await formsOf(visiting, fill);
+    for (const action of ['/settings/members', '/settings/api-keys', '/settings/exports', '/settings/account/password'])
+      expect(forms.map((form) => form.action)).toContain(action);
+    for (const { action, fields, needed } of forms) {
+      for (const name of needed) {
+        await world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`);
+        const before = await stateOf(world, tenant.organization.id);
+        const { [name]: _, ...rest } = fields;
+        const { status } = await visiting.post(action, rest);
+        const isRefused = status >= 400 && status < 500;
+        expect([action, `without ${name}`, isRefused || action === '/settings/organization']).toEqual([
+          action,
+          `without ${name}`,
+          true,
+        ]);
+        expect([action, await stateOf(world, tenant.organization.id)]).toEqual([action, before]);
+      }
+    }
+  });
+});
+
+test('a session ends with its membership however the address is written', async () => {
+  const member = await someone(world, ours.tenant);
+  await world.database.pool.query('update members set email = upper(email) where id = $1', [member.id]);
+  const visiting = await signIn(world, { ...member, email: member.email.toUpperCase() });
+  const other = await signIn(world, member);
+  expect((await other.get('/settings/account')).text.match(/name="session"/g)).toHaveLength(1);
+  await other.post('/settings/account/sessions', { csrfToken: await other.csrfToken() });
+  expect((await visiting.get('/settings/account')).status).toBe(303);
+  await world.database.pool.query('update members set removed_at = now() where id = $1', [member.id]);
+  expect((await other.get('/settings/account')).status).toBe(303);
+});

@@ -1,0 +1,48 @@
+/** AUTH_SECRET: processes with different ones are told, and a list changes it while people and programs go on. */
+import { expect, test } from 'vitest';
+import { serve } from '../../server/http/server.ts';
+import { createSeal } from '../../server/webhooks/seal.ts';
+import { useWorld } from '../world.ts';
+import { givePassword, signIn, visit } from './visiting.ts';
+
+const [old, fresh, other] = ['o', 'n', 'x'].map((letter) => letter.repeat(32));
+const world = useWorld({ ownDatabase: true, ...(old && { authSecret: old }) });
+
+/** What a process with this secret says at its start, and does with a cursor and a session of the first one. */
+async function startedWith(authSecret: string | undefined, { cookie, next, key }: Record<string, string>) {
+  const warnings: string[] = [];
+  const { database } = world;
+  const warn = (message: string) => warnings.push(message);
+  const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0, authSecret, warn });
+  const page = await fetch(`${serving.url}/v1/customers?cursor=${next}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const settings = await visit(serving.url, { cookie: cookie ?? '' }).get('/settings/api-keys');
+  await serving.close();
+  return { warnings, statuses: [page.status, settings.status] };
+}
+
+test('another secret is named at the start, and of a list the first signs and each is accepted', async () => {
+  const tenant = await world.organization();
+  for (const name of ['Ann', 'Bo']) await tenant.call('POST', '/v1/customers', { name });
+  const { body } = await tenant.call('GET', '/v1/customers?limit=1');
+  await givePassword(world, tenant.admin);
+  const held = {
+    cookie: (await signIn(world, tenant.admin)).cookie(),
+    next: body.pagination.nextCursor,
+    key: tenant.key,
+  };
+
+  expect(await startedWith(`${fresh},${old}`, held)).toEqual({ warnings: [], statuses: [200, 200] });
+  expect(await startedWith(fresh, held)).toEqual({ warnings: [], statuses: [400, 303] });
+  const { warnings } = await startedWith(other, held);
+  expect(warnings).toEqual([expect.stringContaining('AUTH_SECRET is not the one')]);
+  expect((await startedWith(`${old},${other}`, held)).warnings).toEqual([]);
+});
+
+test('what an older secret of the list has sealed can be opened', () => {
+  const sealed = createSeal(old ?? '').seal('whsec', 'owner');
+  expect(createSeal(`${fresh},${old}`).open(sealed, 'owner')).toBe('whsec');
+  expect(createSeal(fresh ?? '').open(sealed, 'owner')).toBeUndefined();
+  expect(createSeal(fresh ?? '').open(createSeal(`${fresh},${old}`).seal('whsec', 'owner'), 'owner')).toBe('whsec');
+});

@@ -1,0 +1,196 @@
+/** Single sign-on: with a real provider, whose forms are sent as a browser sends them, and with one that lies. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addMember, removeMember } from '../../server/accounts/members.ts';
+import type { Member } from '../../server/entities/organization.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant, World } from '../world.ts';
+import { startHostileProvider } from './hostile-provider.ts';
+import { startOpenIdProvider } from './providers.ts';
+import { auditLog, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import type { Reply, Visit } from './visiting.ts';
+
+const home = '/settings/overview';
+const refusedAt = '/settings/sign-in?after=single-sign-on';
+
+/** A member without a password. */
+async function invited(world: World): Promise<{ tenant: Tenant; member: Member }> {
+  const tenant = await world.organization();
+  const fields = { email: unknownEmail(), name: 'Jo Kim', role: 'member' } as const;
+  return { tenant, member: await addMember(world.database, tenant.organization, fields) };
+}
+
+describe('with a provider', () => {
+  const singleSignOn = { issuer: '', clientId: '', clientSecret: '' };
+  const world = useWorld({ singleSignOn });
+  let provider: Awaited<ReturnType<typeof startOpenIdProvider>>;
+
+  beforeAll(async () => {
+    provider = await startOpenIdProvider(`${world.url}/settings/oidc/callback`);
+    // The world has read none of it yet: the provider is asked when somebody first signs in.
+    const { id: clientId, secret: clientSecret } = provider.client;
+    Object.assign(singleSignOn, { issuer: provider.issuer, clientId, clientSecret });
+  });
+  afterAll(() => provider.close());
+
+  /** Goes through the provider's two forms; returns what the service then answers. */
+  async function signInAs(visiting: Visit, name: string, start = '/settings/oidc'): Promise<Reply> {
+    const there = visit(provider.issuer);
+    let at = (await visiting.get(start)).location ?? '';
+    for (let step = 0; step < 12 && !at.startsWith(world.url); step += 1) {
+      const path = at.replace(provider.issuer, '');
+      const page = await there.get(path);
+      const [, action, prompt] = /action="([^"]+)"[\s\S]*?name="prompt" value="(\w+)"/.exec(page.text) ?? [];
+      const sent = action
+        ? await there.post(action.replace(provider.issuer, ''), { prompt: prompt ?? '', login: name, password: 'any' })
+        : page;
+      at = new URL(sent.location ?? '', provider.issuer + path).href;
+    }
+    return visiting.get(at.replace(world.url, ''));
+  }
+
+  test('signs in a member with the address that it verified, and leads back to where it began', async () => {
+    const { tenant, member } = await invited(world);
+    provider.people.set('jo', { email: member.email.toUpperCase(), verified: true });
+    const visiting = visit(world.url);
+    expect((await visiting.get('/settings/sign-in')).text).toContain('Continue with single sign-on');
+    const answer = await signInAs(visiting, 'jo', '/settings/oidc?next=%2Fsettings%2Fmembers');
+    expect([answer.status, answer.location]).toEqual([303, '/settings/members']);
+    expect((await visiting.get('/settings/members')).text).toContain(member.email);
+    expect(await auditLog(world, tenant, ['sign_in'])).toEqual(['signed_in']);
+    const { rows } = await world.database.pool.query(
+      `select from sign_in.account a join sign_in."user" u on u.id = a."userId" where u.email = $1`,
+      [member.emailKey],
+    );
+    // Nothing of the provider's is stored: it is not called again.
+    expect(rows).toEqual([]);
+    expect(visiting.cookie('/settings/oidc/callback')).not.toContain('settings.oidc=');
+  });
+
+  test('signs in nobody with an address that is unverified, not a member’s, or a removed member’s', async () => {
+    const { tenant, member } = await invited(world);
+    const leaver = await invited(world);
+    provider.people.set('unverified', { email: member.email, verified: false });
+    provider.people.set('stranger', { email: unknownEmail(), verified: true });
+    provider.people.set('leaver', { email: leaver.member.email, verified: true });
+    const before = visit(world.url);
+    expect((await signInAs(before, 'leaver')).location).toBe(home);
+    await removeMember(leaver.tenant.em(), null, leaver.member);
+    expect((await before.get(home)).location).toBe('/settings/sign-in?after=session-ended');
+    for (const name of ['unverified', 'stranger', 'leaver']) {
+      const visiting = visit(world.url);
+      expect((await signInAs(visiting, name)).location).toBe(refusedAt);
+      expect((await visiting.get(home)).status).toBe(303);
+      expect((await visiting.get(refusedAt)).text).toContain('Single sign-on failed.');
+    }
+    expect(await auditLog(world, tenant, ['sign_in'])).toEqual([]);
+  });
+
+  test('lets the address decide each time: who had it before is somebody else', async () => {
+    const [one, other] = [await invited(world), await invited(world)];
+    provider.people.set('mover', { email: one.member.email, verified: true });
+    const visiting = visit(world.url);
+    expect((await signInAs(visiting, 'mover')).location).toBe(home);
+    provider.people.set('mover', { email: other.member.email, verified: true });
+    const later = visit(world.url);
+    expect((await signInAs(later, 'mover')).location).toBe(home);
+    expect((await later.get(home)).text).toContain(other.member.email);
+    provider.people.set('mover', { email: unknownEmail(), verified: true });
+    expect((await signInAs(visit(world.url), 'mover')).location).toBe(refusedAt);
+  });
+
+  test('opens every organization of the address', async () => {
+    const { member } = await invited(world);
+    const second = await world.organization({ name: 'Second Ltd' });
+    await addMember(world.database, second.organization, { email: member.email, name: 'Jo', role: 'member' });
+    provider.people.set('both', { email: member.email, verified: true });
+    const visiting = visit(world.url);
+    await signInAs(visiting, 'both');
+    expect((await visiting.get(home)).text).toMatch(/<option[^>]*>\s*Second Ltd/);
+  });
+
+  test('a callback that nobody began signs in nobody, and leads to no other site', async () => {
+    for (const query of [
+      '',
+      '?code=x&state=y',
+      '?error=access_denied&state=y',
+      '?code=x',
+      '?iss=https://evil.example',
+    ]) {
+      const begun = visit(world.url);
+      await begun.get('/settings/oidc?next=//evil.example/');
+      for (const visiting of [visit(world.url), begun]) {
+        const { status, location, headers } = await visiting.get(`/settings/oidc/callback${query}`);
+        expect([status, location]).toEqual([303, refusedAt]);
+        expect(headers.getSetCookie().join(';')).not.toMatch(/session_token=[^;]/);
+      }
+    }
+  });
+});
+
+describe('with a provider that lies', () => {
+  const singleSignOn = { issuer: '', clientId: 'settings', clientSecret: 'a secret' };
+  const world = useWorld({ singleSignOn });
+  let provider: Awaited<ReturnType<typeof startHostileProvider>>;
+  let email = '';
+
+  beforeAll(async () => {
+    provider = await startHostileProvider();
+    singleSignOn.issuer = provider.issuer;
+  });
+  beforeEach(async () => ({ email } = (await invited(world)).member));
+  afterAll(() => provider.close());
+
+  async function attempt(lies: typeof provider.lies, nonce?: string): Promise<string | null> {
+    const visiting = visit(world.url);
+    const url = new URL((await visiting.get('/settings/oidc')).location ?? '');
+    provider.lies = lies;
+    provider.nonce(nonce ?? url.searchParams.get('nonce') ?? '');
+    const query = new URLSearchParams({ code: 'code', state: url.searchParams.get('state') ?? '' });
+    const { location } = await visiting.get(`/settings/oidc/callback?${query.toString()}`);
+    provider.lies = {};
+    return location;
+  }
+
+  test('signs in with what the ID token or the userinfo of the same subject says', async () => {
+    expect(await attempt({ token: { email, email_verified: true } })).toBe(home);
+    expect(await attempt({ userinfo: { email, email_verified: true } })).toBe(home);
+  });
+
+  test('signs in nobody with the userinfo of another subject, or a token for somebody else', async () => {
+    const verified = { email, email_verified: true };
+    expect(await attempt({ userinfo: { sub: 'another', ...verified } })).toBe(refusedAt);
+    expect(await attempt({ token: { aud: 'another client', ...verified } })).toBe(refusedAt);
+    expect(await attempt({ token: { iss: 'https://evil.example', ...verified } })).toBe(refusedAt);
+    expect(await attempt({ token: { exp: 1, ...verified } })).toBe(refusedAt);
+    expect(await attempt({ token: verified }, 'the nonce of another sign-in')).toBe(refusedAt);
+    for (const told of [{ email, email_verified: 'true' }, { email }, { email: [email], email_verified: true }])
+      expect(await attempt({ token: told })).toBe(refusedAt);
+  });
+
+  test('waits five seconds for what does not come, and reads no more than a megabyte', async () => {
+    expect(await attempt({ endless: '/token' })).toBe(refusedAt);
+    expect(await attempt({ endless: '/me' })).toBe(refusedAt);
+    expect(await attempt({ silent: '/token' })).toBe(refusedAt);
+    expect(JSON.stringify(world.log)).toContain('sent more than 1000000 bytes');
+  });
+});
+
+describe('a provider that cannot be reached', () => {
+  const alone = useWorld({ singleSignOn: { issuer: 'http://localhost:1', clientId: 'x', clientSecret: 'y' } });
+
+  test('is a page, and passwords go on working', async () => {
+    const failed = await visit(alone.url).get('/settings/oidc');
+    expect([failed.status, failed.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+    expect(failed.text).not.toContain('localhost:1');
+    await signIn(alone, await someone(alone, await alone.organization()));
+  });
+});
+
+describe('without a provider', () => {
+  const plain = useWorld();
+
+  test('there is no button and no route', async () => {
+    expect((await visit(plain.url).get('/settings/sign-in')).text).not.toContain('single sign-on');
+    expect((await visit(plain.url).get('/settings/oidc')).status).toBe(404);
+  });
+});

@@ -1,0 +1,175 @@
+/** Endpoints in networks that are nobody else's business: refused when they are entered, and at every attempt. */
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createDestinations } from '../../server/webhooks/addresses.ts';
+import { createSender, sendLimits } from '../../server/webhooks/send.ts';
+import type { Sender } from '../../server/webhooks/send.ts';
+
+/** A server on the loopback interface, which must never be reached. */
+async function secretServer(): Promise<{ port: number; requests: () => number; sockets: () => number }> {
+  let requests = 0;
+  let sockets = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response.end('secret');
+  });
+  server.on('connection', () => (sockets += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  // The address of a TCP server is no string.
+  return { port: (server.address() as AddressInfo).port, requests: () => requests, sockets: () => sockets };
+}
+
+function sender(allowed: string[] = [], resolve?: Parameters<typeof createDestinations>[1]): Sender {
+  const created = createSender(createDestinations(allowed, resolve));
+  onTestFinished(() => created.close());
+  return created;
+}
+
+const post = (to: Sender, url: string) => to.send({ url, headers: {}, body: '{}' });
+
+const hosts = [
+  ['loopback', '127.0.0.1'],
+  ['loopback, another', '127.9.9.9'],
+  ['loopback as one number', '2130706433'],
+  ['loopback in hexadecimal', '0x7f000001'],
+  ['loopback in octal', '0177.0.0.1'],
+  ['loopback, shortened', '127.1'],
+  ['any address', '0.0.0.0'],
+  ['loopback of IPv6', '[::1]'],
+  ['any address of IPv6', '[::]'],
+  ['IPv4 in IPv6', '[::ffff:127.0.0.1]'],
+  ['IPv4 in IPv6, in hexadecimal', '[::ffff:7f00:1]'],
+  ['IPv4-compatible', '[::127.0.0.1]'],
+  ['NAT64', '[64:ff9b::7f00:1]'],
+  ['local NAT64', '[64:ff9b:1::7f00:1]'],
+  ['6to4', '[2002:7f00:1::]'],
+  ['Teredo', '[2001:0:7f00:1::]'],
+  ['unique local', '[fd00::1]'],
+  ['link-local of IPv6', '[fe80::1]'],
+  ['multicast of IPv6', '[ff02::1]'],
+  ['private, class A', '10.0.0.1'],
+  ['private, class B', '172.16.0.1'],
+  ['private, class C', '192.168.1.1'],
+  ['the metadata of a cloud', '169.254.169.254'],
+  ['shared by a carrier', '100.64.0.1'],
+  ['multicast', '224.0.0.1'],
+  ['broadcast', '255.255.255.255'],
+] as const;
+
+describe('a request is not sent to', () => {
+  test.each(hosts)('%s: %s', async (_, host) => {
+    const { port, sockets } = await secretServer();
+    for (const protocol of ['http', 'https']) {
+      const outcome = await post(sender(), `${protocol}://${host}:${port}/`);
+      expect(outcome).toMatchObject({ status: null, response: null });
+      expect(outcome.error).toMatch(/is not a public address|Plain http/);
+    }
+    expect(sockets()).toBe(0);
+  });
+
+  test('a name that leads there, alone or beside a public address', async () => {
+    for (const addresses of [['127.0.0.1'], ['93.184.216.34', '10.0.0.1'], ['::ffff:10.0.0.1']]) {
+      const resolve = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+      const outcome = await post(sender([], resolve), 'https://receiver.example/');
+      expect(outcome.error).toBe('receiver.example is not a public address.');
+    }
+  });
+
+  test('a name that is public when it is checked and private when it is used', async () => {
+    const { port, sockets } = await secretServer();
+    const answers = ['93.184.216.34', '127.0.0.1', '127.0.0.1', '127.0.0.1'];
+    const asked: string[] = [];
+    const resolve = async (host: string) => {
+      asked.push(host);
+      return [{ address: answers[asked.length - 1] ?? '127.0.0.1', family: 4 }];
+    };
+    // The first connection goes to the address that was checked; nothing listens there within the test's time.
+    const created = createSender(createDestinations([], resolve), { ...sendLimits, connectMs: 50, totalMs: 100 });
+    onTestFinished(() => created.close());
+    const first = await post(created, `https://rebinding.example:${port}/`);
+    expect(first.status).toBeNull();
+    expect(asked).toEqual(['rebinding.example']);
+    const second = await post(created, `https://rebinding.example:${port}/`);
+    expect(second.error).toBe('rebinding.example is not a public address.');
+    expect(sockets()).toBe(0);
+  });
+
+  test('where a redirect leads', async () => {
+    const { port, requests } = await secretServer();
+    const redirecting = createServer((_, response) =>
+      response.writeHead(307, { location: `http://127.0.0.1:${port}/secret` }).end(),
+    ).listen(0, '127.0.0.1');
+    await once(redirecting, 'listening');
+    onTestFinished(() => void redirecting.close());
+    const { port: first } = redirecting.address() as AddressInfo;
+    const outcome = await post(sender(['127.0.0.1/32']), `http://127.0.0.1:${first}/`);
+    expect(outcome.status).toBe(307);
+    expect(requests()).toBe(0);
+  });
+
+  test('another scheme', async () => {
+    for (const url of ['file:///etc/passwd', 'ftp://example.com/', 'gopher://example.com/'])
+      expect((await post(sender(), url)).error).toBe('Only https is supported.');
+  });
+
+  test('a proxy that the environment names', async () => {
+    const { port, sockets } = await secretServer();
+    const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'NODE_USE_ENV_PROXY'];
+    for (const name of names) process.env[name] = name.includes('USE') ? '1' : `http://127.0.0.1:${port}`;
+    onTestFinished(() => {
+      for (const name of names) delete process.env[name];
+    });
+    const resolve = async () => [{ address: '192.0.2.1', family: 4 }];
+    expect((await post(sender([], resolve), 'https://receiver.example/')).status).toBeNull();
+    expect(sockets()).toBe(0);
+  });
+});
+
+describe('a response', () => {
+  async function respondingWith(respond: RequestListener): Promise<string> {
+    const server = createServer(respond).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  }
+
+  test('is read up to 16 KB, and kept up to 2 KB', async () => {
+    let written = 0;
+    const url = await respondingWith((_, response) => {
+      response.writeHead(200);
+      const flood = () => {
+        written += 65_536;
+        if (!response.destroyed) response.write(Buffer.alloc(65_536, 'x'), () => setImmediate(flood));
+      };
+      flood();
+    });
+    const outcome = await post(sender(['127.0.0.1/32']), url);
+    expect(outcome.status).toBe(200);
+    expect(outcome.response).toHaveLength(2048);
+    // What the operating system buffers, at most.
+    expect(written).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  test('that never ends counts by its status, and one that never begins is an error', async () => {
+    const destinations = createDestinations(['127.0.0.1/32']);
+    const quick = createSender(destinations, { ...sendLimits, totalMs: 300 });
+    onTestFinished(() => quick.close());
+    const endless = await respondingWith((_, response) => void response.writeHead(202).write('a'));
+    expect(await post(quick, endless)).toMatchObject({ status: 202, response: 'a' });
+    const silent = await respondingWith(() => undefined);
+    expect(await post(quick, silent)).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
+  });
+
+  test('with Retry-After says how long to wait', async () => {
+    const url = await respondingWith((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
+    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 429, retryAfterSeconds: 120 });
+  });
+});

@@ -1,0 +1,236 @@
+/** What an endpoint receives when records change, no matter how. */
+import { describe, expect, test } from 'vitest';
+import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { resend, sendTest } from '../../server/webhooks/log.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
+import { eraseCustomer } from '../../server/records/erase-customer.ts';
+import { proposal, setColumns, storedIdOf } from '../records.ts';
+import { useWorld } from '../world.ts';
+import { useReceiver } from './receiver.ts';
+import { deliveriesOf, endpointTo, parts, passTime, typesOf, until, webhookWorld } from './scene.ts';
+
+const world = useWorld(webhookWorld);
+
+describe('an event', () => {
+  test('has the record as a get returns it, and is signed', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    await endpointTo(tenant, receiver);
+    const customer = await tenant.client.customers.create({ name: 'Ann', externalId: 'a' });
+    const item = await tenant.client.items.create({ type: 'service', name: 'Work', unitPrice: '10' });
+    await until(() => typesOf(receiver).toSorted(), ['customer.created', 'item.created']);
+    const events = new Map(receiver.received.map(({ event }) => [event.type, event]));
+    expect(events.get('customer.created')).toEqual({
+      type: 'customer.created',
+      timestamp: customer.createdAt,
+      data: await tenant.client.customers.get(customer.id),
+    });
+    expect(events.get('item.created')?.data).toEqual(await tenant.client.items.get(item.id));
+    expect(receiver.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+    expect(receiver.received[0]?.id).toMatch(/^evt_/);
+  });
+
+  test('is sent for a change, but not for a patch that changes nothing', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const { id } = await tenant.client.customers.create({ name: 'Ann' });
+    await endpointTo(tenant, receiver);
+    await tenant.client.customers.update(id, { name: 'Ann' });
+    await tenant.client.customers.update(id, { name: 'Berta' });
+    await until(() => typesOf(receiver), ['customer.updated']);
+    expect(receiver.received[0]?.event.data).toMatchObject({ id, name: 'Berta' });
+  });
+
+  test('of another organization, or of a type that was not chosen, is not sent', async () => {
+    const [tenant, other] = [await world.organization(), await world.organization()];
+    const receiver = await useReceiver();
+    const theirs = await useReceiver();
+    await endpointTo(tenant, receiver, { events: ['item.created'] });
+    await endpointTo(other, theirs, { events: ['customer.created'] });
+    await tenant.client.customers.create({ name: 'Ann' });
+    await other.client.customers.create({ name: 'Theirs' });
+    await tenant.client.items.create({ type: 'service', name: 'Work', unitPrice: '10' });
+    await until(() => typesOf(receiver), ['item.created']);
+    await until(() => typesOf(theirs), ['customer.created']);
+    expect(theirs.received[0]?.event.data).toMatchObject({ name: 'Theirs' });
+  });
+
+  test('is sent once for each turn of a proposal, also if its time is in the past', async () => {
+    const tenant = await world.organization();
+    const { id: customer } = await tenant.client.customers.create({ name: 'Ann' });
+    const sentAt = '2026-01-05T10:00:00.000Z';
+    const known = await proposal(tenant, { customer, status: 'sent', sentAt });
+    const receiver = await useReceiver();
+    await endpointTo(tenant, receiver);
+    const acceptedAt = '2026-01-06T10:00:00.000Z';
+    await setColumns(world, tenant, '/v1/proposals', known, {
+      status: 'accepted',
+      acceptedAt,
+      updatedAt: new Date().toISOString(),
+    });
+    await until(() => typesOf(receiver), ['proposal.updated', 'proposal.accepted']);
+    expect(receiver.received[1]?.event).toMatchObject({
+      timestamp: acceptedAt,
+      data: { status: 'accepted', lineItems: [{}] },
+    });
+    await proposal(tenant, { customer, status: 'declined', sentAt, declinedAt: acceptedAt });
+    await until(() => typesOf(receiver).slice(2), ['proposal.created', 'proposal.sent', 'proposal.declined']);
+  });
+});
+
+describe('an endpoint', () => {
+  test('that fails gets the event again, with the same id and body, and in order', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    receiver.respond((response, _, count) => void response.writeHead(count < 3 ? 500 : 200).end('answer'));
+    await endpointTo(tenant, receiver);
+    const { id } = await tenant.client.customers.create({ name: 'A' });
+    await until(() => receiver.received.length, 1);
+    await tenant.client.customers.update(id, { name: 'B' });
+    await until(async () => (await deliveriesOf(world, tenant)).length, 2);
+    await passTime(world, tenant);
+    await until(() => receiver.received.length, 2);
+    await until(async () => (await deliveriesOf(world, tenant))[0]?.attempts, 2);
+    await until(async () => (await deliveriesOf(world, tenant))[0]?.state, 'pending');
+    await passTime(world, tenant);
+    await until(
+      () => typesOf(receiver),
+      ['customer.created', 'customer.created', 'customer.created', 'customer.updated'],
+    );
+    const [first, second, third, last] = receiver.received;
+    expect([second?.id, third?.id]).toEqual([first?.id, first?.id]);
+    expect([second?.body, third?.body]).toEqual([first?.body, first?.body]);
+    expect(last?.event.data).toMatchObject({ name: 'B' });
+    await until(async () => (await deliveriesOf(world, tenant)).map(({ state }) => state), ['delivered', 'delivered']);
+  });
+
+  test('that is down gets the latest state of a record that changed often', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const { id } = await tenant.client.customers.create({ name: 'A' });
+    await endpointTo(tenant, receiver);
+    receiver.respond((response) => void response.writeHead(503).end());
+    for (const name of ['B', 'C', 'D']) await tenant.client.customers.update(id, { name });
+    await until(() => receiver.received.length > 0, true);
+    receiver.respond((response) => void response.writeHead(200).end());
+    await until(async () => {
+      await passTime(world, tenant);
+      return Reflect.get(Object(receiver.received.at(-1)?.event.data), 'name');
+    }, 'D');
+    await until(
+      async () => (await deliveriesOf(world, tenant)).filter(({ state }) => /pending|sending/.test(state)),
+      [],
+    );
+    expect((await deliveriesOf(world, tenant)).filter(({ state }) => /pending|sending/.test(state))).toEqual([]);
+  });
+
+  test('that responds with 410 is switched off, which is on the audit log', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    receiver.respond((response) => void response.writeHead(410).end());
+    await endpointTo(tenant, receiver, { name: 'Old system' });
+    await tenant.client.customers.create({ name: 'A' });
+    const state = async () =>
+      (
+        await world.database.pool.query(
+          'select active_since, off_reason from webhook_endpoints where organization_id = $1',
+          [tenant.organization.id],
+        )
+      ).rows;
+    await until(state, [{ active_since: null, off_reason: 'It responded with 410 Gone.' }]);
+    const { rows } = await world.database.pool.query(
+      `select action, detail, reason from audit_events where organization_id = $1 and action = 'webhook_switched_off'`,
+      [tenant.organization.id],
+    );
+    expect(rows).toEqual([
+      { action: 'webhook_switched_off', detail: 'Old system', reason: 'It responded with 410 Gone.' },
+    ]);
+  });
+
+  test('gets a test and a delivery again on request, and nothing while it is off', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    const delivery = await sendTest(tenant.em(), tenant.admin, endpoint.id);
+    await until(() => typesOf(receiver), ['endpoint.test']);
+    await until(async () => (await deliveriesOf(world, tenant))[0]?.state, 'delivered');
+    await resend(tenant.em(), tenant.admin, { id: endpoint.id, deliveryId: delivery.id });
+    await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
+    expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: false });
+    await tenant.client.customers.create({ name: 'Unseen' });
+    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+    await tenant.client.customers.create({ name: 'Seen' });
+    await until(() => typesOf(receiver).slice(2), ['customer.created']);
+    expect(receiver.received[2]?.event.data).toMatchObject({ name: 'Seen' });
+    await changeEndpoint(
+      tenant.em(),
+      tenant.admin,
+      { id: endpoint.id, name: 'Other', url: endpoint.url, events: ['item.created'] },
+      parts,
+    );
+    await removeEndpoint(tenant.em(), tenant.admin, endpoint.id);
+    expect(await deliveriesOf(world, tenant)).toEqual([]);
+  });
+
+  test('is one of 10 at most, needs https, the Team plan and an admin', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const create = (url: string, actor = tenant.admin) =>
+      createEndpoint(tenant.em(), actor, { name: 'E', url, events: ['item.created'] }, parts);
+    await expect(create('https://user:pass@example.com/')).rejects.toThrow(/Remove the user name/);
+    await expect(create('https://169.254.169.254/latest')).rejects.toThrow(/not a public address/);
+    await expect(create('http://93.184.216.34/')).rejects.toThrow(/Use https/);
+    await expect(create('ftp://example.com')).rejects.toThrow(/starts with https/);
+    for (let count = 0; count < 10; count += 1) await create(receiver.url);
+    await expect(create(receiver.url)).rejects.toThrow(/at most 10 endpoints/);
+    const free = await world.organization({ plan: 'free' });
+    await expect(
+      createEndpoint(free.em(), free.admin, { name: 'E', url: receiver.url, events: ['item.created'] }, parts),
+    ).rejects.toThrow(/need the Team plan/);
+  });
+});
+
+test('erasing a customer removes its data from the log of deliveries', async () => {
+  const tenant = await world.organization();
+  const receiver = await useReceiver();
+  await endpointTo(tenant, receiver);
+  const customer = await tenant.client.customers.create({ name: 'Maria Anders', email: 'maria@alfreds.example' });
+  await proposal(tenant, { customer: customer.id, title: 'For Maria Anders' });
+  await until(() => typesOf(receiver).toSorted(), ['customer.created', 'proposal.created']);
+  await until(async () => (await deliveriesOf(world, tenant)).every(({ state }) => state === 'delivered'), true);
+  await eraseCustomer(forOrganization(world.database, tenant.organization.id), storedIdOf(customer.id) ?? '', null);
+  await until(
+    () =>
+      typesOf(receiver)
+        .filter((type) => type.endsWith('.updated'))
+        .toSorted(),
+    ['customer.updated', 'proposal.updated'],
+  );
+  await until(async () => (await deliveriesOf(world, tenant)).every(({ state }) => state === 'delivered'), true);
+  const { rows } = await world.database.pool.query(
+    `select count(*)::int as count from webhook_deliveries where organization_id = $1 and request like '%Maria%'`,
+    [tenant.organization.id],
+  );
+  expect(rows).toEqual([{ count: 0 }]);
+});
+
+test('erasing a customer while an event is being sent leaves none of its data in the log', async () => {
+  const tenant = await world.organization();
+  const receiver = await useReceiver();
+  const held: (() => void)[] = [];
+  receiver.respond((response) => void held.push(() => response.writeHead(204).end()));
+  await endpointTo(tenant, receiver);
+  const customer = await tenant.client.customers.create({ name: 'Maria Anders' });
+  await until(() => held.length, 1);
+  await eraseCustomer(forOrganization(world.database, tenant.organization.id), storedIdOf(customer.id) ?? '', null);
+  receiver.respond((response) => void response.writeHead(204).end());
+  for (const respond of held) respond();
+  await until(async () => (await deliveriesOf(world, tenant)).every(({ state }) => state === 'delivered'), true);
+  await until(() => receiver.received.at(-1)?.event.data, expect.objectContaining({ erasedAt: expect.any(String) }));
+  const { rows } = await world.database.pool.query(
+    `select count(*)::int as count from webhook_deliveries where organization_id = $1 and request like '%Maria%'`,
+    [tenant.organization.id],
+  );
+  expect(rows).toEqual([{ count: 0 }]);
+});

@@ -1,0 +1,178 @@
+/** How delivering ends: after how many attempts and days, and what an admin can still do then. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
+import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
+import { resend, resendFailed } from '../../server/webhooks/log.ts';
+import { startMailServer } from '../settings/providers.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { useReceiver } from './receiver.ts';
+import { endpointTo, letPass, passTime, typesOf, until, webhookWorld } from './scene.ts';
+
+const server = await startMailServer();
+afterAll(() => server.close());
+const world = useWorld({ ...webhookWorld, mail: { url: server.url, from: 'api@acme.example' } });
+
+type State = { id: string; state: string; attempts: number; pauseSeconds: number; isIdle: boolean };
+
+/** The only delivery of the organization; `isIdle` once no process has a lease. */
+async function deliveryOf({ organization }: Tenant): Promise<State | undefined> {
+  const { rows } = await world.database.pool.query<State>(
+    `select d.id, d.state, d.attempts, e.lease is null as "isIdle",
+       (extract(epoch from d.due_at - d.attempted_at) - d.duration_ms / 1000.0)::float as "pauseSeconds"
+     from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id where d.organization_id = $1`,
+    [organization.id],
+  );
+  return rows[0];
+}
+
+async function scene(status: number, headers: Record<string, string> = {}) {
+  const tenant = await world.organization();
+  const receiver = await useReceiver();
+  receiver.respond((response) => void response.writeHead(status, headers).end());
+  const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'], name: 'Ledger' });
+  await tenant.client.customers.create({ name: 'Ann' });
+  const attempted = async (attempts: number) => {
+    await until(() => deliveryOf(tenant), expect.objectContaining({ attempts, state: 'pending', isIdle: true }));
+    return (await deliveryOf(tenant))?.pauseSeconds ?? 0;
+  };
+  return { tenant, receiver, endpoint, attempted };
+}
+
+const dueAt = async ({ organization }: Tenant) => {
+  const { rows } = await world.database.pool.query<{ seconds: number }>(
+    `select extract(epoch from due_at - now())::float as seconds from webhook_endpoints where organization_id = $1`,
+    [organization.id],
+  );
+  return rows[0]?.seconds ?? 0;
+};
+
+describe('an event that cannot be delivered', () => {
+  test('is sent again for 3 days with growing pauses, then is failed, and can be sent again', async () => {
+    const { tenant, receiver, endpoint, attempted } = await scene(500);
+    const [minute, hour] = [60, 3600];
+    const pauses = [5, minute, 5 * minute, hour / 2, 2 * hour, 5 * hour, 10 * hour, ...Array(5).fill(12 * hour)];
+    let sum = 0;
+    for (const [index, wanted] of pauses.entries()) {
+      const pause = await attempted(index + 1);
+      expect(pause).toBeGreaterThan(wanted * 0.949);
+      expect(pause).toBeLessThan(wanted * 1.051);
+      await expireDeliveries(world.database.pool);
+      expect((await deliveryOf(tenant))?.state).toBe('pending');
+      sum += wanted;
+      if (sum < 72 * hour) await letPass(world, tenant, `${pause} seconds`);
+    }
+    expect(sum).toBeGreaterThan(72 * hour);
+    await letPass(world, tenant, '8 hours');
+    await expireDeliveries(world.database.pool);
+    const failed = await deliveryOf(tenant);
+    expect(failed).toMatchObject({ state: 'failed', attempts: pauses.length });
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+
+    receiver.respond((response) => void response.writeHead(204).end());
+    expect(await resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since: '2000-01-01' })).toBe(1);
+    await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
+  });
+
+  test('is removed after 30 days, and until then can be sent again', async () => {
+    const { tenant, receiver, endpoint } = await scene(204);
+    await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
+    await letPass(world, tenant, '29 days');
+    await expireDeliveries(world.database.pool);
+    const deliveryId = (await deliveryOf(tenant))?.id ?? '';
+    await resend(tenant.em(), tenant.admin, { id: endpoint.id, deliveryId });
+    await until(() => typesOf(receiver).length, 2);
+    expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+    await until(async () => (await deliveryOf(tenant))?.isIdle, true);
+    await letPass(world, tenant, '31 days');
+    await expireDeliveries(world.database.pool);
+    expect(await deliveryOf(tenant)).toBeUndefined();
+    await expect(resend(tenant.em(), tenant.admin, { id: endpoint.id, deliveryId })).rejects.toThrow(
+      /no longer in the log/,
+    );
+  });
+
+  test('is sent again with the state that its record has by then', async () => {
+    const { tenant, receiver, endpoint, attempted } = await scene(500);
+    await attempted(1);
+    await letPass(world, tenant, '73 hours');
+    await expireDeliveries(world.database.pool);
+    await until(async () => (await deliveryOf(tenant))?.state, 'failed');
+    const { data } = await tenant.client.customers.list();
+    await tenant.client.customers.update(data[0]?.id ?? '', { name: 'Berta' });
+    receiver.respond((response) => void response.writeHead(204).end());
+    await resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since: '2000-01-01' });
+    await until(() => Reflect.get(Object(receiver.received.at(-1)?.event.data), 'name'), 'Berta');
+    expect(receiver.received.at(-1)?.id).toBe(receiver.received[0]?.id);
+  });
+});
+
+describe('an endpoint', () => {
+  test('gets nothing before the time that its Retry-After names, not even a new event', async () => {
+    const { tenant, receiver, attempted } = await scene(503, { 'retry-after': '7200' });
+    expect(await attempted(1)).toBeCloseTo(7200, 0);
+    expect(await dueAt(tenant)).toBeGreaterThan(7000);
+    await tenant.client.customers.create({ name: 'Berta' });
+    const count = async () =>
+      (
+        await world.database.pool.query('select from webhook_deliveries where organization_id = $1', [
+          tenant.organization.id,
+        ])
+      ).rowCount;
+    await until(count, 2);
+    expect(await dueAt(tenant)).toBeGreaterThan(7000);
+    receiver.respond((response) => void response.writeHead(204).end());
+    await letPass(world, tenant, '2 hours');
+    await until(() => receiver.received.length, 3);
+  });
+
+  test('that failed for a day gets a new event within minutes', async () => {
+    const { tenant, attempted } = await scene(500);
+    for (const attempts of [1, 2, 3, 4, 5, 6]) await letPass(world, tenant, `${await attempted(attempts)} seconds`);
+    expect(await attempted(7)).toBeGreaterThan(9 * 3600);
+    expect(await dueAt(tenant)).toBeLessThan(301);
+  });
+
+  test('is switched off after 5 days of failures, which its admins learn by mail', async () => {
+    const { tenant, endpoint, attempted } = await scene(500);
+    await attempted(1);
+    await letPass(world, tenant, '119 hours');
+    await passTime(world, tenant);
+    await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'failed', isIdle: true }));
+    await tenant.client.customers.create({ name: 'Berta' });
+    const { rows } = await world.database.pool.query(
+      'select active_since as on from webhook_endpoints where organization_id = $1',
+      [tenant.organization.id],
+    );
+    expect(rows).not.toEqual([{ on: null }]);
+    await letPass(world, tenant, '2 hours');
+    const mails = () => server.mails.filter(({ to }) => to.includes(tenant.admin.email));
+    await until(() => mails().length, 1);
+    const [mail] = mails();
+    expect(mail?.text).toContain('Reason: Every attempt has failed for 5 days.');
+    expect(mail?.text).toMatch(/Ledger/);
+    expect(mail?.text).toContain('/settings/webhooks/whe_');
+    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
+  });
+
+  test('whose process died is taken over when the lease ends, and what was in flight is sent again', async () => {
+    const { tenant, receiver } = await scene(204);
+    await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'delivered', isIdle: true }));
+    const of = [tenant.organization.id];
+    // As a process leaves it that is killed after the receiver has responded.
+    const { pool } = world.database;
+    await pool.query(
+      `update webhook_deliveries set state = 'sending', attempted_at = now() where organization_id = $1`,
+      of,
+    );
+    await pool.query(
+      `update webhook_endpoints set lease = gen_random_uuid(), leased_until = now() + interval '30 seconds', due_at = now()
+       where organization_id = $1`,
+      of,
+    );
+    await letPass(world, tenant, '31 seconds');
+    await until(() => receiver.received.length, 2);
+    expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+    await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
+  });
+});

@@ -1,0 +1,54 @@
+/** The receivers of the guide, as programs of their own: what is signed is accepted, and nothing else. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { newSecret, signaturesOf } from '../../server/webhooks/sign.ts';
+import { freePort } from '../settings/visiting.ts';
+
+const guide = await readFile(new URL('../../server/web/docs/guides/webhooks.md', import.meta.url), 'utf8');
+const client = new URL('../../client/index.ts', import.meta.url).href;
+const body = JSON.stringify({ type: 'customer.created', timestamp: '2026-03-01T09:30:00.123Z', data: { name: 'Zoë' } });
+
+const programs: [language: string, command: string, file: string][] = [
+  ['ts', process.execPath, 'receiver.ts'],
+  ['python', 'python3', 'receiver.py'],
+];
+
+test.each(programs)(
+  'the receiver in %s accepts what is signed, and rejects the rest',
+  async (language, command, file) => {
+    const [, program = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(guide) ?? [];
+    const folder = await mkdtemp(join(tmpdir(), 'proposal-api-receiver-'));
+    const [secret, port] = [newSecret(), await freePort()];
+    await writeFile(join(folder, file), program.replace('@proposal-api/client', client));
+    const child = spawn(command, [join(folder, file)], {
+      env: { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    onTestFinished(async () => {
+      child.kill();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const post = async (key: string, sent = body) => {
+      const [id, timestamp] = ['evt_1', Math.floor(Date.now() / 1000)];
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signaturesOf([newSecret(), key], { id, timestamp, body }),
+      };
+      const url = `http://127.0.0.1:${port}/`;
+      return fetch(url, { method: 'POST', headers, body: sent }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    };
+    await expect.poll(() => post(secret), { timeout: 120_000 }).toBe(204);
+    expect(await post(newSecret())).toBe(400);
+    expect(await post(secret, body.replace('Zoë', 'Zoe'))).toBe(400);
+    await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^customer\.created/);
+  },
+);

@@ -1,0 +1,131 @@
+/** What an endpoint receives of an import: an event for each record, or one for all of it. */
+import { describe, expect, test } from 'vitest';
+import { importFile } from '../../server/import/import-file.ts';
+import { resend } from '../../server/webhooks/log.ts';
+import { importInto, withFile } from '../import/importing.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { useReceiver } from './receiver.ts';
+import { endpointTo, typesOf, until, webhookWorld } from './scene.ts';
+
+const world = useWorld(webhookWorld);
+const row = (externalId: string, name = externalId) => ({ externalId, name });
+const time = expect.stringMatching(/^\d{4}-.*Z$/);
+
+/** One endpoint of each sort. */
+async function scene() {
+  const tenant = await world.organization();
+  const [each, summary] = [await useReceiver(), await useReceiver()];
+  await endpointTo(tenant, each, { events: ['customer.created', 'customer.updated'] });
+  const { endpoint } = await endpointTo(tenant, summary);
+  return { tenant, each, summary, endpoint };
+}
+
+async function deliveryId({ organization }: Tenant, type: string): Promise<string> {
+  const { rows } = await world.database.pool.query<{ id: string }>(
+    'select id from webhook_deliveries where organization_id = $1 and type = $2',
+    [organization.id, type],
+  );
+  return rows[0]?.id ?? '';
+}
+
+describe('an import', () => {
+  test('sends an event for each record, or import.completed to an endpoint that receives it', async () => {
+    const { tenant, each, summary, endpoint } = await scene();
+    const before = await importInto(world, tenant).rows('customers', row('a'), row('b'), {
+      externalId: 'c',
+      email: 'no',
+    });
+    expect(before).toMatchObject({ created: 2, rejected: 1 });
+    await until(() => typesOf(each), ['customer.created', 'customer.created']);
+    await until(() => typesOf(summary), ['import.completed']);
+    const data = {
+      resource: 'customers',
+      status: 'completed',
+      created: 2,
+      updated: 0,
+      unchanged: 0,
+      rejected: 1,
+      startedAt: time,
+      endedAt: time,
+    };
+    const event = summary.received[0]?.event;
+    expect(event).toEqual({ type: 'import.completed', timestamp: time, data });
+    // What it stored is found by what it tells.
+    const { startedAt: updatedSince } = Object(event?.data);
+    const { data: stored } = await tenant.client.customers.list({ sort: 'updatedAt', updatedSince });
+    expect(stored.map(({ externalId }) => externalId)).toEqual(['a', 'b']);
+    await importInto(world, tenant).rows('customers', row('a', 'Ann'), row('b'));
+    await until(() => typesOf(each).slice(2), ['customer.updated']);
+    await until(
+      () => summary.received[1]?.event.data,
+      expect.objectContaining({ created: 0, updated: 1, unchanged: 1 }),
+    );
+    // An event of an import has no record to be read again.
+    await resend(tenant.em(), tenant.admin, {
+      id: endpoint.id,
+      deliveryId: await deliveryId(tenant, 'import.completed'),
+    });
+    await until(() => summary.received.length, 3);
+    expect(summary.received[2]?.body).toBe(summary.received.find(({ id }) => id === summary.received[2]?.id)?.body);
+  });
+
+  test('hides no change by others, not even of the records that it stored', async () => {
+    const { tenant, summary } = await scene();
+    await importInto(world, tenant).rows('customers', row('a'), row('b'));
+    const [a] = (await tenant.client.customers.list({ externalId: 'a' })).data;
+    await tenant.client.customers.update(a?.id ?? '', { name: 'Ann' });
+    await tenant.client.customers.create({ name: 'By the API' });
+    const names = () => summary.received.map(({ event }) => Reflect.get(Object(event.data), 'name')).filter(Boolean);
+    await until(() => new Set(names()), new Set(['Ann', 'By the API']));
+    await until(() => typesOf(summary).includes('import.completed'), true);
+    const leftBehind = async () => {
+      const { rows } = await world.database.pool.query(
+        `select organization_id from webhook_imports where organization_id = $1
+         union all select organization_id from webhook_imported where organization_id = $1`,
+        [tenant.organization.id],
+      );
+      return rows;
+    };
+    await until(leftBehind, []);
+    expect(typesOf(summary).filter((type) => type === 'import.completed')).toHaveLength(1);
+  });
+
+  test('always sends the turns of a proposal', async () => {
+    const { tenant, summary } = await scene();
+    const proposal = {
+      externalId: 'P',
+      number: 'P-1',
+      title: 'Spring',
+      status: 'sent',
+      sentAt: '2026-03-01T09:30:00Z',
+      lineItems: [{ type: 'product', name: 'Chai', quantity: '2', unitPrice: '18.00' }],
+    };
+    await importInto(world, tenant).rows('customers', row('C'));
+    await importInto(world, tenant).rows('proposals', { ...proposal, customerExternalId: 'C' });
+    const expected = ['import.completed', 'import.completed', 'proposal.sent'];
+    await until(() => typesOf(summary).toSorted(), expected);
+    expect(summary.received.find(({ event }) => event.type === 'proposal.sent')?.event.data).toMatchObject({
+      number: 'P-1',
+    });
+  });
+
+  test('that is stopped is told, and what it stored stays', async () => {
+    const { tenant, summary } = await scene();
+    const { database } = world;
+    const stopped = withFile('rows.jsonl', JSON.stringify(row('a')), (file) =>
+      importFile({
+        database,
+        organization: tenant.organization,
+        kind: 'customers',
+        file,
+        onProgress() {
+          throw new Error('stopped');
+        },
+      }),
+    );
+    await expect(stopped).rejects.toThrow('stopped');
+    await until(() => typesOf(summary), ['import.completed']);
+    expect(summary.received[0]?.event.data).toMatchObject({ status: 'interrupted', created: 1 });
+  });
+});

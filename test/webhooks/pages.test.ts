@@ -1,0 +1,111 @@
+/** The Webhooks pages: who may use them, what they show, and what they never show again. */
+import { describe, expect, test } from 'vitest';
+import { auditLog, signIn, someone } from '../settings/visiting.ts';
+import type { Visit } from '../settings/visiting.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { useReceiver } from './receiver.ts';
+import { typesOf, until, webhookWorld } from './scene.ts';
+
+const world = useWorld(webhookWorld);
+const path = '/settings/webhooks';
+const secretForm = /whsec_[A-Za-z0-9+/=]{44}/;
+
+async function scene(): Promise<{ tenant: Tenant; visiting: Visit }> {
+  const tenant = await world.organization();
+  return { tenant, visiting: await signIn(world, await someone(world, tenant, 'admin')) };
+}
+
+const create = async (visiting: Visit, fields: Record<string, string>, csrfToken?: string) =>
+  visiting.post(path, { ...fields, csrfToken: csrfToken ?? (await visiting.csrfToken()) });
+
+describe('an admin', () => {
+  test('creates an endpoint, sees its secret once, tests it, and sees what was sent', async () => {
+    const { tenant, visiting } = await scene();
+    const receiver = await useReceiver();
+    const token = await visiting.csrfToken();
+    const fields = { name: 'Zap', url: receiver.url, 'event customer.created': 'on' };
+    const created = await create(visiting, fields, token);
+    expect(created.status).toBe(201);
+    const [secret = ''] = secretForm.exec(created.text) ?? [];
+    receiver.secrets.push(secret);
+    expect((await create(visiting, fields, token)).text).toContain('No second one was created.');
+    const list = await visiting.get(path);
+    expect(list.text).toContain(receiver.url);
+    expect(list.text).not.toMatch(secretForm);
+    const [, endpoint = ''] = /href="(\/settings\/webhooks\/whe_[0-9a-z]+)"/.exec(list.text) ?? [];
+    const sent = await visiting.post(`${endpoint}/test`, { csrfToken: await visiting.csrfToken() });
+    expect(sent.location).toBe(`${endpoint}?done=sent`);
+    await until(() => typesOf(receiver), ['endpoint.test']);
+    await until(async () => /Delivered<\/span>/.test((await visiting.get(endpoint)).text), true);
+    const { text } = await visiting.get(endpoint);
+    expect(text).toContain('This is a test.');
+    const [, event = ''] = /name="event" value="(evt_[0-9a-z]+)"/.exec(text) ?? [];
+    await visiting.post(`${endpoint}/resend`, { event, csrfToken: await visiting.csrfToken() });
+    await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
+    const replaced = await visiting.post(`${endpoint}/secret`, {
+      overlap: 'now',
+      csrfToken: await visiting.csrfToken(),
+    });
+    expect(secretForm.exec(replaced.text)?.[0]).not.toBe(secret);
+    for (const action of ['off', 'on', 'remove'])
+      await visiting.post(`${endpoint}/${action}`, { csrfToken: await visiting.csrfToken() });
+    expect((await visiting.get(endpoint)).status).toBe(404);
+    expect(await auditLog(world, tenant)).toEqual([
+      'key_created test',
+      'webhook_created Zap',
+      'webhook_tested Zap',
+      'webhook_resent Zap',
+      'webhook_secret_replaced Zap',
+      'webhook_switched_off Zap',
+      'webhook_switched_on Zap',
+      'webhook_removed Zap',
+    ]);
+  });
+
+  test('sees what is wrong with a URL, a name or the events, and what was typed', async () => {
+    const { visiting } = await scene();
+    for (const [fields, sentence] of [
+      [
+        { name: 'E', url: 'https://10.0.0.1/', 'event item.created': 'on' },
+        'Webhooks are sent to public addresses only.',
+      ],
+      [{ name: 'E', url: 'ftp://example.com', 'event item.created': 'on' }, 'Enter a URL that starts with https://.'],
+      [{ name: '', url: 'https://10.0.0.1/', 'event item.created': 'on' }, 'Enter a name.'],
+      [{ name: 'E', url: 'https://example.com/' }, 'Choose at least one event.'],
+      [{ name: 'E', url: 'https://example.com/', 'event customer.deleted': 'on' }, 'There is no event'],
+    ] as const) {
+      const { status, text } = await create(visiting, fields);
+      expect([status, text.includes(sentence)]).toEqual([422, true]);
+      expect(text).toContain(`value="${fields.url}"`);
+    }
+    expect((await visiting.get(path)).text).toContain('There are no endpoints yet.');
+  });
+});
+
+describe('without permission', () => {
+  test('a member neither sees nor changes endpoints, and the attempt is on the audit log', async () => {
+    const { tenant } = await scene();
+    const visiting = await signIn(world, await someone(world, tenant));
+    expect((await visiting.get(path)).status).toBe(403);
+    const answer = await create(visiting, { name: 'Mine', url: 'https://example.com/', 'event item.created': 'on' });
+    expect(answer.status).toBe(403);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'webhook_created Mine rejected: role']);
+  });
+
+  test('an admin of another organization finds no such endpoint', async () => {
+    const [mine, other] = [await scene(), await scene()];
+    const receiver = await useReceiver();
+    await create(mine.visiting, { name: 'Zap', url: receiver.url, 'event item.created': 'on' });
+    const list = await mine.visiting.get(path);
+    const [, endpoint = ''] = /href="(\/settings\/webhooks\/whe_[0-9a-z]+)"/.exec(list.text) ?? [];
+    expect((await other.visiting.get(endpoint)).status).toBe(404);
+    for (const action of ['test', 'off', 'remove']) {
+      const { status } = await other.visiting.post(`${endpoint}/${action}`, {
+        csrfToken: await other.visiting.csrfToken(),
+      });
+      expect(status).toBe(404);
+    }
+    expect((await mine.visiting.get(endpoint)).text).toContain('Send a test');
+  });
+});

@@ -1,0 +1,53 @@
+/** A receiver of webhooks: verifies what it gets, remembers it, and responds as a test wants. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { unwrapWebhook } from '../../client/index.ts';
+import type { WebhookEvent } from '../../client/index.ts';
+
+export type Received = { id: string; event: WebhookEvent; headers: Record<string, unknown>; body: string };
+type Respond = (response: ServerResponse, received: Received, count: number) => void;
+
+export type Receiver = {
+  url: string;
+  received: Received[];
+  /** Set before the first event: the secret of the endpoint. */
+  secrets: string[];
+  /** How it responds from now on; 204 if it is never called. */
+  respond(how: Respond): void;
+  close(): Promise<void>;
+};
+
+export async function startReceiver(): Promise<Receiver> {
+  let how: Respond = (response) => void response.writeHead(204).end();
+  const receiver: Omit<Receiver, 'url' | 'close'> = { received: [], secrets: [], respond: (next) => (how = next) };
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    const event = await unwrapWebhook(body, request.headers, receiver.secrets);
+    const received = { id: String(request.headers['webhook-id']), event, headers: request.headers, body };
+    receiver.received.push(received);
+    how(response, received, receiver.received.length);
+  };
+  const server = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // The address of a TCP server is no string.
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(receiver, {
+    url: `http://127.0.0.1:${port}/hook`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+/** The same, closed when the test ends. */
+export async function useReceiver(): Promise<Receiver> {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  return receiver;
+}

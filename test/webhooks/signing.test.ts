@@ -1,0 +1,93 @@
+/** Signatures: by the server, verified by the client and by the specification's own library; and what is rejected. */
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { unwrapWebhook, WebhookVerificationError } from '../../client/index.ts';
+import { events } from '../../contract/events.ts';
+import { newSecret, signaturesOf } from '../../server/webhooks/sign.ts';
+import { document } from '../contract.ts';
+
+const id = 'evt_01jzy3v1k8e2tb6qk3x5w9r7md';
+const now = new Date('2026-03-01T09:30:00Z');
+const timestamp = now.getTime() / 1000;
+const body = JSON.stringify({
+  type: 'customer.created',
+  timestamp: '2026-03-01T09:29:59.123Z',
+  data: { name: 'Zoë €' },
+});
+
+function signed(secrets: readonly string[], sent = body, at = timestamp): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(at),
+    'webhook-signature': signaturesOf(secrets, { id, timestamp: at, body: sent }),
+  };
+}
+
+const unwrap = (headers: Record<string, string>, secret: string | string[], sent: string | Uint8Array = body) =>
+  unwrapWebhook(sent, headers, secret, { now });
+
+describe('a signed request', () => {
+  test('is verified by the client and by the reference library', async () => {
+    const secret = newSecret();
+    const current = Math.floor(Date.now() / 1000);
+    const headers = signed([secret], body, current);
+    expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+    expect(await unwrapWebhook(body, headers, secret)).toEqual(JSON.parse(body));
+  });
+
+  test('has the signature that the reference library computes', () => {
+    const secret = newSecret();
+    expect(signed([secret])['webhook-signature']).toBe(new Webhook(secret).sign(id, now, body));
+  });
+
+  test('is accepted as text and as bytes, with Headers and with the headers of Node', async () => {
+    const secret = newSecret();
+    const headers = signed([secret]);
+    expect(await unwrap(headers, secret, new TextEncoder().encode(body))).toEqual(JSON.parse(body));
+    expect(await unwrapWebhook(body, new Headers(headers), secret, { now })).toEqual(JSON.parse(body));
+    const capitalized = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+    expect(await unwrapWebhook(body, capitalized, secret, { now })).toEqual(JSON.parse(body));
+  });
+
+  test('is accepted with the old or the new secret while one replaces the other', async () => {
+    const [old, fresh] = [newSecret(), newSecret()];
+    const headers = signed([fresh, old]);
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    for (const secret of [old, fresh, [old, fresh]]) expect(await unwrap(headers, secret)).toEqual(JSON.parse(body));
+    expect(await unwrap(signed([fresh]), [old, fresh])).toEqual(JSON.parse(body));
+  });
+});
+
+describe('a request is rejected', () => {
+  const secret = newSecret();
+  const good = signed([secret]);
+  const rejected: [why: string, headers: Record<string, string>, sent?: string][] = [
+    ['with another body', good, body.replace('Zoë', 'Zoe')],
+    ['with another id', { ...good, 'webhook-id': 'evt_other' }],
+    ['with another time', { ...good, 'webhook-timestamp': String(timestamp + 1) }],
+    ['signed with another secret', signed([newSecret()])],
+    ['of another version', { ...good, 'webhook-signature': (good['webhook-signature'] ?? '').replace('v1,', 'v1a,') }],
+    ['without a signature', { ...good, 'webhook-signature': '' }],
+    ['with a signature that is not base64', { ...good, 'webhook-signature': 'v1,*** v1,' }],
+    ['with half a signature', { ...good, 'webhook-signature': (good['webhook-signature'] ?? '').slice(0, 20) }],
+    ['without an id', { ...good, 'webhook-id': '' }],
+    ['when it is older than 5 minutes', signed([secret], body, timestamp - 301)],
+    ['when it is 5 minutes ahead', signed([secret], body, timestamp + 301)],
+    ['with a time that is no number', { ...signed([secret]), 'webhook-timestamp': 'now' }],
+  ];
+  test.each(rejected)('%s', async (_, headers, sent = body) => {
+    await expect(unwrap(headers, secret, sent)).rejects.toThrow(WebhookVerificationError);
+  });
+
+  test('and a secret that is none is named, but not repeated', async () => {
+    await expect(unwrap(good, 'whsec_***')).rejects.toThrow(/^The secret must be whsec_ and base64/);
+  });
+});
+
+test('every event is in the OpenAPI 3.1 document, with an example that its schema accepts', () => {
+  expect(Object.keys(document.webhooks ?? {})).toEqual(Object.keys(events));
+  for (const [type, { schema }] of Object.entries(events)) {
+    const media = document.webhooks?.[type]?.post?.requestBody?.content['application/json'];
+    expect(schema.parse(media?.example), type).toEqual(media?.example);
+  }
+});
