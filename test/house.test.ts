@@ -230,10 +230,10 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     },
   },
   'the client imports only itself, and its build also the contract': {
-    law: imports(['client/'], 'a schema would be bundled, or a runtime assumed', ({ from }, path) =>
+    law: imports(['client/'], 'a schema would be bundled, or a runtime assumed', ({ from, typeOnly }, path) =>
       isIn(path, 'client/build/')
         ? !/^(?:server|test)\//.test(from)
-        : isIn(from, 'client/') && !isIn(from, 'client/build/'),
+        : isIn(from, 'client/') && (!isIn(from, 'client/build/') || (typeOnly && isIn(path, 'client/zapier/'))),
     ),
     broken: {
       'client/a.ts': `import { v1 } from '../contract/v1.ts';`,
@@ -242,6 +242,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'client/d.ts': `const { initClient } = await import('@ts-rest/core');`,
       'client/e.ts': `import type { Customer } from '../contract/customers.ts';`,
       'client/f.ts': `import { generate } from './build/generate.ts';`,
+      'client/zapier/a.ts': `import { resourcesOf } from '../build/resources.ts';`,
       'client/build/a.ts': `import { serve } from '../../server/http/server.ts';`,
     },
   },

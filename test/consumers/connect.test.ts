@@ -9,15 +9,14 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
-import type { Member } from '../../server/entities/organization.ts';
 import { expectSound, useBrowser } from '../browser/browser.ts';
 import { hasChromium } from '../browser/chromium.ts';
 import { proposal } from '../records.ts';
-import { givePassword, password, someone } from '../settings/visiting.ts';
+import { givePassword, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
+import { signInHere } from './consent.ts';
 
 const world = useWorld();
 const screen = useBrowser();
@@ -84,12 +83,6 @@ async function connected(own: ReturnType<typeof agent>, inBrowser: (url: string)
   const client = newClient();
   await client.connect(transportOf(own));
   return client;
-}
-
-async function signInHere(page: Page, { email }: Member): Promise<void> {
-  await page.getByLabel('Email').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 describe.runIf(hasChromium)('an agent of the official SDK', () => {

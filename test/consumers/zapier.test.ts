@@ -1,92 +1,171 @@
-/** A Zapier integration on Zapier's own platform core, run by its app tester against the real server. */
-import { readFileSync } from 'node:fs';
+/** The package for Zapier, on Zapier's own platform core, run by its app tester against the real service. */
+import { hash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { compileFunction } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import zapier from 'zapier-platform-core';
-import type { Bundle, ZObject } from 'zapier-platform-core';
+import { buildZapier } from '../../client/build/integrations.ts';
+import { useBrowser } from '../browser/browser.ts';
+import { hasChromium } from '../browser/chromium.ts';
+import { proposal } from '../records.ts';
+import { someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
-import { app } from './zapier-app.ts';
+import { agree } from './consent.ts';
 
 // It comes without types.
-const schema = createRequire(import.meta.url)('zapier-platform-schema');
-const run = zapier.createAppTester(app);
-const { new_customer, find_customer, create_customer } = {
-  new_customer: app.triggers.new_customer.operation.perform,
-  find_customer: app.searches.find_customer.operation.perform,
-  create_customer: app.creates.create_customer.operation.perform,
-};
+const require = createRequire(import.meta.url);
+const schema = require('zapier-platform-schema');
 
 const world = useWorld();
-const bundleOf = ({ key }: Tenant, inputData: Record<string, unknown> = {}) => ({
-  authData: { baseUrl: world.url, apiKey: key },
-  inputData,
-});
+const screen = useBrowser();
+const redirectUri = 'https://zapier.com/dashboard/auth/oauth/return/App1234CLIAPI/';
+let folder: string;
+/** The package as it is pushed: one for keys that people paste, one for Connect. */
+let app: any;
+let connecting: any;
 
-describe('a Zapier integration', () => {
-  test('is one that Zapier accepts', () => {
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proposal-api-zapier-'));
+  const registered = await fetch(`${world.url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Zapier', redirect_uris: [redirectUri] }),
+  });
+  const { client_id: clientId } = Object(await registered.json());
+  await buildZapier(join(folder, 'key'), { baseUrl: world.url });
+  await buildZapier(join(folder, 'oauth'), { baseUrl: world.url, clientId });
+  app = require(join(folder, 'key/index.js'));
+  connecting = require(join(folder, 'oauth/index.js'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A step of a Zap: what it returns for what a person entered. */
+async function step(kind: 'triggers' | 'searches' | 'creates', key: string, { key: apiKey }: Tenant, inputData = {}) {
+  return run(app[kind][key].operation.perform, { authData: { apiKey }, inputData });
+}
+const run = (perform: unknown, bundle: object, from = app): Promise<any> =>
+  zapier.createAppTester(from)(perform as never, bundle as never);
+
+describe('the package for Zapier', () => {
+  test('is one that Zapier accepts, with either way to connect', () => {
     // As it is uploaded: a function is its place and the number of its parameters.
-    const uploaded = JSON.stringify(app, (_, value) =>
-      typeof value === 'function' ? `$func$${value.length}$f$` : value,
-    );
-    expect(schema.validateAppDefinition(JSON.parse(uploaded)).errors).toEqual([]);
-    const broken = uploaded.replace('"noun":"Customer"', '"noun":7');
+    const uploaded = (from: object) =>
+      JSON.stringify(from, (_, value) => (typeof value === 'function' ? `$func$${value.length}$f$` : value));
+    for (const from of [app, connecting])
+      expect(schema.validateAppDefinition(JSON.parse(uploaded(from))).errors).toEqual([]);
+    const broken = uploaded(app).replace('"noun":"Customer"', '"noun":7');
     expect(schema.validateAppDefinition(JSON.parse(broken)).errors).not.toEqual([]);
   });
 
   test('connects with a key, and names the connection', async () => {
     const tenant = await world.organization({ name: 'Northwind' });
-    const me = await run(app.authentication.test, bundleOf(tenant));
+    const me = await run(app.authentication.test, { authData: { apiKey: tenant.key } });
     expect(me).toMatchObject({ label: expect.stringContaining('Northwind'), organization: { name: 'Northwind' } });
+    const wrong = `${tenant.key.slice(0, -4)}0000`;
+    await expect(run(app.authentication.test, { authData: { apiKey: wrong } })).rejects.toThrow(/key/);
   });
 
-  test('tells what is wrong with a key', async () => {
-    const tenant = await world.organization();
-    const bundle = { ...bundleOf(tenant), authData: { baseUrl: world.url, apiKey: `${tenant.key.slice(0, -4)}0000` } };
-    await expect(run(app.authentication.test, bundle)).rejects.toThrow(/api_key_invalid/);
-  });
-
-  test('polls new customers, newest first, each with the id that Zapier tells them apart by', async () => {
+  test('triggers on what is new, newest first, and again on each change', async () => {
     const tenant = await world.organization();
     for (const name of ['Ann', 'Berta']) await tenant.call('POST', '/v1/customers', { name });
-    const found: any = await run(new_customer, bundleOf(tenant));
+    const found = await step('triggers', 'customer_created', tenant);
     expect(found.map(({ name }: { name: string }) => name)).toEqual(['Berta', 'Ann']);
-    expect(new Set(found.map(({ id }: { id: string }) => id)).size).toBe(2);
+    await tenant.call('PATCH', `/v1/customers/${found[1].id}`, { phone: '030-0076545' });
+    const changed = await step('triggers', 'customer_updated', tenant);
+    expect(changed.map(({ name }: { name: string }) => name)).toEqual(['Ann', 'Berta']);
+    // The fields by which Zapier tells that it has not seen this version.
+    const { outputFields } = app.triggers.customer_updated.operation;
+    const primary = outputFields.filter((field: any) => field.primary).map((field: any) => field.key);
+    expect(primary).toEqual(['id', 'updatedAt']);
   });
 
-  test('creates a customer, and the same one when the step runs twice', async () => {
+  test('triggers on an accepted proposal, with its lines if asked, and on a new item', async () => {
     const tenant = await world.organization();
-    const bundle = bundleOf(tenant, { externalId: 'crm-7', name: 'Ann', email: 'ann@example.com', phone: '' });
-    const made: any = await run(create_customer, bundle);
-    expect(made).toMatchObject({ name: 'Ann', email: 'ann@example.com', phone: null, externalId: 'crm-7' });
-    const again = await run(create_customer, { ...bundle, inputData: { ...bundle.inputData, name: 'Anna' } });
-    expect(again).toMatchObject({ id: made.id, name: 'Anna' });
-    expect(await run(find_customer, bundleOf(tenant, { email: 'ANN@example.com' }))).toEqual([again]);
-    expect(await run(find_customer, bundleOf(tenant, { email: 'nobody@example.com' }))).toEqual([]);
+    const times = { sentAt: '2026-03-01T10:00:00.000Z', acceptedAt: '2026-03-03T14:05:12.000Z' };
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    await proposal(tenant, { customer: customer.id, status: 'accepted', number: 'P-1', ...times });
+    await proposal(tenant, { number: 'P-2', status: 'draft' });
+    const found = await step('triggers', 'proposal_accepted', tenant, { include: ['lineItems'] });
+    expect(found).toMatchObject([{ number: 'P-1', lineItems: expect.any(Array), customer: { name: 'Ann' } }]);
+    await tenant.call('POST', '/v1/items', { type: 'product', name: 'Chai', unitPrice: '18' });
+    expect(await step('triggers', 'item_created', tenant)).toMatchObject([{ name: 'Chai' }]);
+    expect(await step('searches', 'get_proposal', tenant, { id: found[0].id })).toMatchObject([{ number: 'P-1' }]);
+    expect(await step('searches', 'find_proposal', tenant, { status: ['draft', 'sent'] })).toMatchObject([
+      { number: 'P-2' },
+    ]);
+  });
+
+  test('creates a customer with nested fields, lists and pairs, and updates it when the step runs twice', async () => {
+    const tenant = await world.organization();
+    const input = { externalId: 'crm-7', name: 'Ann', email: 'ann@example.com', phone: '', tags: ['a', 'b'] };
+    const more = { address__city: 'Berlin', address__country: 'de', metadata: { segment: 'retail' } };
+    const made = await step('creates', 'create_or_update_customer', tenant, { ...input, ...more });
+    const address = { city: 'Berlin', country: 'DE', line1: null };
+    expect(made).toMatchObject({ ...input, phone: null, address, metadata: { segment: 'retail' } });
+    const again = await step('creates', 'create_or_update_customer', tenant, { ...input, name: 'Anna' });
+    expect(again).toMatchObject({ id: made.id, name: 'Anna', address });
+    expect(await step('searches', 'find_customer', tenant, { email: 'ANN@example.com' })).toEqual([again]);
+    expect(await step('searches', 'find_customer', tenant, { metadata: { segment: 'retail' } })).toEqual([again]);
+    expect(await step('searches', 'find_customer', tenant, { email: 'nobody@example.com' })).toEqual([]);
+    expect(await step('searches', 'get_customer', tenant, { id: 'cus_00000000000000000000000000' })).toEqual([]);
+    const update = { id: made.id, notes: 'VIP', email: '', clear: ['address.city', 'metadata'] };
+    expect(await step('creates', 'update_customer', tenant, update)).toMatchObject({
+      email: 'ann@example.com',
+      notes: 'VIP',
+      address: { city: null, country: 'DE' },
+      metadata: {},
+    });
+    await expect(step('creates', 'create_customer', tenant, input)).rejects.toThrow(/external_id_taken/);
+  });
+
+  test('creates an item once, and finds it', async () => {
+    const tenant = await world.organization();
+    const input = { externalId: 'sku-1', type: 'product', name: 'Chai', unitPrice: '18', taxable: false };
+    const made = await step('creates', 'create_item', tenant, input);
+    expect(made).toMatchObject({ name: 'Chai', unitPrice: '18.00', taxable: false });
+    expect(await step('creates', 'get_or_create_item', tenant, { ...input, name: 'Tea' })).toEqual(made);
+    expect(await step('searches', 'find_item', tenant, { q: 'chai' })).toEqual([made]);
+    expect(await step('searches', 'get_item', tenant, { id: made.id })).toEqual([made]);
   });
 
   test('says what the API says of a value that it refuses', async () => {
     const tenant = await world.organization();
-    const bundle = bundleOf(tenant, { externalId: 'crm-7', name: 'Ann', email: 'nobody' });
-    await expect(run(create_customer, bundle)).rejects.toThrow(/e-?mail/);
+    const input = { externalId: 'crm-7', name: 'Ann', email: 'nobody' };
+    await expect(step('creates', 'create_customer', tenant, input)).rejects.toThrow(/e-?mail/);
   });
+});
 
-  test('runs the code of the guide unchanged', async () => {
-    const guide = readFileSync(new URL('../../server/web/docs/guides/automation.md', import.meta.url), 'utf8');
-    const blocks = [...guide.matchAll(/^```js zapier\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
-    const performs = blocks.map((code) => {
-      const text = code.replaceAll('https://api.example.com', world.url);
-      // What Zapier does with the code of a step.
-      const step = compileFunction(`return (async () => {${text}})()`, ['z', 'bundle']);
-      return { text, perform: (z: ZObject, bundle: Bundle) => step(z, bundle) };
+describe.runIf(hasChromium)('Connect in Zapier', () => {
+  test('ends with a key that the person never saw, and that works until it is revoked', async () => {
+    const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
+    const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
+    const { authorizeUrl, getAccessToken } = connecting.authentication.oauth2Config;
+    // What Zapier does for an app with enablePkce.
+    const verifier = randomBytes(32).toString('base64url');
+    const inputData = { redirect_uri: redirectUri, state: 'zap', code_verifier: verifier };
+    const consent = new URL(await run(authorizeUrl, { inputData }, connecting));
+    consent.searchParams.set('code_challenge', hash('sha256', verifier, 'base64url'));
+    consent.searchParams.set('code_challenge_method', 'S256');
+
+    const page = await screen.open();
+    const back = await agree(page, admin, consent.href, redirectUri);
+    expect(back.searchParams.get('state')).toBe('zap');
+    const code = back.searchParams.get('code');
+    const token = await run(getAccessToken, { inputData: { ...inputData, code } }, connecting);
+    expect(token.access_token).toMatch(/^ak_live_[0-9a-f]{64}$/);
+
+    const bundle = { authData: token, inputData: { name: 'Paula' } };
+    expect(await run(connecting.authentication.test, bundle, connecting)).toMatchObject({
+      label: expect.stringContaining('Zapier'),
     });
-    const tenant = await world.organization();
-    const bundle = bundleOf(tenant, { externalId: 'crm-7', name: 'Ann', email: 'ann@example.com', phone: '' });
-    const writes = performs.filter(({ text }) => text.includes("method: 'POST'"));
-    const reads = performs.filter(({ text }) => !text.includes("method: 'POST'"));
-    expect([writes.length, reads.length]).toEqual([1, 3]);
-    for (const { perform } of writes) expect(await run(perform, bundle)).toMatchObject({ name: 'Ann', phone: null });
-    for (const { perform } of reads) expect(await run(perform, bundle)).toMatchObject([{ name: 'Ann' }]);
+    const { perform } = connecting.creates.create_customer.operation;
+    expect(await run(perform, bundle, connecting)).toMatchObject({ name: 'Paula' });
+    await expect(run(getAccessToken, { inputData: { ...inputData, code } }, connecting)).rejects.toThrow(/used before/);
+    // A code that is used twice revokes its key.
+    await expect(run(perform, bundle, connecting)).rejects.toThrow(/revoked/);
+    expect(screen.complaints).toEqual([]);
   });
 });

@@ -118,31 +118,6 @@ describe('the snippets', () => {
   describe('for no-code tools', () => {
     const automation = (label: string) => labelled('/docs/automation', label);
 
-    test('work in Zapier: new, updated, search, create', async () => {
-      const bundle = {
-        authData: { apiKey: reader.tenant.key },
-        inputData: { externalId: 'crm-1', name: 'Ernst Handel', email: 'ernst@handel.example' } as object,
-      };
-      const [created, updated, search, create] = (await automation('Code in Zapier')).map(
-        ({ text }) =>
-          () =>
-            new AsyncFunction('z', 'bundle', text)({ request: zapierRequest }, bundle),
-      );
-      expect(await search?.()).toEqual([]);
-      const customer = await create?.();
-      expect(customer).toMatchObject(bundle.inputData);
-      expect(await search?.()).toEqual([customer]);
-      bundle.inputData = { externalId: 'crm-1', phone: '7675-3425' };
-      const changed = await create?.();
-      expect(changed).toEqual({ ...customer, phone: '7675-3425', etag: changed.etag, updatedAt: changed.updatedAt });
-      expect((await created?.())?.[0]).toEqual(changed);
-      expect((await updated?.())?.[0]).toEqual({
-        ...changed,
-        customerId: changed.id,
-        id: `${changed.id} ${changed.updatedAt}`,
-      });
-    });
-
     test('work in n8n: each run hands on what changed since the last', async () => {
       const [first, last] = await automation('Code node of n8n');
       const url = (await automation('Text')).find(({ text }) => text.includes('$json'));
@@ -197,23 +172,3 @@ describe('the snippets', () => {
 });
 
 const missing: Snippet = { language: '', label: '', status: undefined, text: '' };
-
-/** What Zapier's `z.request` does with these options. */
-async function zapierRequest(options: {
-  url: string;
-  method?: string;
-  params: object;
-  headers: Record<string, string>;
-  body?: object;
-}) {
-  const query = new URLSearchParams(
-    Object.entries(options.params).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  const response = await fetch(`${options.url}?${query.toString()}`, {
-    method: options.method ?? 'GET',
-    headers: { ...options.headers, 'content-type': 'application/json' },
-    ...(options.body && { body: JSON.stringify(options.body) }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return { data: await response.json() };
-}

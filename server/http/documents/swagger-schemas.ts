@@ -1,6 +1,7 @@
 /** Schemas of OpenAPI 3.0 as the definitions of Swagger 2.0, with the labels that a designer of flows shows. */
 import { resolve } from '../../../contract/openapi/document.ts';
 import type { Schema } from '../../../contract/openapi/document.ts';
+import { label } from '../../../contract/openapi/label.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -97,17 +98,4 @@ export function convertSchema({ nullable, enum: values, items, ...schema }: Sche
     ...(items && { items: convertSchema(items) }),
     ...(nullable && { 'x-nullable': true }),
   };
-}
-
-const acronyms: Record<string, string> = { id: 'ID', url: 'URL', sku: 'SKU', q: 'Search' };
-
-/** `shippingAddress city` → `Shipping address city`; `externalId` → `External ID`. */
-export function label(name: string): string {
-  const words = name
-    .replaceAll('-', ' ')
-    .replaceAll(/(?<=[a-z])(?=[A-Z0-9])/g, ' ')
-    .split(' ')
-    .map((word) => acronyms[word.toLowerCase()] ?? word.toLowerCase())
-    .join(' ');
-  return capitalized(words);
 }

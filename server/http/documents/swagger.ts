@@ -5,7 +5,8 @@
 import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter, Response } from '../../../contract/openapi/document.ts';
 import { expandedDocument30 } from '../../../contract/openapi/openapi.ts';
-import { convertSchema, Definitions, label, leftOut, visibility } from './swagger-schemas.ts';
+import { label } from '../../../contract/openapi/label.ts';
+import { convertSchema, Definitions, leftOut, visibility } from './swagger-schemas.ts';
 import type { Json } from './swagger-schemas.ts';
 import { triggers } from './triggers.ts';
 

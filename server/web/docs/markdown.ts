@@ -117,7 +117,6 @@ const labels: Record<string, string> = {
   json: 'JSON',
   http: 'HTTP',
   text: 'Text',
-  zapier: 'Code in Zapier',
   n8n: 'Code node of n8n',
 };
 

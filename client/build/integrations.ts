@@ -1,0 +1,66 @@
+/**
+ * `npm run integrations -- --url https://api.example.com` makes the packages for Zapier and n8n from the contract, in
+ * client/zapier/dist/ and client/n8n/dist/, ready to be published. `--url` is the service that they call,
+ * `--zapier-client-id` the registration with which Zapier connects accounts by OAuth (see client/zapier/README.md), and `--to`
+ * a folder of your own for both.
+ */
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { rolldown } from 'rolldown';
+import { expandedDocument } from '../../contract/openapi/openapi.ts';
+import { resourcesOf } from './resources.ts';
+
+type Options = { baseUrl: string; clientId?: string | undefined };
+
+const client = fileURLToPath(new URL('..', import.meta.url));
+
+/** Writes the app for Zapier's CLI into the folder. */
+export async function buildZapier(folder: string, { baseUrl, clientId }: Options): Promise<void> {
+  const source = join(client, 'zapier');
+  const manifest = await startPackage(source, folder);
+  const { dependencies, version } = manifest;
+  const resources = resourcesOf(expandedDocument(baseUrl));
+  const contract = { baseUrl, clientId, version, platformVersion: dependencies['zapier-platform-core'], resources };
+  await writeFile(join(folder, 'contract.json'), `${JSON.stringify(contract, undefined, 2)}\n`);
+  await bundle(join(source, 'app.ts'), join(folder, 'app.js'));
+  const entry = `const { createApp } = require('./app.js');\n\nmodule.exports = createApp(require('./contract.json'));\n`;
+  await writeFile(join(folder, 'index.js'), entry);
+}
+
+type Manifest = { version: string; dependencies: Record<string, string> };
+
+/** An empty folder with what every package has, in the version of the client. */
+async function startPackage(source: string, folder: string): Promise<Manifest> {
+  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
+  // The sources are modules; what is built from them is CommonJS.
+  const [{ name, type: _, ...own }, { version }] = [
+    await read(join(source, 'package.json')),
+    await read(join(client, 'package.json')),
+  ];
+  const manifest = { name, version, ...own };
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await cp(join(client, 'LICENSE'), join(folder, 'LICENSE'));
+  await cp(join(source, 'README.md'), join(folder, 'README.md'));
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return manifest;
+}
+
+/** What the tool brings stays outside. */
+async function bundle(input: string, file: string): Promise<void> {
+  const made = await rolldown({ input, platform: 'node', external: ['n8n-workflow'] });
+  await made.write({ file, format: 'cjs' });
+  await made.close();
+}
+
+if (import.meta.main) {
+  const options = { url: { type: 'string' }, to: { type: 'string' }, 'zapier-client-id': { type: 'string' } } as const;
+  const { values } = parseArgs({ options });
+  if (values.url === undefined)
+    throw new Error('Name the service: npm run integrations -- --url https://api.example.com');
+  const built = { baseUrl: new URL(values.url).href.replace(/\/$/, ''), clientId: values['zapier-client-id'] };
+  const folderOf = (tool: string) => (values.to === undefined ? join(client, tool, 'dist') : join(values.to, tool));
+  await buildZapier(folderOf('zapier'), built);
+}

@@ -1,0 +1,216 @@
+/**
+ * The contract as no-code tools see it: resources, the steps that each has, and their fields, with labels, help and samples.
+ * The packages of n8n and Zapier are made from this, so that a new field or operation reaches both.
+ */
+import { resolve } from '../../contract/openapi/document.ts';
+import type { Document, Operation, Parameter, Schema } from '../../contract/openapi/document.ts';
+import { label } from '../../contract/openapi/label.ts';
+
+export type FieldKind =
+  | 'text'
+  | 'longText'
+  | 'email'
+  | 'integer'
+  | 'boolean'
+  | 'time'
+  | 'choice'
+  | 'choices'
+  | 'list'
+  | 'pairs';
+
+export type Field = {
+  /** Its name in the API, with dots: `address.city`. */
+  name: string;
+  label: string;
+  help: string;
+  kind: FieldKind;
+  choices: string[];
+  required: boolean;
+  /** Whether an update may set it to `null`. */
+  clearable: boolean;
+  /** undefined for one that has none. */
+  default: unknown;
+  example: unknown;
+  /** The resource whose id this is: `customers`. */
+  refersTo: string | undefined;
+};
+
+export type Step = {
+  method: string;
+  /** Without the base URL; `{id}` stands for the id of the record. */
+  path: string;
+  summary: string;
+  description: string;
+  /** Body of a create or update, filters of a list. */
+  fields: Field[];
+};
+
+export type Trigger = { type: string; label: string; summary: string; filter: Record<string, string>; sort: string };
+
+export type Resource = {
+  name: string;
+  singular: string;
+  plural: string;
+  /** The field that people know a record by. */
+  title: string;
+  steps: { list: Step; get: Step; create?: Step; update?: Step };
+  /** How a list may be sorted, and what it may include. */
+  sorts: string[];
+  /** What a create can do about an externalId that another record has: `update`, `return`. */
+  conflicts: string[];
+  record: Field[];
+  sample: Record<string, unknown>;
+  triggers: Trigger[];
+};
+
+/** What tools do on their own: they turn pages, and choose the order. */
+const ofPaging = new Set(['limit', 'cursor', 'sort']);
+const longText = 1000;
+
+/** The resources of the document: each path that lists records, and the operations beside it. */
+export function resourcesOf(document: Document): Resource[] {
+  const names = Object.keys(document.paths).flatMap((path) => /^\/v1\/(\w+)\/\{\w+\}$/.exec(path)?.[1] ?? []);
+  return names.map((name) => resourceOf(name, document));
+}
+
+function resourceOf(name: string, document: Document): Resource {
+  const { paths } = document;
+  const recordPath = Object.keys(paths).find((path) => path.startsWith(`/v1/${name}/`)) ?? '';
+  const operations = { ...prefixed(paths[`/v1/${name}`], ''), ...prefixed(paths[recordPath], 'one ') };
+  const steps = Object.fromEntries(
+    Object.entries(operations).map(([method, operation]) => {
+      const step = stepNames[method];
+      if (step === undefined) throw new Error(`No-code tools have no step for ${operation.operationId}.`);
+      return [step, stepOf(method, `/v1/${name}`, operation, document)];
+    }),
+  );
+  const { get: list, post: create, 'one get': get } = operations;
+  if (!list || !get) throw new Error(`${name} cannot be listed and read.`);
+  const singular = get.operationId.replace('get', '');
+  const record = fieldsOf(responseOf(get).schema, document, undefined);
+  return {
+    name,
+    singular,
+    plural: label(name),
+    title: record.some((field) => field.name === 'name') ? 'name' : 'title',
+    // Every resource has these two, as was checked.
+    steps: steps as Resource['steps'],
+    sorts: choicesOf(list, 'sort'),
+    conflicts: create ? choicesOf(create, 'onConflict').filter((choice) => choice !== 'error') : [],
+    record,
+    // The example of a record is an object.
+    sample: responseOf(get).example as Record<string, unknown>,
+    triggers: triggersOf(singular, list, document),
+  };
+}
+
+const stepNames: Record<string, string> = { get: 'list', 'one get': 'get', post: 'create', 'one patch': 'update' };
+
+const prefixed = (methods: Record<string, Operation> = {}, prefix: string): Record<string, Operation> =>
+  Object.fromEntries(Object.entries(methods).map(([method, operation]) => [prefix + method, operation]));
+
+const parameterOf = ({ parameters }: Operation, name: string) => parameters.find((one) => one.name === name);
+const choicesOf = (operation: Operation, name: string) => (parameterOf(operation, name)?.schema.enum ?? []).map(String);
+
+function responseOf({ operationId, responses }: Operation): { schema: Schema; example?: unknown } {
+  const [content] = Object.values(responses[200]?.content ?? {});
+  if (!content) throw new Error(`${operationId} has no response with a body.`);
+  return content;
+}
+
+function stepOf(method: string, path: string, operation: Operation, document: Document): Step {
+  const { summary, description, parameters, requestBody } = operation;
+  const [body] = Object.values(requestBody?.content ?? {});
+  const filters = parameters.filter(
+    (one) => one.in === 'query' && !ofPaging.has(one.name) && one.name !== 'onConflict',
+  );
+  return {
+    method: method.replace('one ', '').toUpperCase(),
+    path: method.startsWith('one ') ? `${path}/{id}` : path,
+    summary,
+    // What concerns HTTP alone follows in sentences of its own.
+    description: firstSentence(description),
+    fields: body ? fieldsOf(body.schema, document, undefined) : filters.map((one) => filterOf(one, document)),
+  };
+}
+
+const firstSentence = (text: string) => /^.*?[.;](?= |$)/.exec(text)?.[0].replace(/;$/, '.') ?? text;
+
+function filterOf({ name, description = '', example, schema }: Parameter, document: Document): Field {
+  return { ...fieldOf([name], { description, ...schema }, document), example, required: false, clearable: false };
+}
+
+/** The fields of an object; those of an object in it have its name before theirs. */
+function fieldsOf(schema: Schema, document: Document, around: readonly string[] = []): Field[] {
+  const { properties = {}, required = [] } = resolved(schema, document);
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const inner = resolved(property, document);
+    const path = [...around, name];
+    if (inner.properties) return fieldsOf(inner, document, path);
+    // A list of records has no field of its own.
+    if (inner.items && resolved(inner.items, document).properties) return [];
+    const isRequired = around.length === 0 && required.includes(name);
+    return [{ ...fieldOf(path, inner, document), required: isRequired }];
+  });
+}
+
+function resolved(schema: Schema, { components }: Document): Schema {
+  const whole = resolve(schema, components.schemas);
+  const [first, ...others] = whole.anyOf ?? [];
+  if (!first) return whole;
+  const { anyOf: _, ...beside } = whole;
+  const inner = resolve(first, components.schemas);
+  const isNullable = others.some(({ type }) => type === 'null');
+  return { ...inner, ...beside, ...(isNullable && { type: [inner.type ?? [], 'null'].flat() }) };
+}
+
+function fieldOf(path: readonly string[], schema: Schema, document: Document): Field {
+  const { description = '', examples, items } = schema;
+  const choices = schema.enum ?? (items && resolved(items, document).enum) ?? [];
+  return {
+    name: path.join('.'),
+    label: label(path.join(' ')),
+    help: description,
+    kind: kindOf(schema),
+    choices: choices.filter((choice) => choice !== null).map(String),
+    required: false,
+    clearable: [schema.type].flat().includes('null'),
+    default: schema.default,
+    example: examples?.[0],
+    refersTo: resourceNamed(path.at(-1) ?? '', document),
+  };
+}
+
+/** A `customerId` is one of those that the path of a customer takes. */
+function resourceNamed(field: string, { paths }: Document): string | undefined {
+  const path = Object.keys(paths).find((one) => one.endsWith(`/{${field}}`));
+  return path?.split('/')[2];
+}
+
+function kindOf({ type, format, items, enum: values, maxLength = 0, additionalProperties }: Schema): FieldKind {
+  const [kind] = [type].flat();
+  if (kind === 'array') return items?.enum ? 'choices' : 'list';
+  if (kind === 'object' || typeof additionalProperties === 'object') return 'pairs';
+  if (kind === 'boolean') return 'boolean';
+  if (kind === 'integer') return 'integer';
+  if (values) return 'choice';
+  if (format === 'date-time') return 'time';
+  if (format === 'email') return 'email';
+  return Number(maxLength) > longText && format !== 'uri' ? 'longText' : 'text';
+}
+
+/** What can be waited for: each event about this resource, and how a list finds what happened. */
+function triggersOf(singular: string, list: Operation, { webhooks = {} }: Document): Trigger[] {
+  const kind = singular.toLowerCase();
+  const statuses = parameterOf(list, 'status')?.schema.items?.enum ?? [];
+  const newest = choicesOf(list, 'sort').includes('-statusChangedAt') ? '-statusChangedAt' : '-updatedAt';
+  return Object.entries(webhooks).flatMap(([type, { post }]) => {
+    const [subject, what = ''] = type.split('.');
+    if (subject !== kind || !post) return [];
+    const found = { type, label: `${singular} ${label(what)}`, summary: post.summary };
+    if (what === 'created') return [{ ...found, filter: {}, sort: '-createdAt' }];
+    if (what === 'updated') return [{ ...found, filter: {}, sort: '-updatedAt' }];
+    if (!statuses.includes(what)) throw new Error(`No list finds what ${type} tells.`);
+    return [{ ...found, filter: { status: what }, sort: newest }];
+  });
+}

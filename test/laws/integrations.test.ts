@@ -1,0 +1,102 @@
+/** What the packages for no-code tools offer is what the contract has: nothing is missing, and nothing is made up. */
+import { describe, expect, test } from 'vitest';
+import { resourcesOf } from '../../client/build/resources.ts';
+import type { Resource } from '../../client/build/resources.ts';
+import { createApp } from '../../client/zapier/app.ts';
+import type { Document, Schema } from '../../contract/openapi/document.ts';
+import { expandedDocument } from '../../contract/openapi/openapi.ts';
+
+const baseUrl = 'https://api.example.com';
+const document = expandedDocument(baseUrl);
+const resources = resourcesOf(document);
+const zapierOf = (from: Resource[]): any =>
+  createApp({ baseUrl, clientId: undefined, version: '1.0.0', platformVersion: '19.1.0', resources: from });
+
+/** What people can enter in each tool, by the operation that it becomes. */
+const tools: Record<string, (from: Resource[]) => Record<string, string[]>> = {
+  Zapier(from) {
+    const { searches, creates } = zapierOf(from);
+    const actions: [string, any][] = Object.entries({ ...searches, ...creates });
+    return Object.fromEntries(
+      actions.map(([key, { operation }]) => [
+        key.replace(/^find_(.*)$/, 'list_$1s'),
+        operation.inputFields.map((field: { key: string }) => field.key.replaceAll('__', '.')),
+      ]),
+    );
+  },
+};
+
+/** `createOrUpdate` is one of its own in the tools, and the same operation here. */
+const snake = (operationId: string) => operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  path === '/v1/me' ? [] : Object.values(methods),
+);
+
+/** The names of the fields in the schema, with dots; those of records in lists are not fields of a form. */
+function namesIn(schema: Schema, around = ''): string[] {
+  const { $ref, anyOf, properties } = schema;
+  const whole = $ref === undefined ? (anyOf?.[0] ?? schema) : document.components.schemas[$ref.split('/').at(-1) ?? ''];
+  if (whole !== schema && whole) return namesIn(whole, around);
+  if (!properties) return [around.slice(0, -1)];
+  return Object.entries(properties).flatMap(([name, inner]) => namesIn(inner, `${around}${name}.`));
+}
+
+function withField(name: string, field: Schema): Document {
+  const { components } = document;
+  const schemas = { ...components.schemas };
+  for (const schema of ['CustomerCreate', 'CustomerUpdate', 'Customer'])
+    schemas[schema] = { ...schemas[schema], properties: { ...schemas[schema]?.properties, [name]: field } };
+  return { ...document, components: { ...components, schemas } };
+}
+
+describe.each(Object.entries(tools))('%s', (_, offered) => {
+  test('has every operation of the contract, and none that the contract lacks', () => {
+    const found = Object.keys(offered(resources)).filter((key) => !key.includes('_or_'));
+    expect(found.toSorted()).toEqual(operations.map(({ operationId }) => snake(operationId)).toSorted());
+  });
+
+  test('has every field of every body, and every filter of every list', () => {
+    const found = offered(resources);
+    for (const { operationId, requestBody, parameters } of operations) {
+      const [body] = Object.values(requestBody?.content ?? {});
+      const filters = parameters.filter((one) => one.in === 'query').map(({ name }) => name);
+      const expected = body ? namesIn(body.schema) : filters.filter((name) => !/^(?:limit|cursor|sort)$/.test(name));
+      expect(found[snake(operationId)], operationId).toEqual(expect.arrayContaining(expected));
+    }
+  });
+
+  test('gets a new field without a hand', () => {
+    const field = { type: 'string', description: 'Points of the loyalty program.', maxLength: 20 };
+    const found = offered(resourcesOf(withField('loyaltyNumber', field)));
+    for (const key of ['create_customer', 'create_or_update_customer', 'update_customer'])
+      expect(found[key]).toContain('loyaltyNumber');
+    expect(found.create_item).not.toContain('loyaltyNumber');
+  });
+});
+
+test('no tool offers to delete, or to write what is read-only', () => {
+  expect(resources.flatMap(({ steps }) => Object.values(steps).map(({ method }) => method))).not.toContain('DELETE');
+  expect(Object.keys(resources.find(({ name }) => name === 'proposals')?.steps ?? {})).toEqual(['list', 'get']);
+  const entered = resources.flatMap(({ steps }) => [...(steps.create?.fields ?? []), ...(steps.update?.fields ?? [])]);
+  expect(
+    entered.map(({ name }) => name).filter((name) => /^(?:id|etag|createdAt|updatedAt|erasedAt)$/.test(name)),
+  ).toEqual([]);
+});
+
+test('a kind of operation that no tool knows is named, not left out', () => {
+  const paths = { ...document.paths };
+  const path = '/v1/items/{itemId}';
+  const remove = { ...paths[path]?.get, operationId: 'deleteItem' };
+  const extended = { ...document, paths: { ...paths, [path]: { ...paths[path], delete: remove } } };
+  // The rest of the operation is that of another one.
+  expect(() => resourcesOf(extended as Document)).toThrow('No-code tools have no step for deleteItem.');
+});
+
+test('every event of a record is a trigger, with a sample of the contract', () => {
+  const subscribed = Object.keys(document.webhooks ?? {}).filter((type) => !/^(?:import|endpoint)\./.test(type));
+  expect(resources.flatMap(({ triggers }) => triggers.map(({ type }) => type)).toSorted()).toEqual(
+    subscribed.toSorted(),
+  );
+  for (const { sample, record } of resources)
+    for (const { name } of record) expect(sample, name).toHaveProperty(name.split('.')[0] ?? '');
+});
