@@ -1,4 +1,5 @@
 /** The customers of the calling organization. */
+import type { z } from 'zod';
 import { customerListQuery, missingName } from '../../contract/customers.ts';
 import type { Customer as CustomerBody } from '../../contract/customers.ts';
 import type { V1 } from '../../contract/v1.ts';
@@ -15,7 +16,7 @@ import { requireMatch } from './conditional.ts';
 import { create, orConflict } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
-import type { ListOf } from './list.ts';
+import type { Filters, ListOf } from './list.ts';
 import { record } from './reply.ts';
 import { nationalDigits } from './phone.ts';
 import { inCustomer } from './search.ts';
@@ -65,21 +66,23 @@ export const customers: Handlers<V1['customers']> = {
 
 const notFound = () => new Problem('not_found', { record: 'customer' });
 
+export const customerFilters: Filters<z.output<typeof customerListQuery>, Customer> = {
+  ...commonFilters<Customer>('customer'),
+  email: (value) => equal('emailKey', value.toLowerCase()),
+  phone: hasPhone,
+  country: (code) => marked('country', code),
+  tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),
+  status: (value) => marked('status', value),
+  q: inCustomer,
+};
+
 const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody> = {
   path: 'customers',
   query: customerListQuery,
   selection: customerTable.selection,
   index: customerIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
-  filters: {
-    ...commonFilters<Customer>('customer'),
-    email: (value) => equal('emailKey', value.toLowerCase()),
-    phone: hasPhone,
-    country: (code) => marked('country', code),
-    tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),
-    status: (value) => marked('status', value),
-    q: inCustomer,
-  },
+  filters: customerFilters,
   present: presentCustomer,
 };
 

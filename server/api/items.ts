@@ -1,4 +1,5 @@
 /** The catalog of the calling organization. */
+import type { z } from 'zod';
 import { itemListQuery } from '../../contract/items.ts';
 import type { Item as ItemBody } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
@@ -12,7 +13,7 @@ import { exactly, marked } from '../records/sql.ts';
 import { create } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listPage } from './list.ts';
-import type { ListOf } from './list.ts';
+import type { Filters, ListOf } from './list.ts';
 import { record } from './reply.ts';
 import { inText } from './search.ts';
 
@@ -43,19 +44,21 @@ export const items: Handlers<V1['items']> = {
   },
 };
 
+export const itemFilters: Filters<z.output<typeof itemListQuery>, Item> = {
+  ...commonFilters<Item>('item'),
+  type: (value) => marked('type', value),
+  sku: (value) => exactly('skuKey', value.toLowerCase()),
+  category: (value) => marked('category', value),
+  status: (value) => marked('status', value),
+  q: inText<Item>,
+};
+
 const list: ListOf<typeof itemListQuery, Item, ItemRow, ItemBody> = {
   path: 'items',
   query: itemListQuery,
   selection: itemTable.selection,
   index: itemIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
-  filters: {
-    ...commonFilters<Item>('item'),
-    type: (value) => marked('type', value),
-    sku: (value) => exactly('skuKey', value.toLowerCase()),
-    category: (value) => marked('category', value),
-    status: (value) => marked('status', value),
-    q: inText<Item>,
-  },
+  filters: itemFilters,
   present: presentItem,
 };

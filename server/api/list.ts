@@ -161,6 +161,12 @@ export function conditionsOf<Query, T extends object>(
   );
 }
 
+/** The conditions of a list's parsed query, for those who read more than its pages. */
+export const conditionsIn =
+  <Schema extends z.ZodObject, T extends object>(schema: Schema, filters: Filters<z.output<Schema>, T>) =>
+  (query: Record<string, unknown>): Condition<never>[] =>
+    conditionsOf(withoutDefaults(query, defaultsOf(schema)), filters);
+
 function nextQuery(cursor: string, limit: number | undefined, include: unknown): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));

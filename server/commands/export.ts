@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib';
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { parseInstant } from '../../contract/instant.ts';
 import { exportFormats, exportKinds, exportRecords } from '../export/export-records.ts';
+import { atLeast } from '../records/sql.ts';
 import { organizationBySlug, organizationOption, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { keepMemorySmall } from './memory.ts';
@@ -40,7 +41,7 @@ the lines of proposals: use JSON Lines to keep them.`,
           organizationId: (await organizationBySlug(database, organization)).id,
           kind,
           format: format ?? (/\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(file ?? '') ? 'jsonl' : 'csv'),
-          updatedSince,
+          conditions: updatedSince === undefined ? [] : [atLeast('updatedAt', updatedSince)],
           byteOrderMark: bom,
           onProgress: (records) => (written = records),
         });

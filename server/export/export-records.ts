@@ -15,6 +15,13 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { Proposal } from '../entities/proposal.ts';
+import { customerIndex } from '../records/customer.ts';
+import { itemIndex } from '../records/item.ts';
+import { termsOf } from '../records/list-index.ts';
+import type { ListIndex } from '../records/list-index.ts';
+import { proposalIndex } from '../records/proposal.ts';
+import { conditionSql } from '../records/sql.ts';
+import type { Condition } from '../records/sql.ts';
 import { readerName } from '../records/sync-bound.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { RecordTable } from '../records/record-table.ts';
@@ -34,8 +41,8 @@ export type ExportOptions = {
   organizationId: OrganizationId;
   kind: ExportKind;
   format: ExportFormat;
-  /** Only records that changed at or after this time, RFC 3339 in UTC. */
-  updatedSince?: string | undefined;
+  /** Only records that meet all of these, which are those of the kind's list. */
+  conditions?: readonly Condition<never>[];
   /** Begins CSV with a byte order mark, by which Excel recognizes UTF-8. */
   byteOrderMark?: boolean | undefined;
   /** Called with the number of records so far, after each piece. */
@@ -53,44 +60,37 @@ export async function* exportRecords(options: ExportOptions): AsyncGenerator<str
     // One snapshot for all pages: concurrent changes are in none of them. It ends with the connection.
     await session.command('begin isolation level repeatable read read only');
     if (kind === 'customers') {
-      yield* piecesOf(
-        options,
-        session,
-        recordTable(Customer, () => orm),
-        customerShape,
-      );
+      const table = recordTable(Customer, () => orm);
+      yield* piecesOf(options, { session, table, index: customerIndex }, customerShape);
     } else if (kind === 'items') {
-      yield* piecesOf(
-        options,
-        session,
-        recordTable(Item, () => orm),
-        itemShape,
-      );
+      const table = recordTable(Item, () => orm);
+      yield* piecesOf(options, { session, table, index: itemIndex }, itemShape);
     } else {
       const table = recordTable(Proposal, () => orm);
-      yield* piecesOf(options, session, table, proposalShape, (page) => withReferences(session, database.orm, page));
+      const source = { session, table, index: proposalIndex };
+      yield* piecesOf(options, source, proposalShape, (page) => withReferences(session, orm, page));
     }
   } finally {
     close();
   }
 }
 
-type Stored = { id: string; metadata: Record<string, string> };
+type Stored = { organizationId: string; id: string; metadata: Record<string, string> };
+type Source<Read extends Stored> = { session: Session; table: RecordTable<Read>; index: ListIndex<Read> };
 
 async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
-  { format, byteOrderMark: isMarked = false, updatedSince, onProgress }: ExportOptions,
-  session: Session,
-  table: RecordTable<Read>,
+  { format, byteOrderMark: isMarked = false, conditions = [], onProgress }: ExportOptions,
+  source: Source<Read>,
   shape: Shape<Shown>,
   // Records that need nothing else are shown as they were read.
   complete: (page: Read[]) => Promise<Shown[]> = async (page) => page as Stored[] as Shown[],
 ): AsyncGenerator<string> {
-  const keys = format === 'csv' ? await metadataKeys(session, table, updatedSince) : [];
+  const keys = format === 'csv' ? await metadataKeys(source, conditions) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
   if (format === 'csv') yield `${isMarked ? byteOrderMark : ''}${csvLines([columns])}`;
   const cells = cellsOf(columns);
   let written = 0;
-  for await (const page of pagesOf(session, table, updatedSince)) {
+  for await (const page of pagesOf(source, conditions)) {
     const documents = (await complete(page)).map((record) => shape.document(record));
     yield format === 'csv'
       ? csvLines(documents.map(cells))
@@ -102,33 +102,44 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
 
 /** In order of creation; each page starts after the key of the last record before it. */
 async function* pagesOf<Read extends Stored>(
-  session: Session,
-  table: RecordTable<Read>,
-  updatedSince: string | undefined,
+  { session, table, index }: Source<Read>,
+  conditions: readonly Condition<never>[],
 ): AsyncGenerator<Read[]> {
+  const values = ['00000000-0000-0000-0000-000000000000'];
+  const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const text = `select ${table.selection('t')} from ${table.name} t
-    where t.organization_id = $1 and t.id > $2 and t.updated_at >= $3 order by t.id limit ${pageSize}`;
-  let after = '00000000-0000-0000-0000-000000000000';
+    where t.organization_id = $1 and ${where} order by t.id limit ${pageSize}`;
   for (;;) {
-    const rows = await session.query(text, [after, updatedSince ?? '-infinity']);
+    const rows = await session.query(text, values);
     if (rows.length === 0) return;
     const page = rows.map((row) => table.parse(row));
     yield page;
-    after = page.at(-1)?.id ?? after;
+    values[0] = page.at(-1)?.id ?? '';
     if (rows.length < pageSize) return;
   }
 }
 
 /** All metadata keys in the records of the file, one column each. */
-async function metadataKeys(
-  session: Session,
-  { name }: { name: string },
-  updatedSince: string | undefined,
+async function metadataKeys<Read extends Stored>(
+  { session, table, index }: Source<Read>,
+  conditions: readonly Condition<never>[],
 ): Promise<string[]> {
+  const values: unknown[] = [];
+  const where = ['t.organization_id = $1', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const rows = await session.query(
-    `select distinct jsonb_object_keys(metadata) as key from ${name}
-     where organization_id = $1 and updated_at >= $2 order by key`,
-    [updatedSince ?? '-infinity'],
+    `select distinct jsonb_object_keys(t.metadata) as key from ${table.name} t where ${where} order by key`,
+    values,
   );
   return rows.map(([key]) => String(key));
+}
+
+/** The conditions on a row, whose values are added to those of the statement. */
+function rowConditions<Read extends Stored>(
+  { table, index }: Omit<Source<Read>, 'session'>,
+  conditions: readonly Condition<never>[],
+  values: unknown[],
+): string[] {
+  const column = (property: string) => `t.${table.columns.find((one) => one.property === property)?.name ?? property}`;
+  const terms = termsOf(index, column, (value) => `$${values.push(value) + 1}`);
+  return conditions.map((one) => conditionSql(one, terms));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { exportRecords } from '../../server/export/export-records.ts';
+import { atLeast } from '../../server/records/sql.ts';
 import { spooled } from '../../server/export/spool.ts';
 import type { ExportOptions } from '../../server/export/export-records.ts';
 import { useWorld } from '../world.ts';
@@ -127,8 +128,14 @@ describe('an export', () => {
     await importing.rows('customers', { externalId: 'C-1', name: 'Ana' });
     await importing.rows('customers', { externalId: 'C-2', name: 'Bob' });
     const { updatedAt } = await fetchRecord(tenant, 'customers', 'C-2');
-    const names = async (updatedSince?: string) =>
-      (await exported(tenant, { kind: 'customers', format: 'jsonl', updatedSince }))
+    const names = async (since?: string) =>
+      (
+        await exported(tenant, {
+          kind: 'customers',
+          format: 'jsonl',
+          conditions: since === undefined ? [] : [atLeast('updatedAt', since)],
+        })
+      )
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line).name);

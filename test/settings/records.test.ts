@@ -72,6 +72,47 @@ describe('records', () => {
     }
   });
 
+  test('are downloaded as they are filtered, every page of them, by admins', async () => {
+    const { tenant } = await scene();
+    const stranger = await scene();
+    const named = (name: string, more = {}) => tenant.call('POST', '/v1/customers', { name, ...more });
+    for (let count = 0; count < 26; count += 1) await named(`Customer ${count}`, { tags: ['vip'] });
+    await named('Zoé', { metadata: { region: 'north' }, tags: ['vip'] });
+    const path = '/settings/customers?tag=vip&sort=name&limit=2';
+    const [admin, member] = [
+      await signIn(world, await someone(world, tenant, 'admin')),
+      await signIn(world, await someone(world, tenant)),
+    ];
+    const formIn = ({ text }: Reply) =>
+      Object.fromEntries(
+        [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+          name,
+          value.replaceAll('&amp;', '&'),
+        ]),
+      );
+    const download = async (query: string) => {
+      const form = formIn(await admin.get(query));
+      const { status, text } = await admin.post('/settings/exports', { ...form, format: 'jsonl' });
+      const lines = text.split('\n').filter((line) => line !== '');
+      return status === 200 ? lines.map((line) => JSON.parse(line).name) : status;
+    };
+    expect(await download(path)).toHaveLength(27);
+    expect(await download(`${path}&q=zoe`)).toEqual(['Zoé']);
+    expect(await download('/settings/customers?metadata[region]=north')).toEqual(['Zoé']);
+    expect(await download('/settings/customers?email=ana@t.example&status=active')).toEqual(['Ana Trujillo']);
+    expect(await download('/settings/customers')).toHaveLength(28);
+    expect(await download('/settings/proposals?status=sent&status=accepted,draft')).toEqual([undefined]);
+    const [customerId] = (stranger.paths[0] ?? '').split('/').slice(-1);
+    expect((await admin.get(`/settings/proposals?customerId=${customerId}`)).text).not.toContain('/settings/exports');
+
+    const form = { csrfToken: await admin.csrfToken(), kind: 'proposals', format: 'csv' };
+    const foreign = await admin.post('/settings/exports', { ...form, filters: `customerId=${customerId}` });
+    expect(foreign.text.trim().split('\r\n')).toHaveLength(1);
+    expect((await admin.post('/settings/exports', { ...form, filters: 'status=nope' })).status).toBe(400);
+    expect((await member.get(path)).text).not.toContain('/settings/exports');
+    expect(await auditLog(world, tenant)).toContain('records_exported customers as JSON Lines, filtered by tag, q');
+  });
+
   test('need the Team plan, and a Free organization reads why', async () => {
     const { tenant, paths } = await scene();
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));

@@ -67,6 +67,11 @@ export const selectField = ({ id, name = id, label, options, chosen, problem }: 
     ${notes(id, undefined, problem)}
   </div>`;
 
+export const exportFormatLabels = {
+  csv: 'CSV, for spreadsheets',
+  jsonl: 'JSON Lines, with the lines of proposals',
+} as const;
+
 type PasswordField = Pick<TextField, 'id' | 'label' | 'autofocus' | 'hint' | 'problem'> & { isNew?: boolean };
 
 export function passwordField({ id, label, autofocus = false, hint, problem, isNew = false }: PasswordField): Html {

@@ -2,18 +2,23 @@
 import { pipeline } from 'node:stream/promises';
 import type { Router } from 'express';
 import { parseInstant } from '../../../../contract/instant.ts';
+import { v1 } from '../../../../contract/v1.ts';
+import { listConditions } from '../../../api/filters.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
 import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
 import { spooled } from '../../../export/spool.ts';
+import { operationOf } from '../../../operations/operations.ts';
 import { fieldOf, Problem } from '../../../problems/problem.ts';
 import type { SettingsProblem } from '../../../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
+import type { Condition } from '../../../records/sql.ts';
 import type { SettingsContext } from '../context.ts';
 import { field } from '../fields.ts';
 import { importPage } from '../import/import-page.ts';
 import { sendPage } from '../page.ts';
 import type { Change } from '../session-guard.ts';
+import { filtersOf, inputOf, searchOf } from '../records/list-search.ts';
 import { orProblem } from '../visit.ts';
 
 /** An organization has one at a time, which ends where nobody reads on. */
@@ -22,7 +27,13 @@ const bounds = { idleMs: 30_000, wholeMs: 10 * 60_000 };
 const snapshots = 2;
 const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
 
-type ExportRequest = { kind: ExportKind; format: ExportFormat; updatedSince: string | undefined };
+type ExportRequest = {
+  kind: ExportKind;
+  format: ExportFormat;
+  conditions: Condition<never>[];
+  /** The names of the filters: their values may be personal data, and the audit log keeps them. */
+  filters: readonly string[];
+};
 
 export function exportRoutes(router: Router, { guard }: SettingsContext): void {
   /** Of organizations. */
@@ -60,8 +71,10 @@ async function download(change: Change, isFree: boolean, takeTurn: Turns): Promi
   await send(change, requested, takeTurn);
 }
 
-function admit({ visitor: { em, member } }: Change, { kind, format }: ExportRequest, isFree: boolean): Promise<void> {
-  const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}`;
+function admit({ visitor: { em, member } }: Change, requested: ExportRequest, isFree: boolean): Promise<void> {
+  const { kind, format, filters } = requested;
+  const filtered = filters.length > 0 ? `, filtered by ${filters.join(', ')}` : '';
+  const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}${filtered}`;
   const entry = { action: 'records_exported', memberId: member.id, detail } as const;
   return auditingRejections(em, entry, () =>
     em.fork().transactional(async (inner) => {
@@ -78,7 +91,7 @@ function admit({ visitor: { em, member } }: Change, { kind, format }: ExportRequ
 
 async function send(
   { signed: { organization }, response, context }: Change,
-  { kind, format, updatedSince }: ExportRequest,
+  { kind, format, conditions }: ExportRequest,
   takeTurn: Turns,
 ): Promise<void> {
   const { database } = context;
@@ -87,7 +100,7 @@ async function send(
     organizationId: organization.id,
     kind,
     format,
-    updatedSince,
+    conditions,
     byteOrderMark: true,
   });
   const day = new Date().toISOString().slice(0, 10);
@@ -127,8 +140,16 @@ function exportRequestOf(body: unknown): ExportRequest {
   const format = exportFormats.find((name) => name === field(body, 'format'));
   if (!kind || !format) throw new Problem('invalid', { sentence: 'Choose what to export and the format.' });
   const typed = field(body, 'since').trim();
-  const updatedSince = typed === '' ? undefined : parseInstant(typed);
-  if (typed !== '' && updatedSince === undefined)
+  const since = typed === '' ? undefined : parseInstant(typed);
+  if (typed !== '' && since === undefined)
     throw new Problem('invalid', { sentence: 'Enter a date, such as 2026-03-01.', field: 'since' });
-  return { kind, format, updatedSince };
+  const search = filtersOf(searchOf(field(body, 'filters')));
+  if (since !== undefined) search.set('updatedSince', since);
+  return { kind, format, conditions: conditionsFor(kind, search), filters: [...new Set(search.keys())] };
+}
+
+/** The same as the list's: what the API rejects is a problem here, too. */
+function conditionsFor(kind: ExportKind, search: URLSearchParams): Condition<never>[] {
+  const { query } = operationOf(v1[kind].list).parse({ query: inputOf(search) });
+  return listConditions[kind](Object(query));
 }

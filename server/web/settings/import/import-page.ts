@@ -8,7 +8,7 @@ import type { Html } from '../../html.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
 import { recordTable } from '../record-table.ts';
 import { count } from '../usage/usage-chart.ts';
-import { hiddenToken, selectField, textField } from '../fields.ts';
+import { exportFormatLabels, hiddenToken, selectField, textField } from '../fields.ts';
 import { checkedSection, endedSection, workingSection } from './import-progress.ts';
 import { mappingSection } from './mapping-page.ts';
 import type { MappingForm } from './mapping-page.ts';
@@ -121,8 +121,6 @@ const fileField = (problem: string | undefined): Html =>
     >
   </div>`;
 
-const formatLabels = { csv: 'CSV, for spreadsheets', jsonl: 'JSON Lines, with the lines of proposals' } as const;
-
 const exportSection = ({ csrfToken, exporting }: ImportView): Html =>
   html` <section class="card" aria-labelledby="export">
     <h2 id="export">Export</h2>
@@ -130,7 +128,7 @@ const exportSection = ({ csrfToken, exporting }: ImportView): Html =>
     <form method="post" action="/settings/exports" class="stack" data-download>
       ${hiddenToken(csrfToken())}
       ${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels })}
-      ${selectField({ id: 'format', label: 'Format', options: formatLabels })}
+      ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels })}
       ${textField({ id: 'since', label: 'Changed since', value: exporting?.since, most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', problem: exporting?.problem })}
       <button type="submit">Download</button>
     </form>

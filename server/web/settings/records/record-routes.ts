@@ -3,7 +3,7 @@ import type { Router } from 'express';
 import { Problem } from '../../../problems/problem.ts';
 import type { SettingsContext } from '../context.ts';
 import { sendPage } from '../page.ts';
-import type { Visit } from '../session-guard.ts';
+import { inputOf, searchOf } from './list-search.ts';
 import { readList, readRecord } from './member-caller.ts';
 import { recordKinds } from './record-kinds.ts';
 import { erasureRoutes, releaseOffer } from './erasure-routes.ts';
@@ -24,9 +24,11 @@ export function recordRoutes(router: Router, context: SettingsContext): void {
       guard.page(async (visit) => {
         const { signed } = visit;
         if (signed.organization.plan !== 'team') return sendPage(visit.response, recordsNeedTeamPage(signed, kind));
-        const query = queryOf(visit);
+        const search = searchOf(new URL(visit.request.originalUrl, 'http://settings.invalid').search);
+        const query = inputOf(search);
         const found = await readList(context, visit.visitor, { kind, query }).catch(whatIsWrong);
-        sendPage(visit.response, recordsPage({ signed, kind, query, found }), typeof found === 'string' ? 400 : 200);
+        const page = { signed, kind, search, found, csrfToken: visit.csrfToken };
+        sendPage(visit.response, recordsPage(page), typeof found === 'string' ? 400 : 200);
       }),
     );
 
@@ -50,10 +52,4 @@ export function recordRoutes(router: Router, context: SettingsContext): void {
 function whatIsWrong(error: unknown): string {
   if (error instanceof Problem && error.status === 400) return error.errors[0]?.message ?? error.message;
   throw error;
-}
-
-/** What the form left empty was not asked for. */
-function queryOf({ request }: Visit): Record<string, string> {
-  const search = new URL(request.originalUrl, 'http://settings.invalid').searchParams;
-  return Object.fromEntries([...search].filter(([, value]) => value.trim() !== ''));
 }

@@ -1,10 +1,11 @@
 /** A list of records: search, filters and pages, by the API's own list. */
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { selectField, textField } from '../fields.ts';
+import { exportFormatLabels, hiddenToken, selectField, textField } from '../fields.ts';
 import { notice } from '../page.ts';
 import type { Page, Section, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { filtersOf } from './list-search.ts';
 import { recordKinds, recordPath } from './record-kinds.ts';
 import type { RecordKind } from './record-kinds.ts';
 
@@ -12,10 +13,11 @@ export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor
 type View = {
   signed: Signed;
   kind: RecordKind;
-  /** What was asked for, by parameter. */
-  query: Readonly<Record<string, string>>;
+  /** What was asked for. */
+  search: URLSearchParams;
   /** The page, or why there is none. */
   found: Listed | string;
+  csrfToken: () => string;
 };
 
 export const sectionOf = ({ name }: RecordKind): Section => `/settings/${name}`;
@@ -27,40 +29,57 @@ export function recordsPage(view: View): Page {
   return { title: kind.label, main, signed, current: sectionOf(kind) };
 }
 
-function searchForm({ kind, query }: View): Html {
+function searchForm({ kind, search }: View): Html {
   const shown = new Set(['q', 'cursor', ...kind.filters.map(({ name }) => name)]);
   // A filter without a field of its own, such as a proposal's customer, stays until the search is cleared.
-  const hidden = Object.entries(query).filter(([name]) => !shown.has(name));
-  const isFiltered = Object.keys(query).some((name) => name !== 'cursor');
+  const hidden = [...search].filter(([name]) => !shown.has(name));
+  const isFiltered = [...search.keys()].some((name) => name !== 'cursor');
   return html`<form method="get" action="${sectionOf(kind)}" class="search">
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${textField({ id: 'q', label: 'Search', value: query.q, most: 100, isOptional: true, hint: kind.searched })}
-    ${kind.filters.map(({ name, label, options }) => selectField({ id: name, label, options, chosen: query[name] }))}
+    ${textField({ id: 'q', label: 'Search', value: search.get('q') ?? undefined, most: 100, isOptional: true, hint: kind.searched })}
+    ${kind.filters.map(({ name, label, options }) => selectField({ id: name, label, options, chosen: search.get(name) ?? undefined }))}
     <button type="submit">Search</button>
     ${isFiltered && html`<a href="${sectionOf(kind)}">Clear</a>`}
   </form>`;
 }
 
-function results({ kind, query }: View, { data, pagination }: Listed): Html {
+function results(view: View, { data, pagination }: Listed): Html {
+  const { signed, kind, search } = view;
   const rows = data.map((record) => {
     // The operation's response has the type that the kind's own row takes.
     const [name = '', ...cells] = kind.row(record as never);
     return { head: html`<a href="${recordPath(kind.name, record.id)}">${name}</a>`, cells };
   });
-  const { cursor, ...filters } = query;
-  const pathWith = (more: Record<string, string>) => {
-    const search = new URLSearchParams({ ...filters, ...more }).toString();
-    return search === '' ? sectionOf(kind) : `${sectionOf(kind)}?${search}`;
+  const pathWith = (cursor?: string) => {
+    const other = new URLSearchParams(search);
+    other.delete('cursor');
+    if (cursor !== undefined) other.set('cursor', cursor);
+    return other.size === 0 ? sectionOf(kind) : `${sectionOf(kind)}?${other.toString()}`;
   };
-  const empty =
-    Object.keys(filters).length > 0 ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
+  const isFiltered = filtersOf(search).size > 0;
+  const empty = isFiltered ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
   const { nextCursor } = pagination;
   return html`${recordTable({ label: kind.label, heads: kind.heads, rows, empty })}
     <nav class="pages" aria-label="Pages">
-      ${cursor !== undefined && html`<a href="${pathWith({})}">First page</a>`}
-      ${nextCursor !== null && html`<a href="${pathWith({ cursor: nextCursor })}" rel="next">Next page</a>`}
-    </nav>`;
+      ${search.has('cursor') && html`<a href="${pathWith()}">First page</a>`}
+      ${nextCursor !== null && html`<a href="${pathWith(nextCursor)}" rel="next">Next page</a>`}
+    </nav>
+    ${data.length > 0 && signed.member.role === 'admin' && exportForm(view)}`;
 }
+
+/** Every page of what is listed, as a file. */
+const exportForm = ({ kind, search, csrfToken }: View): Html => {
+  const filters = filtersOf(search);
+  return html`<form method="post" action="/settings/exports" class="search" data-download>
+    ${hiddenToken(csrfToken())}
+    <input type="hidden" name="kind" value="${kind.name}" />
+    <input type="hidden" name="filters" value="${filters.toString()}" />
+    ${selectField({ id: 'format', label: 'Export', options: exportFormatLabels })}
+    <button type="submit" class="secondary">
+      ${filters.size > 0 ? `Download the ${kind.name} of this search` : `Download all ${kind.name}`}
+    </button>
+  </form>`;
+};
 
 /** Customers, proposals and items need the Team plan, as the API does. */
 export function recordsNeedTeamPage(signed: Signed, kind: RecordKind): Page {
