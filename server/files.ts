@@ -9,7 +9,7 @@ const packageFolder = new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', 
 /** A file beside the code, such as `demo/items.csv`: below server/ in a checkout, below dist/server/ in a build. */
 export const ownFile = (path: string): URL => new URL(path, import.meta.url);
 
-/** A module that runs in a thread of its own, such as `uploads/worker.ts`: in a build, a file beside main.js. */
+/** A module that runs in a process of its own, such as `uploads/worker.ts`: in a build, a file beside main.js. */
 export const ownModule = (path: string): URL =>
   import.meta.url.endsWith('.ts') ? ownFile(path) : ownFile(`${basename(path, '.ts')}.js`);
 

@@ -38,7 +38,7 @@ export type Database = {
   signIns: pg.Pool;
   /** Whether Citus spreads the records over several nodes: then a statement may write to one table only. */
   isDistributed: boolean;
-  /** By which another thread connects. */
+  /** By which another process connects. */
   address: Address;
 };
 

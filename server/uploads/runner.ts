@@ -8,8 +8,8 @@ import type { ImportChoices } from '../entities/upload.ts';
 import { Problem } from '../problems/problem.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
-import { Busy, runInThread, Stopped } from './thread.ts';
-import type { Outcome, Progress } from './thread.ts';
+import { Busy, runInProcess, Stopped } from './process.ts';
+import type { Outcome, Progress } from './process.ts';
 import { createTurns } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
@@ -71,14 +71,14 @@ export function createRunner({ database, files, onError }: Parts) {
     return sentence.includes(path) ? sentence.replaceAll(path, upload.fileName) : `${upload.fileName}: ${sentence}`;
   }
 
-  const inThread =
+  const inProcess =
     (upload: Upload, task: 'check' | 'import', choices: ImportChoices | null): Work =>
     (signal, onProgress) =>
       takeTurn(upload.organizationId, async () => {
         if (signal.aborted) throw new Stopped();
         const { organizationId, kind, fileName, memberId, inspection } = upload;
         const [remembered] = await forOrganization(database, organizationId).em().find(ImportMapping, { kind });
-        const outcome = await runInThread(
+        const outcome = await runInProcess(
           {
             organizationId,
             kind,
@@ -113,7 +113,7 @@ export function createRunner({ database, files, onError }: Parts) {
           return { state: 'failed' };
         }
       });
-      if (failure === undefined) return void work(upload, inThread(upload, 'check', null));
+      if (failure === undefined) return void work(upload, inProcess(upload, 'check', null));
       await Promise.all([
         files.removeAll(upload),
         forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
@@ -121,10 +121,10 @@ export function createRunner({ database, files, onError }: Parts) {
       throw failure;
     },
     check(upload: Upload): void {
-      void work(upload, inThread(upload, 'check', upload.mapping));
+      void work(upload, inProcess(upload, 'check', upload.mapping));
     },
     import(upload: Upload): void {
-      void work(upload, inThread(upload, 'import', upload.mapping));
+      void work(upload, inProcess(upload, 'import', upload.mapping));
     },
     async close(): Promise<void> {
       for (const controller of running.values()) controller.abort(stopping);

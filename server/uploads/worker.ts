@@ -1,9 +1,8 @@
 /**
- * The thread that reads an uploaded file, checks and imports it, on a database connection of its own: a row that takes
+ * The process that reads an uploaded file, checks and imports it, on a database connection of its own: a row that takes
  * long delays no request.
  */
 import type { ImportChoices } from '../entities/upload.ts';
-import { parentPort, workerData } from 'node:worker_threads';
 import { UsageError } from '../config.ts';
 import { openDatabase } from '../database/orm.ts';
 import { Organization } from '../entities/organization.ts';
@@ -16,7 +15,7 @@ import type { Inspection } from '../import/inspect.ts';
 import type { SampleRow } from '../import/run.ts';
 import { uploadBounds, writeFresh } from './files.ts';
 import { shownRows, summaryOf } from './shown.ts';
-import type { Job, Message, Outcome } from './thread.ts';
+import type { Job, Message, Outcome } from './process.ts';
 
 const shown = { rows: 5, records: 500 };
 
@@ -60,8 +59,8 @@ async function load(options: ImportOptions, { memberId, fileName }: Job): Promis
   return { state: 'imported', rows: [], inspection: null, records, summary: summaryOf(report) };
 }
 
-function send(message: Message): void {
-  parentPort?.postMessage(message);
+function send(message: Message, onSent = () => {}): void {
+  if (process.connected) process.send?.(message, onSent);
 }
 
 function failureOf(error: unknown): Message {
@@ -71,11 +70,14 @@ function failureOf(error: unknown): Message {
 }
 
 const controller = new AbortController();
-parentPort?.on('message', () => controller.abort(new Error('The import was stopped.')));
-// The thread was started with a Job, by runInThread.
-void run(workerData as Job, controller.signal)
-  .then((outcome): Message => ({ outcome }), failureOf)
-  .then((message) => {
-    send(message);
-    parentPort?.close();
-  });
+const stop = () => controller.abort(new Error('The import was stopped.'));
+process.on('message', (message: Job | 'stop') => {
+  if (message === 'stop') return stop();
+  void run(message, controller.signal)
+    .then((outcome): Message => ({ outcome }), failureOf)
+    .then((last) => send(last, () => process.disconnect()));
+});
+// The service is gone.
+process.on('disconnect', stop);
+// A terminal and a service manager send these to the service's processes, too: the service decides when an import stops.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);

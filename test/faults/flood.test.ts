@@ -1,5 +1,5 @@
 /** One organization floods the service with its most expensive requests: the others get their responses all the same. */
-import { Worker } from 'node:worker_threads';
+import { fork } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fillOrganization } from '../bench/records.ts';
 import { visit, givePassword, password } from '../settings/visiting.ts';
@@ -152,12 +152,13 @@ function importOf(csrfToken: string, headers: Record<string, string>): Sent {
 test('a flood of the worst legal requests, through any door, leaves every other organization its responses', async () => {
   const [, ...others] = service.keys;
   for (const [door, sent] of Object.entries(doorsOf(await flooder()))) {
-    const workerData: Flood = { url: service.url, requests: sent, atOnce, most: requests };
+    const flood: Flood = { url: service.url, requests: sent, atOnce, most: requests };
     let flooded: Flooded | undefined;
     const over = new Promise<void>((resolve, reject) => {
-      const worker = new Worker(new URL('./flooding.ts', import.meta.url), { workerData });
-      worker.once('message', (message: Flooded) => (flooded = message));
-      worker.once('error', reject).once('exit', () => resolve());
+      const child = fork(new URL('./flooding.ts', import.meta.url), { execArgv: [] });
+      child.once('message', (message: Flooded) => (flooded = message));
+      child.once('error', reject).once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`Exit ${code}`))));
+      child.send(flood);
     });
     const observed: number[] = [];
     let mostRunning = 0;

@@ -1,6 +1,6 @@
-/** A thread that sends an organization's worst legal requests, through one door, as fast as they are answered. */
+/** A process that sends an organization's worst legal requests, through one door, as fast as they are answered. */
 import { Agent, request } from 'node:http';
-import { parentPort, workerData } from 'node:worker_threads';
+import { once } from 'node:events';
 
 export type Sent = { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string };
 export type Flood = {
@@ -47,5 +47,5 @@ function send(url: URL, { method, headers, body }: Sent, { agent, flooded }: { a
   });
 }
 
-// What the test gives it.
-parentPort?.postMessage(await flood(workerData as Flood));
+const [given]: Flood[] = await once(process, 'message');
+if (given) process.send?.(await flood(given), () => process.disconnect());

@@ -1,4 +1,5 @@
 /** Files that go in and out by the settings pages. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -368,6 +369,25 @@ describe('an import', () => {
       [tenant.organization.id],
     );
     expect(rows).toEqual([{ n: 4000 }]);
+  });
+
+  test('whose process dies fails alone, and the reason is logged', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    await settled(visiting);
+    const client = await patientConnection(world.database.pool);
+    await client.query('begin');
+    await client.query('lock table customers in share mode');
+    await press(visiting, 'start', tenant);
+    const kill = () => spawnSync('pkill', ['-KILL', '-P', `${process.pid}`, '-f', 'uploads/worker']).status;
+    await expect.poll(kill).toBe(0);
+    expect(words(await settled(visiting))).toContain('Something went wrong on our side');
+    await client.query('commit');
+    client.release();
+    const logged = world.log.filter(({ message }) => message === 'an upload failed');
+    expect(logged).toMatchObject([{ error: { message: 'The process of an import ended with SIGKILL.' } }]);
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
 
   test('is discarded, with its file', async () => {

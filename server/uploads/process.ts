@@ -1,5 +1,10 @@
-/** Runs a check or an import in a thread, with bounds on its time and memory. */
-import { Worker } from 'node:worker_threads';
+/**
+ * Runs a check or an import in a process of its own, with bounds on its time and memory: whatever a file does to it, the
+ * service goes on. In a thread, V8 could end both: threads share its memory for WebAssembly.
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { UsageError } from '../config.ts';
 import type { Address } from '../database/orm.ts';
 import type { Upload, ImportChoices } from '../entities/upload.ts';
@@ -33,42 +38,41 @@ const bounds = { wholeMs: 15 * 60_000, graceMs: 10_000, memoryMb: 700 };
 
 /** Another import into the organization is running. */
 export class Busy extends Error {}
-/** The thread was stopped by its signal, or by the clock. */
+/** The process was stopped by its signal, or by the clock. */
 export class Stopped extends Error {}
 
 const tooLong = () => new Stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
 
-export async function runInThread(
+export async function runInProcess(
   job: Job,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<Outcome> {
-  const worker = new Worker(ownModule('uploads/worker.ts'), {
-    workerData: job,
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: bounds.memoryMb, maxYoungGenerationSizeMb: 48 },
-  });
+  const child = startProcess();
   const timers: NodeJS.Timeout[] = [];
   let cause: Error | undefined;
+  const send = (message: Job | 'stop') => child.connected && child.send(message);
   const stop = (reason: Error) => {
     cause ??= reason;
-    worker.postMessage('stop');
+    send('stop');
     // A row that takes this long is not waited for. Its transaction ends with its connection.
-    timers.push(setTimeout(() => void worker.terminate(), bounds.graceMs));
+    timers.push(setTimeout(() => child.kill('SIGKILL'), bounds.graceMs));
   };
   const onAbort = () => stop(new Stopped('The import was stopped.'));
+  send(job);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   timers.push(setTimeout(() => stop(tooLong()), bounds.wholeMs));
   try {
     return await new Promise<Outcome>((resolve, reject) => {
-      worker.on('message', (message: Message) => {
+      const printed = lastOf(child.stderr);
+      child.on('message', (message: Message) => {
         if ('progress' in message) onProgress(message.progress);
         else if ('outcome' in message) resolve(message.outcome);
         else reject(cause ?? failureOf(message));
       });
-      worker.on('error', (error: Error) => reject(cause ?? outOfMemory(error) ?? error));
-      worker.on('exit', (code) => reject(cause ?? new Error(`The thread of an import ended with ${code}.`)));
+      child.on('error', reject);
+      child.on('close', (code, killedBy) => reject(cause ?? died(code ?? killedBy, printed())));
     });
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -76,12 +80,29 @@ export async function runInThread(
   }
 }
 
+function startProcess(): ChildProcess {
+  return fork(ownModule('uploads/worker.ts'), {
+    execArgv: [`--max-old-space-size=${bounds.memoryMb}`, '--max-semi-space-size=16'],
+    // Structured clone: JSON would change Dates and lose what is undefined.
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+}
+
+/** The last text that the stream has brought so far. */
+function lastOf(stream: Readable | null): () => string {
+  let text = '';
+  stream?.setEncoding('utf8').on('data', (piece: string) => (text = (text + piece).slice(-4_000)));
+  return () => text.trim();
+}
+
+function died(how: number | string | null, printed: string): Error {
+  if (printed.includes('JavaScript heap out of memory'))
+    return new UsageError('The file needs more memory than an import may use. Split it into several files.');
+  return new Error(`The process of an import ended with ${how}. ${printed}`.trimEnd());
+}
+
 function failureOf(message: Exclude<Message, { progress: Progress } | { outcome: Outcome }>): Error {
   if ('busy' in message) return new Busy(message.busy);
   return 'refused' in message ? new UsageError(message.refused) : new Error(message.error);
-}
-
-function outOfMemory(error: Error): UsageError | undefined {
-  if (Reflect.get(error, 'code') !== 'ERR_WORKER_OUT_OF_MEMORY') return undefined;
-  return new UsageError('The file needs more memory than an import may use. Split it into several files.');
 }
