@@ -9,7 +9,5 @@ export default defineConfig({
     exclude: [],
     globalSetup: ['test/database.ts', 'test/browser/chromium.ts'],
     maxWorkers: 2,
-    // A click has waited for a page that never came, on a busy machine; not when it was repeated.
-    retry: 2,
   },
 });

@@ -1,6 +1,6 @@
 /** A real browser for the settings pages: Debian's Chromium, watched for errors and for what it cannot reach. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFailed } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
 import { violationsOf } from './accessibility.ts';
 import { hasChromium, launchChromium, patienceMs } from './chromium.ts';
@@ -34,6 +34,7 @@ export function useBrowser(): Screen {
         permissions: ['clipboard-read', 'clipboard-write'],
       });
       context.setDefaultTimeout(patienceMs);
+      onTestFailed(() => showPages(context));
       const page = await context.newPage();
       page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
       page.on('console', (message) => {
@@ -45,6 +46,14 @@ export function useBrowser(): Screen {
       return page;
     },
   };
+}
+
+/** What a failed test was looking at. */
+async function showPages(context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    const text = await page.locator('body').innerText().catch(String);
+    process.stdout.write(`${page.url()} shows:\n${text.slice(0, 2_000)}\n`);
+  }
 }
 
 export async function signInWith(page: Page, url: string, member: Member): Promise<void> {

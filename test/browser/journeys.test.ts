@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
 import { hasChromium } from './chromium.ts';
+import { endSessions } from '../../server/accounts/sessions.ts';
 import { useWorld } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
 import { startMailServer } from '../settings/providers.ts';
@@ -144,7 +145,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     const page = await screen.open();
     await signInWith(page, world.url, admin);
     await visitPath(page, 'members');
-    await world.database.pool.query('delete from sign_in.session');
+    await endSessions(world.database.pool, admin.id, { except: null });
     await page.getByRole('link', { name: 'Change role' }).first().click();
     await page.getByText('Your session has ended').waitFor();
     await signInByForm(page, admin);

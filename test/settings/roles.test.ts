@@ -10,7 +10,7 @@ import { password, signIn, someone, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
-const world = useWorld({ singleSignOn });
+const world = useWorld({ singleSignOn, ownDatabase: true });
 let ours: Scene;
 let stranger: Scene;
 beforeAll(async () => {
