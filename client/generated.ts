@@ -138,7 +138,7 @@ export type Address = {
   region: string | null;
   /** Postal code, in the form used in that country. */
   postalCode: string | null;
-  /** ISO 3166-1 alpha-2 country code. */
+  /** Two-letter country code (ISO 3166-1 alpha-2). */
   country: string | null;
 };
 
@@ -196,7 +196,7 @@ export type CustomerListQuery = {
    * all of it.
    */
   phone?: string | undefined;
-  /** Only customers whose address is in this country: an ISO 3166-1 alpha-2 code, in either case. */
+  /** Only customers whose address is in this country: a two-letter code (ISO 3166-1 alpha-2), in either case. */
   country?: string | undefined;
   /** Only customers with this tag, ignoring case. */
   tag?: string | undefined;
@@ -295,7 +295,7 @@ export type AddressInput = {
   region?: string | null | undefined;
   /** Postal code, in the form used in that country. */
   postalCode?: string | null | undefined;
-  /** ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case. */
+  /** Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case. */
   country?: string | null | undefined;
 };
 
@@ -382,7 +382,7 @@ export type AddressPatch = {
   region?: string | null | undefined;
   /** Postal code, in the form used in that country. */
   postalCode?: string | null | undefined;
-  /** ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case. */
+  /** Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case. */
   country?: string | null | undefined;
 };
 

@@ -152,7 +152,8 @@ export const customerListQuery = z.strictObject({
     examples: ['0074321'],
   }),
   country: countryParameter({
-    description: 'Only customers whose address is in this country: an ISO 3166-1 alpha-2 code, in either case.',
+    description:
+      'Only customers whose address is in this country: a two-letter code (ISO 3166-1 alpha-2), in either case.',
     examples: ['DE'],
   }),
   tag: textParameter(50, { description: 'Only customers with this tag, ignoring case.', examples: ['wholesale'] }),

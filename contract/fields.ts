@@ -146,7 +146,7 @@ export const currencyInput = codeIn(currencyDigits, {
 });
 
 const country = z.string().meta({
-  description: 'ISO 3166-1 alpha-2 country code.',
+  description: 'Two-letter country code (ISO 3166-1 alpha-2).',
   examples: ['DE'],
   maxLength: 2,
   pattern: '^[A-Z]{2}$',
@@ -154,10 +154,10 @@ const country = z.string().meta({
 export const countryInput = codeIn(countryCodes, {
   description: '',
   code: 'invalid_country',
-  message: 'must be an ISO 3166-1 alpha-2 code such as DE',
+  message: 'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE',
   suggest: { UK: 'GB' },
 }).meta({
-  description: 'ISO 3166-1 alpha-2 country code; lower case is accepted and stored in upper case.',
+  description: 'Two-letter country code (ISO 3166-1 alpha-2); lower case is accepted and stored in upper case.',
   examples: ['DE'],
   minLength: 2,
   maxLength: 2,

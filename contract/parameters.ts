@@ -46,10 +46,10 @@ export function emailParameter(schema: Schema) {
   return parameter<string>(
     254,
     (value) => {
-      if (/\s/.test(value)) return failure('invalid_email', 'must not contain a space; write a + as %2B', value);
-      return emailForm.test(value)
-        ? value
-        : failure('invalid_email', 'must be one email address such as ana@example.com', value);
+      if (emailForm.test(value)) return value;
+      const hasLostPlus = emailForm.test(value.replaceAll(' ', '+'));
+      const advice = hasLostPlus ? ', without a space; write a + as %2B' : ' such as ana@example.com';
+      return failure('invalid_email', `must be one email address${advice}`, value);
     },
     { type: 'string', minLength: 1, maxLength: 254, ...schema },
   );

@@ -30,7 +30,7 @@ export const problemError = z
     message: z.string().meta({
       maxLength: 1000,
       description: 'Human-readable message, phrased to follow the field name.',
-      examples: ['must be an ISO 3166-1 alpha-2 code such as DE'],
+      examples: ['must be a two-letter country code (ISO 3166-1 alpha-2) such as DE'],
     }),
     suggestion: z
       .string()
@@ -58,7 +58,7 @@ export const problem = z
     detail: z.string().meta({
       maxLength: 4000,
       description: 'What went wrong in this request, and what to do.',
-      examples: ['address.country must be an ISO 3166-1 alpha-2 code such as DE.'],
+      examples: ['address.country must be a two-letter country code (ISO 3166-1 alpha-2) such as DE.'],
     }),
     code: z
       .string()
@@ -80,7 +80,7 @@ export const problem = z
               field: 'address.country',
               pointer: '/address/country',
               code: 'invalid_country',
-              message: 'must be an ISO 3166-1 alpha-2 code such as DE',
+              message: 'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE',
               suggestion: 'GB',
             },
           ],

@@ -65,6 +65,12 @@ export const countryParameter = (schema: Schema) =>
   codeParameter(
     countryCodes,
     2,
-    (value) => failure('invalid_country', 'must be an ISO 3166-1 alpha-2 code such as DE', value, countryCodeOf(value)),
+    (value) =>
+      failure(
+        'invalid_country',
+        'must be a two-letter country code (ISO 3166-1 alpha-2) such as DE',
+        value,
+        countryCodeOf(value),
+      ),
     schema,
   );

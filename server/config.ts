@@ -28,7 +28,12 @@ const number = (from: number, to: number, what: string) => {
 };
 const port = () => number(0, 65_535, 'a port number');
 const text = (minimum: number) => z.string().min(minimum, `must have at least ${minimum} characters`);
-const webUrl = () => z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' });
+/** Short enough that the URLs that start with it fit into the headers of the contract. */
+const longestUrl = 1000;
+const webUrl = () =>
+  z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
+    .max(longestUrl, `must have at most ${longestUrl} characters`);
 const url = (pattern: RegExp, error: string) => z.string().regex(pattern, error);
 const databaseUrl = () => url(/^postgres(ql)?:\/\//, 'must start with postgresql://');
 const yesOrNo = () => z.stringbool('must be true or false').default(false);

@@ -11,6 +11,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['PORT', '80.5', 'must be a port number from 0 to 65535'],
   ['PUBLIC_URL', 'api.example.com', 'must be an http(s) URL'],
   ['PUBLIC_URL', 'ftp://api.example.com', 'must be an http(s) URL'],
+  ['PUBLIC_URL', `https://api.example.com/${'a'.repeat(1000)}`, 'must have at most 1000 characters'],
   [
     'PUBLIC_URL',
     'https://ann:secret@api.example.com',

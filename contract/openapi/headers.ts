@@ -58,7 +58,7 @@ export const responseHeaders = {
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: integer, example: windowSeconds },
   'WWW-Authenticate': {
     description: 'How to authenticate (RFC 6750).',
-    schema: text(200),
+    schema: text(2000),
     example: 'Bearer realm="api"',
   },
 } satisfies Record<string, Header>;

@@ -24,7 +24,7 @@ const rows = {
     remedy: 'Start with `https://`; a website may also be `http://`.',
   },
   invalid_country: {
-    meaning: 'The text is not an ISO 3166-1 alpha-2 code.',
+    meaning: 'The text is not a two-letter country code (ISO 3166-1 alpha-2).',
     remedy: 'Send `DE`, not `Germany`; `GB`, not `UK`.',
   },
   invalid_currency: { meaning: 'The text is not an ISO 4217 code.', remedy: 'Send `USD`, not `$` or `US Dollar`.' },

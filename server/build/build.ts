@@ -57,9 +57,7 @@ async function build(folder: string): Promise<void> {
 async function addClients(folder: string): Promise<void> {
   const releases = join(root, 'client/releases');
   await mkdir(folder, { recursive: true });
-  if (existsSync(releases)) {
-    await cp(releases, folder, { recursive: true, filter: (path) => path === releases || path.endsWith('.tgz') });
-  }
+  if (existsSync(releases)) await cp(releases, folder, { recursive: true });
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const current = join(folder, `${version}.tgz`);
   const program = join(root, 'client/build/build.ts');

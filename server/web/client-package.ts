@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,12 +27,15 @@ const packages = new Map<string, Promise<ClientPackage>>();
 /** The package of this version, the same one for as long as the process runs; undefined if there is none. */
 function clientPackage(version: string): Promise<ClientPackage> | undefined {
   const file = join(folder, `${version}.tgz`);
-  const isReleased = existsSync(file);
-  if (!isReleased && (!isCheckout || version !== readVersion())) return undefined;
+  const isKept = existsSync(file);
+  if (!isKept && (!isCheckout || version !== readVersion())) return undefined;
   const known = packages.get(version);
   if (known) return known;
-  const reading = (isReleased ? readFile(file) : pack()).then(
-    (bytes) => ({ bytes, hash: createHash('sha512').update(bytes).digest('base64'), isReleased }),
+  const reading = (isKept ? readFile(file) : pack()).then(
+    (bytes) => {
+      const hash = createHash('sha512').update(bytes).digest();
+      return { bytes, hash: hash.toString('base64'), isReleased: hasSum(hash.toString('hex'), version) };
+    },
     (error: unknown) => {
       packages.delete(version);
       throw new Problem('unavailable', { reason: 'client_package' }, { cause: error });
@@ -40,6 +43,12 @@ function clientPackage(version: string): Promise<ClientPackage> | undefined {
   );
   packages.set(version, reading);
   return reading;
+}
+
+/** A build of what is not released yet also has a package, whose bytes can still change. */
+function hasSum(hash: string, version: string): boolean {
+  const sums = join(folder, 'SHA512SUMS');
+  return existsSync(sums) && readFileSync(sums, 'utf8').includes(`${hash}  ${version}.tgz\n`);
 }
 
 async function pack(): Promise<Buffer> {

@@ -39,16 +39,16 @@ type Change = Pick<Mutation, 'file' | 'from' | 'to'>;
 /** Does `work` while the copy has these changes. */
 async function changed<T>(changes: Change[], work: () => Promise<T>): Promise<T> {
   const before = new Map<string, string>();
-  for (const { file, from, to } of changes) {
-    const text = await readFile(join(copy, file), 'utf8');
-    if (!before.has(file)) before.set(file, text);
-    expect(text, file).toContain(from);
-    await writeFile(
-      join(copy, file),
-      text.replace(from, () => to),
-    );
-  }
   try {
+    for (const { file, from, to } of changes) {
+      const text = await readFile(join(copy, file), 'utf8');
+      if (!before.has(file)) before.set(file, text);
+      expect(text, file).toContain(from);
+      await writeFile(
+        join(copy, file),
+        text.replace(from, () => to),
+      );
+    }
     return await work();
   } finally {
     for (const [file, text] of before) await writeFile(join(copy, file), text);

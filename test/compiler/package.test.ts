@@ -1,5 +1,6 @@
 /** The two packages as their users get them. */
-import { cp, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
@@ -36,7 +37,7 @@ describe('the packages', () => {
   test('contain built code and nothing else', () => {
     const known: Record<string, RegExp> = {
       'proposal-api':
-        /^(?:dist\/server\/[\w.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/deployment\/[\w.-]+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\/[\d.]+\.tgz|dist\/node_modules\/(?:@picocss\/pico|highlight\.js)\/.+|server\/proposal-api\.js|package\.json|(?:dist\/)?[A-Z]+(?:\.md|\.txt)?)$/,
+        /^(?:dist\/server\/[\w.-]+\.js|dist\/server\/web\/(?:docs|settings)\/.+|dist\/server\/deployment\/[\w.-]+|dist\/server\/demo\/\w+\.(?:csv|jsonl)|dist\/client\/(?:[\d.]+\.tgz|SHA512SUMS)|dist\/node_modules\/(?:@picocss\/pico|highlight\.js)\/.+|server\/proposal-api\.js|package\.json|(?:dist\/)?[A-Z]+(?:\.md|\.txt)?)$/,
       [clientName]:
         /^(?:dist\/(?:esm|cjs)\/[\w-]+\.(?:js|js\.map|d\.ts)|dist\/cjs\/package\.json|package\.json|README\.md|LICENSE)$/,
     };
@@ -102,6 +103,11 @@ describe('the build, without node_modules', () => {
   const world = useWorld();
   let serving: Running;
   beforeAll(async () => {
+    // As if the package of this build had been released before, under an older version.
+    const clients = join(packed.built, 'client');
+    const bytes = await readFile(packed.client.tarball);
+    await writeFile(join(clients, '0.9.0.tgz'), bytes);
+    await appendFile(join(clients, 'SHA512SUMS'), `${createHash('sha512').update(bytes).digest('hex')}  0.9.0.tgz\n`);
     const environment = { DATABASE_URL: inject('databaseUrl') };
     serving = await startServing([], environment, join(packed.built, 'server/main.js'));
   });
@@ -127,9 +133,20 @@ describe('the build, without node_modules', () => {
       for (const file of files) expect((await fetch(serving.url + file)).status, file).toBe(200);
     }
     expect(await (await fetch(`${serving.url}/docs/operating`)).text()).toContain('hljs-');
-    const served = await fetch(`${serving.url}/client.tgz`);
-    expect(served.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(Buffer.from(await served.arrayBuffer())).toEqual(await readFile(packed.client.tarball));
+    for (const path of ['/client.tgz', '/client-0.9.0.tgz']) {
+      const served = await fetch(serving.url + path);
+      expect(Buffer.from(await served.arrayBuffer()), path).toEqual(await readFile(packed.client.tarball));
+    }
+  });
+
+  test('lets caches keep a client for good only if it is released', async () => {
+    const cacheControl = async (version: string) =>
+      (await fetch(`${serving.url}/client-${version}.tgz`)).headers.get('cache-control');
+    const sums = await readFile(join(root, 'client/releases/SHA512SUMS'), 'utf8').catch(() => '');
+    const { version } = await manifestOf(packed.client);
+    const lasting = 'public, max-age=31536000, immutable';
+    expect(await cacheControl('0.9.0')).toBe(lasting);
+    expect(await cacheControl(version)).toBe(sums.includes(`  ${version}.tgz\n`) ? lasting : 'public, max-age=300');
   });
 });
 

@@ -4,6 +4,7 @@ import { exampleId } from '../../contract/examples.ts';
 import { currencyDigits } from '../../contract/codes.ts';
 import { customer } from '../../contract/customers.ts';
 import { toScaled } from '../../contract/decimal.ts';
+import { expandedDocument } from '../../contract/openapi/openapi.ts';
 import { item } from '../../contract/items.ts';
 import { proposal, proposalStatuses } from '../../contract/proposals.ts';
 import type { Proposal } from '../../contract/proposals.ts';
@@ -101,6 +102,30 @@ describe('the records', () => {
       const url = `${demo.serving.url}${path.replace(/:\w+/, exampleId(prefix ?? ''))}`;
       expect((await get(url)).status, title).toBe(200);
     }
+  });
+
+  test('have among them what the examples of the documentation look for', async () => {
+    const { parameters = [] } = expandedDocument(demo.serving.url).paths['/v1/customers']?.get ?? {};
+    const query = new URLSearchParams();
+    for (const name of ['q', 'email', 'phone', 'country', 'tag', 'status'])
+      query.set(name, String(parameters.find((parameter) => parameter.name === name)?.example));
+    const { body } = await get(`${demo.serving.url}/v1/customers?${query.toString()}`);
+    expect(body).toMatchObject({ data: [{ name: 'Alfreds Futterkiste' }] });
+  });
+
+  test('have among them what the guide for agents looks for', async () => {
+    const guide = await (await fetch(`${demo.serving.url}/docs/agents.md`)).text();
+    const [, call = ''] = /-d '([^']+"method": "tools\/call"[^']+)'/.exec(guide) ?? [];
+    const answer = await fetch(`${demo.serving.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${printedKey()}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: call,
+    });
+    expect(await answer.text()).toContain('Alfreds Futterkiste');
   });
 
   test('add up to the last digit', async () => {

@@ -39,7 +39,7 @@ describe('the report of rejected rows', () => {
     expect(first).toMatchObject({ read: 3, created: 1, rejected: 2 });
     expect(report).toBe(
       '\uFEFFline,field,code,message,externalId,name,email,address.country\r\n' +
-        '3,email; address.country,invalid_email; invalid_country,email must be one email address such as ana@example.com; address.country must be an ISO 3166-1 alpha-2 code such as DE,C-2," Bob, Jr ",wrong,XX\r\n' +
+        '3,email; address.country,invalid_email; invalid_country,email must be one email address such as ana@example.com; address.country must be a two-letter country code (ISO 3166-1 alpha-2) such as DE,C-2," Bob, Jr ",wrong,XX\r\n' +
         '4,externalId,required,externalId is required,,Cy,,\r\n',
     );
     expect(second).toMatchObject({ read: 2, created: 1, rejected: 1 });

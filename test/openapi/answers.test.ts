@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { breaksOf, takeBreaks } from '../answers.ts';
 import type { SentAnswer } from '../answers.ts';
+import { freePort } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -97,5 +98,26 @@ describe('an answer of the server', () => {
     await (await fetch(`http://127.0.0.1:${port}/v1/me`)).text();
     server.close();
     expect(takeBreaks()).toEqual([expect.stringContaining('"surprise"')]);
+  });
+});
+
+describe('an answer of a server with the longest PUBLIC_URL', async () => {
+  const longest = `https://api.example.com/${'a'.repeat(1000)}`.slice(0, 1000);
+  const port = await freePort();
+  const far = useWorld({ publicUrl: longest, port });
+
+  test('is what the document says, its URLs included', async () => {
+    const { key } = await far.organization();
+    const call = (path: string, authorization: string, body?: object) =>
+      fetch(`http://127.0.0.1:${port}/v1/${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${authorization}`, 'content-type': 'application/json' },
+        body: body ? JSON.stringify(body) : null,
+      });
+    await call('customers', key, { name: 'Ann' });
+    expect((await call('customers', key, { name: 'Berta' })).headers.get('location')).toContain(longest);
+    expect((await call('customers?limit=1', key)).headers.get('link')).toContain(longest);
+    expect((await call('me', 'ak_live_unknown')).headers.get('www-authenticate')).toContain(longest);
+    expect(takeBreaks()).toEqual([]);
   });
 });
