@@ -105,7 +105,8 @@ const variables = {
   SMTP_URL: url(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
     .optional()
     .register(descriptions, {
-      meaning: 'mail server for invitations and password links: `smtp://user:password@host:587`',
+      meaning:
+        'mail server for invitations, password links and warnings about API keys: `smtp://user:password@host:587`',
       otherwise: 'none; links are shown only',
     }),
   MAIL_FROM: text(3).optional().register(descriptions, {
@@ -129,6 +130,11 @@ const variables = {
         'where to report vulnerabilities of your service, for `/.well-known/security.txt`: `mailto:security@acme.example`',
       otherwise: 'none; there is no such file',
     }),
+  PLAN_CONTACT: text(3).max(200, 'must have at most 200 characters').optional().register(descriptions, {
+    meaning:
+      'where admins ask for the Team plan, as a URL or in words, for the settings pages and the 403 of the API: `https://acme.example/plans`',
+    otherwise: 'none; they are told to ask the operator',
+  }),
   CONNECTIONS_PER_NETWORK: number(1, 1_000_000, 'a whole number').default(2_000).register(descriptions, {
     meaning: 'connections that one network may have at a time; with `TRUSTED_PROXIES`, the proxy limits them',
   }),

@@ -28,6 +28,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['OIDC_ISSUER', 'login.example.com', 'must be an http(s) URL'],
   ['TRUSTED_PROXIES', '11', 'must be a whole number from 0 to 10'],
   ['SECURITY_CONTACT', 'security@example.com', 'must start with https:// or mailto:'],
+  ['PLAN_CONTACT', 'x', 'must have at least 3 characters'],
   ['CONNECTIONS_PER_NETWORK', '0', 'must be a whole number from 1 to 1000000'],
   ['WEBHOOK_ALLOW', '10.1.0.0/16,10.2.0.0/33', 'must be networks such as 10.1.0.0/16, separated by commas'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http(s) URL'],

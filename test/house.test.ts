@@ -599,6 +599,7 @@ describe('entities and the migrated database', () => {
     const coordinator = [
       'members', // signing in looks an address up before its organization is known
       'api_keys', // a key is looked up before its organization is known
+      'key_warnings', // refers to keys
       'audit_events', // refers to members
       'uploads', // the same
       'erased_external_ids', // read together with their key, which the coordinator has

@@ -68,12 +68,15 @@ export const accessProblems = {
     meaning: 'The key was created with an expiry, which has passed.',
     remedy: 'Ask for another key. An expired key cannot be extended.',
   }),
-  plan_required: plainRow({
+  plan_required: row({
     status: 403,
     title: 'Team plan required',
-    detail: 'API access requires the Team plan. After the organization upgrades, the same key works again.',
+    detail: ({ contact }: { contact?: string | undefined }) =>
+      `API access requires the Team plan. After the organization upgrades, the same key works again.${contact === undefined ? '' : ` To upgrade: ${contact}`}`,
     meaning: 'The key is valid, but the organization is not on the Team plan.',
-    remedy: 'Ask an admin to upgrade. The same key then works again; you do not have to reconnect anything.',
+    remedy:
+      'Ask an admin to upgrade; `detail` says where, if the operator of the service has told it. The same key then works again; you do not have to reconnect anything.',
+    example: {},
   }),
   rate_limited: plainRow({
     status: 429,

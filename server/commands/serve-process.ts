@@ -58,6 +58,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     trustedProxies: config.TRUSTED_PROXIES,
     securityContact: config.SECURITY_CONTACT,
     connectionsPerNetwork: config.CONNECTIONS_PER_NETWORK,
+    planContact: config.PLAN_CONTACT,
     warn: (message) => warningLog({ message }),
     webhooks: { allow: config.WEBHOOK_ALLOW },
     uploadFolder: uploadFolder(config, database),

@@ -8,7 +8,7 @@ import { Item } from '../entities/item.ts';
 import { ApiKey, Member, Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { ImportMapping, Upload } from '../entities/upload.ts';
-import { FailedRequest, UsageCount } from '../entities/usage.ts';
+import { FailedRequest, KeyWarning, UsageCount } from '../entities/usage.ts';
 import {
   WebhookDelivery,
   WebhookEndpoint,
@@ -31,6 +31,7 @@ export const entities: readonly EntitySchema[] = [
   IdempotencyKey,
   UsageCount,
   FailedRequest,
+  KeyWarning,
   Upload,
   ImportMapping,
   WebhookEndpoint,

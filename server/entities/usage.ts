@@ -1,7 +1,7 @@
 /** How much an API key is used, and which of its requests failed. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { filters, owned, timestamp } from './owned.ts';
+import { filters, optionalTimestamp, owned, timestamp } from './owned.ts';
 
 export const outcomes = ['success', 'client_error', 'rate_limited', 'server_error'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -42,3 +42,23 @@ export const FailedRequest = defineEntity({
   },
 });
 export type FailedRequest = InferEntity<typeof FailedRequest>;
+
+/** Why a key needs the attention of an admin. */
+export const warningCauses = ['failing', 'ended', 'limited', 'unused', 'expiring'] as const;
+export type WarningCause = (typeof warningCauses)[number];
+
+/** What only the moment shows, and when admins were told. */
+export const KeyWarning = defineEntity({
+  name: 'KeyWarning',
+  tableName: 'key_warnings',
+  filters,
+  properties: {
+    organizationId: owned.organizationId,
+    keyId: p.uuid().primary(),
+    cause: p.text().$type<WarningCause>().primary(),
+    /** When the key was last at its limit for minutes. */
+    seenAt: optionalTimestamp(),
+    mailedAt: optionalTimestamp(),
+  },
+});
+export type KeyWarning = InferEntity<typeof KeyWarning>;

@@ -48,7 +48,7 @@ export const admitAgent =
       return;
     }
     const { organization } = await keyOf(request, response, parts);
-    if (organization.plan !== 'team') throw new Problem('plan_required');
+    if (organization.plan !== 'team') throw new Problem('plan_required', { contact: parts.planContact });
     next();
   };
 

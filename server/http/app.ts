@@ -46,6 +46,7 @@ export type Parts = SettingsOptions & {
   /** How many trusted proxies are in front, each of which adds to X-Forwarded-For. */
   trustedProxies: number;
   securityContact: string | undefined;
+  planContact: string | undefined;
   /** Tells the operator. */
   warn: (message: string) => void;
   /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */

@@ -20,6 +20,7 @@ import type { Log } from './log.ts';
 import { addressOf, attach, drain, listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tracing } from './tracing.ts';
+import { mailWarnings } from './key-warnings.ts';
 import { hinting, startWebhooks } from './webhooks.ts';
 import type { WebhookOptions } from './webhooks.ts';
 import { rejectUnparsed, trackResponses } from './unparsed.ts';
@@ -40,6 +41,8 @@ export type ServeOptions = SettingsOptions & {
   /** Where vulnerabilities are reported: a URL, https or mailto. */
   securityContact?: string | undefined;
   connectionsPerNetwork?: number | undefined;
+  /** Where admins ask for the Team plan: a URL or a sentence. */
+  planContact?: string | undefined;
   /** Tells the operator. */
   warn?: (message: string) => void;
   /** Monotonic, in milliseconds. */
@@ -50,6 +53,8 @@ export type ServeOptions = SettingsOptions & {
   uploadFolder?: string | undefined;
   tracing?: Tracing | undefined;
   webhooks?: WebhookOptions | undefined;
+  /** Between looks for keys to warn of, in milliseconds. */
+  keyWarningsMs?: number;
   /** In milliseconds; see `defaultTimeouts`. */
   timeouts?: Partial<typeof defaultTimeouts>;
 };
@@ -139,6 +144,7 @@ export async function serve({
       secret,
       secure: publicUrl?.startsWith('https:') ?? false,
       securityContact: options.securityContact,
+      planContact: options.planContact,
       trustedProxies,
       warn,
       baseUrl: () => url,
@@ -156,12 +162,16 @@ export async function serve({
   rejectUnparsed(server, responses, { publicUrl: url, log });
   attach(server, tracing?.traced(app) ?? app);
   const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
+  const warnings = mailWarnings(
+    { database, baseUrl: () => url, onError: report('admins were not told about API keys') },
+    { mail: options.mail, everyMs: options.keyWarningsMs },
+  );
   return {
     url,
     keys,
     async close() {
       await drain(server, responses, timeouts);
-      await Promise.all([expiry, usage, keys, uploads, webhooks].map(async (part) => part.close()));
+      await Promise.all([expiry, warnings, usage, keys, uploads, webhooks].map(async (part) => part.close()));
     },
   };
 }

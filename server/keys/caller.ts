@@ -19,6 +19,7 @@ export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
   secret: string;
   /** URL of the service as callers see it, without a slash at its end. */
   baseUrl: string;
+  planContact: string | undefined;
 };
 
 export type CallerParts = {
@@ -29,12 +30,14 @@ export type CallerParts = {
   secret: string;
   /** Known once the server listens. */
   baseUrl: () => string;
+  /** Where to ask for the Team plan: a URL or a sentence. */
+  planContact?: string | undefined;
 };
 
 export function createCaller(
   key: AuthenticatedKey,
   allowance: Allowance,
-  { database, shares, sent, secret, baseUrl }: CallerParts,
+  { database, shares, sent, secret, baseUrl, planContact }: CallerParts,
 ): Caller {
   const { organization } = key;
   const run: Caller['run'] = (work, { isLarge }) => {
@@ -50,5 +53,6 @@ export function createCaller(
     allowance,
     secret,
     baseUrl: baseUrl(),
+    planContact,
   };
 }

@@ -70,6 +70,14 @@ function tallyBy(rows: readonly Sum[], name: 'day' | 'operation' | 'keyId'): Map
   return tallies;
 }
 
+/** The requests of each key since the start of yesterday, UTC. */
+export async function readRecentTallies(em: ScopedEntityManager, nowMs: number): Promise<Map<string, Tally>> {
+  const yesterday = new Date(nowMs - 86_400_000).toISOString().slice(0, 10);
+  const recent = `select key_id as "keyId", outcome, sum(requests)::float8 as requests from usage_counts
+    where organization_id = ? and day >= ?::date group by key_id, outcome`;
+  return tallyBy(await executeIn<Sum>(em, recent, [organizationOf(em), yesterday]), 'keyId');
+}
+
 /** The latest failed requests of a key, or of all, newest first. */
 export function readFailures(
   em: ScopedEntityManager,

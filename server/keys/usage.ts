@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { createBackground } from '../database/background.ts';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
+import { watchLimits } from './at-limit.ts';
 
 /** A request with a valid key. */
 export type UsageEvent = {
@@ -65,6 +66,7 @@ export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageL
   let counts = new Map<string, Count>();
   let failures: Failure[] = [];
   let failuresByKey = new Map<string, number>();
+  const limits = watchLimits();
   let writing: Promise<void> = Promise.resolve();
   let countsWrittenAt = now();
 
@@ -89,6 +91,7 @@ export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageL
     const outcome = outcomeOf(status);
     add({ keyId, organizationId, day: createdAt.slice(0, 10), operation, outcome, requests: 1 });
     if (outcome === 'success') return;
+    if (outcome === 'rate_limited') limits.note({ keyId, organizationId }, now());
     const ofKey = failuresByKey.get(keyId) ?? 0;
     if (failures.length >= usageBounds.failures || ofKey >= usageBounds.failuresOfKey) return;
     failuresByKey.set(keyId, ofKey + 1);
@@ -121,6 +124,9 @@ export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageL
       throw error;
     }
     if (failed.length === 0) return;
+    const limited = limits.take();
+    if (limited.length > 0)
+      await pool.query({ name: 'usage-limited', text: noteLimited, values: [JSON.stringify(limited)] });
     await pool.query({ name: 'usage-failures', text: insertFailures, values: [JSON.stringify(failed)] });
     const keys = JSON.stringify([...new Map(failed.map((one) => [one.keyId, one])).values()]);
     await pool.query({ name: 'usage-trim', text: trimFailures, values: [keys] });
@@ -152,6 +158,12 @@ const insertFailures = `insert into failed_requests
   select "organizationId", id, "keyId", operation, status, code, fields::jsonb, "requestId", "createdAt"
   from json_to_recordset($1::json) as batch("organizationId" uuid, id uuid, "keyId" uuid, operation text, status int,
     code text, fields text, "requestId" text, "createdAt" timestamptz)`;
+
+const noteLimited = `insert into key_warnings (organization_id, key_id, cause, seen_at)
+  select k.organization_id, k.id, 'limited', now() from api_keys k
+    join json_to_recordset($1::json) as batch("organizationId" uuid, "keyId" uuid)
+      on k.organization_id = batch."organizationId" and k.id = batch."keyId"
+  on conflict (organization_id, key_id, cause) do update set seen_at = excluded.seen_at`;
 
 const trimFailures = `delete from failed_requests where (organization_id, id) in (
   select organization_id, id from (

@@ -19,9 +19,9 @@ export async function admit(key: AuthenticatedKey, { limiter, ...parts }: Admiss
 }
 
 /** Problems: rate_limited, plan_required. */
-export function requireAdmission({ allowance, organization }: Caller): void {
+export function requireAdmission({ allowance, organization, planContact }: Caller): void {
   if (!allowance.accepted) throw new Problem('rate_limited');
-  if (organization.plan !== 'team') throw new Problem('plan_required');
+  if (organization.plan !== 'team') throw new Problem('plan_required', { contact: planContact });
 }
 
 /** One caller performs one operation: another one needs an allowance of its own. */

@@ -38,4 +38,8 @@ export const migrations = [
     name: '20261126-secret-fingerprint',
     load: async () => (await import('./20261126-secret-fingerprint.ts')).SecretFingerprintMigration,
   },
+  {
+    name: '20261127-key-warnings',
+    load: async () => (await import('./20261127-key-warnings.ts')).KeyWarningsMigration,
+  },
 ] as const;

@@ -9,7 +9,11 @@ import { hiddenToken } from './fields.ts';
 import { publicId } from '../../records/public-id.ts';
 
 /** Who is signed in, and the CSRF token of the header's forms. */
-export type Signed = Pick<Visitor, 'member' | 'organization' | 'memberships'> & { signOutToken: string };
+export type Signed = Pick<Visitor, 'member' | 'organization' | 'memberships'> & {
+  signOutToken: string;
+  /** Where to ask for the Team plan: a URL or a sentence. */
+  planContact: string | undefined;
+};
 
 export type Page = {
   title: string;

@@ -85,7 +85,9 @@ export function createSessionGuard(context: SettingsServices): SessionGuard {
 function visitBy(visitor: Visitor, parts: Pick<Visit, 'request' | 'response' | 'context'>): Visit {
   const { member, organization, memberships, sessionId } = visitor;
   const csrfToken = () => parts.context.csrf.issue(sessionId);
-  return { ...parts, visitor, csrfToken, signed: { member, organization, memberships, signOutToken: csrfToken() } };
+  const { planContact } = parts.context;
+  const signed = { member, organization, memberships, signOutToken: csrfToken(), planContact };
+  return { ...parts, visitor, csrfToken, signed };
 }
 
 /** Throws, and puts on the audit log, a form that did not come from one of our own pages. */

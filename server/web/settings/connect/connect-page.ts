@@ -11,6 +11,7 @@ import { hiddenToken } from '../fields.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { notice } from '../page.ts';
 import type { Page } from '../page.ts';
+import { howToUpgrade } from '../team-plan.ts';
 import { timeDay } from '../time.ts';
 
 /** What the application asks for, and how it was sent, for the form to send again. */
@@ -26,6 +27,7 @@ type ConnectView = Asked & {
   /** The key that this one replaces. */
   before: ApiKey | undefined;
   failure?: string | undefined;
+  planContact: string | undefined;
 };
 
 export function connectPage(view: ConnectView): Page {
@@ -83,11 +85,11 @@ const destination = (redirectUri: string): Html =>
     : html`<strong>${hostOf(redirectUri)}</strong>`;
 
 /** Why this person cannot create the key, and what to do. */
-function obstacleOf({ visitor: { member, organization }, admins }: ConnectView): Html | undefined {
+function obstacleOf({ visitor: { member, organization }, admins, planContact }: ConnectView): Html | undefined {
   if (organization.plan !== 'team')
     return html`<p>
       API keys and API access need the Team plan. ${organization.name} is on the Free plan, so nothing can be connected
-      to it yet.
+      to it yet. ${howToUpgrade({ organization, planContact })}
     </p>`;
   if (member.role === 'admin') return undefined;
   return html`<p>Only admins of ${organization.name} can connect applications. Ask one of them to do it:</p>

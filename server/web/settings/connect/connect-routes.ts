@@ -58,6 +58,7 @@ async function show(visit: Visit, asked: Asked, failure?: Problem): Promise<void
   const page = connectPage({
     ...asked,
     visitor,
+    planContact: context.planContact,
     cancelUrl: returnUrl(asked.authorization, { error: 'access_denied' }, context.baseUrl()),
     csrfToken: csrfToken(),
     admins: members.filter(({ role }) => role === 'admin'),

@@ -6,6 +6,7 @@ import type { SettingsProblem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
+import { needsTeam } from '../team-plan.ts';
 import { recordTable } from '../record-table.ts';
 import { count } from '../usage/usage-chart.ts';
 import { exportFormatLabels, hiddenToken, selectField, textField } from '../fields.ts';
@@ -45,10 +46,7 @@ function sectionsFor(view: ImportView): Html {
   const { member, organization } = view.signed;
   if (member.role !== 'admin')
     return html`<p class="notice plain">Only admins of the organization can import and export.</p>`;
-  if (organization.plan !== 'team')
-    return html`<p class="notice plain">
-      Import and export need the Team plan. ${organization.name} is on the Free plan. Your records are kept.
-    </p>`;
+  if (organization.plan !== 'team') return needsTeam('Your records are kept. Import and export need', view.signed);
   return html`${importSections(view)} ${historySection(view.ended ?? [])} ${exportSection(view)}`;
 }
 

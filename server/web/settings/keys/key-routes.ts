@@ -11,6 +11,7 @@ import { readActivity } from '../activity/activity-section.ts';
 import type { SettingsContext } from '../context.ts';
 import { field } from '../fields.ts';
 import { renamePage, replacePage, revokePage } from './key-pages.ts';
+import { warningsFor } from './key-warnings.ts';
 import { keysPage } from './keys-page.ts';
 import type { KeysView } from './keys-page.ts';
 import { sendPage } from '../page.ts';
@@ -40,7 +41,8 @@ async function show(visit: Visit, view: Partial<KeysView>, status = 200): Promis
   const overview = await readKeyOverview(em);
   const done = whatWasDone(request.query, [...overview.live, ...overview.ended]);
   const activity = await readActivity(em, visitor.member);
-  const page = { signed, overview, activity, baseUrl: context.baseUrl(), csrfToken, done, ...view };
+  const warnings = await warningsFor(visit);
+  const page = { signed, overview, activity, warnings, baseUrl: context.baseUrl(), csrfToken, done, ...view };
   sendPage(response, keysPage(page), status);
 }
 

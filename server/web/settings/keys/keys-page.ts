@@ -2,6 +2,7 @@
 import { nameLength } from '../../../entities/name.ts';
 import { expiryDays, maximumLiveKeys } from '../../../keys/issue.ts';
 import type { KeyOverview } from '../../../keys/list.ts';
+import type { Warning } from '../../../keys/warnings.ts';
 import { fieldOf } from '../../../problems/problem.ts';
 import type { SettingsProblem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
@@ -11,14 +12,17 @@ import type { Activity } from '../activity/activity-section.ts';
 import { hiddenToken, selectField, textField } from '../fields.ts';
 import { gettingStarted } from './getting-started.ts';
 import { keyTable } from './key-rows.ts';
+import { warningSection } from './key-warnings.ts';
 import { foldable, notice } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
+import { howToUpgrade, needsTeam } from '../team-plan.ts';
 import { timeUntil } from '../time.ts';
 
 export type KeysView = {
   signed: Signed;
   overview: KeyOverview;
   activity: Activity;
+  warnings: readonly Warning[];
   baseUrl: string;
   csrfToken: () => string;
   /** The key that this request created. */
@@ -39,7 +43,7 @@ export type NewKey = {
 };
 
 export function keysPage(view: KeysView): Page {
-  const { signed, overview, activity, baseUrl, created, done, failure } = view;
+  const { signed, overview, activity, warnings, baseUrl, created, done, failure } = view;
   const { organization, member } = signed;
   const onTeam = organization.plan === 'team';
   const failed = failure && fieldOf(failure.problem) === undefined ? failure.problem.message : undefined;
@@ -49,7 +53,7 @@ export function keysPage(view: KeysView): Page {
       ${organization.name}.
     </p>
     ${notice('done', done)}${notice('failed', failed)} ${created && newKey(created)}
-    ${!created && (onTeam ? createSection(view) : teamSection(view))}
+    ${!created && (onTeam ? createSection(view) : teamSection(view))} ${warningSection(warnings)}
     <section aria-labelledby="keys">
       <h2 id="keys">Keys <span class="count">${overview.live.length} of ${maximumLiveKeys}</span></h2>
       ${keyTable({ overview, keys: overview.live, label: 'Keys', member, onTeam })}
@@ -112,22 +116,18 @@ const teamBenefits = [
   'An audit log of who created, replaced and revoked which key',
 ];
 
-function teamSection({ signed: { member, organization }, overview }: KeysView): Html {
-  const paused = overview.live.length > 0 && html`<p>The keys below are kept and will work again on the Team plan.</p>`;
-  if (member.role !== 'admin')
-    return html`<div class="notice plain">
-      <p>API keys and API access need the Team plan. ${organization.name} is on the Free plan.</p>
-      ${paused}
-    </div>`;
+function teamSection({ signed, overview }: KeysView): Html {
+  const { member, organization } = signed;
+  const paused =
+    overview.live.length > 0 ? html`<p>The keys below are kept and will work again on the Team plan.</p>` : undefined;
+  if (member.role !== 'admin') return needsTeam('API keys and API access need', signed, paused);
   return html` <section class="card team" aria-labelledby="team">
     <h2 id="team">API keys need the Team plan</h2>
     <p>${organization.name} is on the Free plan. With Team you get:</p>
     <ul>
       ${teamBenefits.map((line) => html`<li>${line}</li>`)}
     </ul>
-    <p class="quiet">
-      Ask the operator of this service to upgrade <code>${organization.slug}</code>. Changes apply immediately.
-    </p>
+    <p class="quiet">${howToUpgrade(signed)}</p>
     ${paused}
   </section>`;
 }

@@ -2,9 +2,11 @@
 import type { ApiKey } from '../../../entities/organization.ts';
 import { sum } from '../../../keys/usage-report.ts';
 import type { FailureGroup, UsageReport } from '../../../keys/usage-report.ts';
+import type { Warning } from '../../../keys/warnings.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyPath } from '../keys/key-rows.ts';
+import { warningSection } from '../keys/key-warnings.ts';
 import { notice } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { recordKinds, recordPath } from '../records/record-kinds.ts';
@@ -19,6 +21,7 @@ type View = {
   report: UsageReport;
   liveKeys: number;
   failures: FailureGroup[];
+  warnings: readonly Warning[];
   keys: ReadonlyMap<string, ApiKey>;
   /** The newest records of each kind; none without the Team plan. */
   newest: ReadonlyMap<RecordKind['name'], Listed['data']>;
@@ -33,7 +36,7 @@ export function overviewPage(view: View): Page {
       them.
     </p>
     ${organization.plan !== 'team' && notice('plain', html`${organization.name} is on the Free plan. <a href="/settings/api-keys">What the Team plan adds</a>`)}
-    ${figures(view)} ${failureSection(view)}
+    ${warningSection(view.warnings)} ${figures(view)} ${failureSection(view)}
     <div class="newest">${recordKinds.map((kind) => newestSection(kind, newest.get(kind.name)))}</div>`;
   return { title: 'Overview', main, signed, current: '/settings/overview' };
 }

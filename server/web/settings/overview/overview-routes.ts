@@ -4,6 +4,7 @@ import { ApiKey } from '../../../entities/organization.ts';
 import { isLive } from '../../../keys/list.ts';
 import { groupFailures, readFailures, readUsage } from '../../../keys/usage-report.ts';
 import type { SettingsContext } from '../context.ts';
+import { warningsFor } from '../keys/key-warnings.ts';
 import { sendPage } from '../page.ts';
 import { recordKinds } from '../records/record-kinds.ts';
 import { readList } from '../records/member-caller.ts';
@@ -31,7 +32,11 @@ export function overviewRoutes(router: Router, context: SettingsContext): void {
           );
       const keys = new Map(found.map((key) => [key.id, key]));
       const liveKeys = found.filter((key) => isLive(key)).length;
-      sendPage(visit.response, overviewPage({ signed: visit.signed, report, liveKeys, failures, keys, newest }));
+      const warnings = await warningsFor(visit);
+      sendPage(
+        visit.response,
+        overviewPage({ signed: visit.signed, report, warnings, liveKeys, failures, keys, newest }),
+      );
     }),
   );
 }

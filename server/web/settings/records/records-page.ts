@@ -5,8 +5,9 @@ import { exportFormatLabels, hiddenToken, selectField, textField } from '../fiel
 import { notice } from '../page.ts';
 import type { Page, Section, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { needsTeam } from '../team-plan.ts';
 import { filtersOf } from './list-search.ts';
-import { recordKinds, recordPath } from './record-kinds.ts';
+import { recordPath } from './record-kinds.ts';
 import type { RecordKind } from './record-kinds.ts';
 
 export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor: string | null } };
@@ -84,11 +85,6 @@ const exportForm = ({ kind, search, csrfToken }: View): Html => {
 /** Customers, proposals and items need the Team plan, as the API does. */
 export function recordsNeedTeamPage(signed: Signed, kind: RecordKind): Page {
   const main = html`<h1>${kind.label}</h1>
-    <div class="notice plain">
-      <p>
-        ${recordKinds.map(({ label }) => label).join(', ')} are kept, but need the Team plan to be read.
-        ${signed.organization.name} is on the Free plan.
-      </p>
-    </div>`;
+    ${needsTeam('Customers, proposals and items are kept, but to be read they need', signed)}`;
   return { title: kind.label, main, signed, current: sectionOf(kind) };
 }

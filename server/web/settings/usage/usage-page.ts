@@ -7,10 +7,12 @@ import { outcomes } from '../../../entities/usage.ts';
 import type { FailedRequest } from '../../../entities/usage.ts';
 import { isLive, maskedKey } from '../../../keys/list.ts';
 import { groupFailures, sum } from '../../../keys/usage-report.ts';
+import type { Warning } from '../../../keys/warnings.ts';
 import type { FailureGroup, Tally, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyPath } from '../keys/key-rows.ts';
+import { warningsOfKey } from '../keys/key-warnings.ts';
 import { foldable } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
@@ -37,8 +39,8 @@ export function usagePage({ signed, report, keys }: UsageView & { keys: Readonly
   return { title: 'Usage', main, signed, current: '/settings/usage' };
 }
 
-export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRequest[] }): Page {
-  const { signed, report, key, failures } = view;
+export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRequest[]; warnings: Warning[] }): Page {
+  const { signed, report, key, failures, warnings } = view;
   const main = html` <p class="back"><a href="/settings/api-keys">← All keys</a></p>
     <h1>${key.name}</h1>
     <p class="lead">
@@ -46,7 +48,7 @@ export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRe
       <code translate="no">${maskedKey(key)}</code> · created ${timeDay(key.createdAt)} ·
       ${key.lastUsedAt ? html`last used ${timeAgo(key.lastUsedAt)}` : 'never used'}
     </p>
-    ${numbers(report)}
+    ${warningsOfKey(warnings)} ${numbers(report)}
     <section aria-labelledby="failures">
       <h2 id="failures">Recent failures</h2>
       <p class="quiet">

@@ -4,6 +4,7 @@ import { ApiKey } from '../../../entities/organization.ts';
 import { findKey } from '../../../keys/list.ts';
 import { readFailures, readUsage } from '../../../keys/usage-report.ts';
 import type { SettingsContext } from '../context.ts';
+import { warningsFor } from '../keys/key-warnings.ts';
 import { sendPage } from '../page.ts';
 import { idIn } from '../visit.ts';
 import { keyUsagePage, usagePage } from './usage-page.ts';
@@ -30,7 +31,8 @@ export function usageRoutes(router: Router, { guard, usage }: SettingsContext): 
       const key = await findKey(em, idIn(visit, 'key'));
       const report = await readUsage(em, { keyId: key.id });
       const failures = await readFailures(em, key.id);
-      sendPage(visit.response, keyUsagePage({ signed: visit.signed, report, key, failures }));
+      const warnings = (await warningsFor(visit)).filter((one) => one.key.id === key.id);
+      sendPage(visit.response, keyUsagePage({ signed: visit.signed, report, key, failures, warnings }));
     }),
   );
 }

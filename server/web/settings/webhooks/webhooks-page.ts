@@ -8,6 +8,7 @@ import { hiddenToken } from '../fields.ts';
 import { notice } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { needsTeam } from '../team-plan.ts';
 import { timeAgo } from '../time.ts';
 import { endpointFields, endpointPath, webhooksPath } from './endpoint-fields.ts';
 import type { Failure } from './endpoint-fields.ts';
@@ -59,11 +60,8 @@ export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoi
   return html`<span class="badge on">On</span>`;
 }
 
-function createSection({ signed: { organization }, endpoints, token, failure }: View): Html {
-  if (organization.plan !== 'team')
-    return html`<div class="notice plain">
-      <p>Webhooks need the Team plan. ${organization.name} is on the Free plan.</p>
-    </div>`;
+function createSection({ signed, endpoints, token, failure }: View): Html {
+  if (signed.organization.plan !== 'team') return needsTeam('Webhooks need', signed);
   if (endpoints.length >= maximumEndpoints)
     return html`<p class="notice plain">
       All ${maximumEndpoints} endpoints are in use. Remove one to create another.

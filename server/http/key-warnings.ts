@@ -1,0 +1,71 @@
+/** Tells admins by mail about keys that need their attention, in the background of a serving process. */
+import { createMailer } from '../accounts/mail.ts';
+import type { Mail, Mailer } from '../accounts/mail.ts';
+import { listOrganizations } from '../accounts/organizations.ts';
+import { createBackground } from '../database/background.ts';
+import type { Background } from '../database/background.ts';
+import type { Database } from '../database/orm.ts';
+import { forOrganization } from '../database/tenant.ts';
+import { Member } from '../entities/organization.ts';
+import type { Organization } from '../entities/organization.ts';
+import { claimWarnings, readWarnings, releaseWarnings } from '../keys/warnings.ts';
+import type { Warning } from '../keys/warnings.ts';
+import type { SettingsOptions } from '../web/settings/routes.ts';
+
+export const fifteenMinutesMs = 15 * 60_000;
+
+type Parts = { database: Database; baseUrl: () => string; onError: (error: unknown) => void };
+
+/** Without a mail server, the warnings are on the pages only. */
+export function mailWarnings(
+  parts: Parts,
+  { mail, everyMs = fifteenMinutesMs }: { mail: SettingsOptions['mail']; everyMs?: number | undefined },
+): Background {
+  const background = createBackground(parts.onError);
+  if (!mail) return background;
+  const mailer = createMailer(mail);
+  let looking = false;
+  background.every(everyMs, async () => {
+    if (looking) return;
+    looking = true;
+    try {
+      for (const organization of await listOrganizations(parts.database)) {
+        if (background.isClosing()) return;
+        if (organization.plan === 'team') await warnAdmins(parts, mailer, organization);
+      }
+    } finally {
+      looking = false;
+    }
+  });
+  return background;
+}
+
+async function warnAdmins(
+  { database, baseUrl, onError }: Parts,
+  mailer: Mailer,
+  organization: Organization,
+): Promise<void> {
+  const { em } = forOrganization(database, organization.id);
+  const warnings = await claimWarnings(em(), await readWarnings(em()));
+  if (warnings.length === 0) return;
+  const admins = await em().find(Member, { role: 'admin', removedAt: null });
+  let isTold = false;
+  for (const { email } of admins) {
+    const mail = warningMail(email, { organization, warnings, link: `${baseUrl()}/settings/api-keys` });
+    await mailer.send(mail).then(() => (isTold = true), onError);
+  }
+  if (!isTold) await releaseWarnings(em(), warnings);
+}
+
+type Facts = { organization: Organization; warnings: readonly Warning[]; link: string };
+
+const warningMail = (to: string, { organization: { name }, warnings, link }: Facts): Mail => ({
+  to,
+  subject: warnings.length === 1 ? `An API key of ${name} needs attention` : `API keys of ${name} need attention`,
+  text: `${warnings.map(({ sentence }) => `- ${sentence}`).join('\n')}
+
+The keys, and what each of them does:
+
+${link}
+`,
+});

@@ -1,0 +1,33 @@
+/** Notices keys that are at their limit for minutes: a tool that asks for more than it may, rather than a burst. */
+export type LimitedKey = { keyId: string; organizationId: string };
+
+const minutesInRow = 3;
+const mostKeys = 20_000;
+
+export type LimitWatch = {
+  /** A request of the key was over its limit. */
+  note(key: LimitedKey, nowMs: number): void;
+  /** The keys that were at their limit in three minutes, one after the other; each is given once. */
+  take(): LimitedKey[];
+};
+
+export function watchLimits(): LimitWatch {
+  const minutes = new Map<string, { minute: number; inRow: number }>();
+  let found = new Map<string, LimitedKey>();
+  return {
+    note({ keyId, organizationId }, nowMs) {
+      const minute = Math.floor(nowMs / 60_000);
+      const last = minutes.get(keyId);
+      if (last?.minute === minute) return;
+      const inRow = last?.minute === minute - 1 ? last.inRow + 1 : 1;
+      if (minutes.size >= mostKeys) minutes.clear();
+      minutes.set(keyId, { minute, inRow });
+      if (inRow >= minutesInRow) found.set(keyId, { keyId, organizationId });
+    },
+    take() {
+      const taken = [...found.values()];
+      found = new Map();
+      return taken;
+    },
+  };
+}

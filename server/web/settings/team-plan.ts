@@ -1,0 +1,19 @@
+/** What a page says that needs the Team plan, and where to ask for it. */
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import type { Signed } from './page.ts';
+
+/** `need`: `Webhooks need`. */
+export const needsTeam = (need: string, signed: Pick<Signed, 'organization' | 'planContact'>, more?: Html): Html =>
+  html`<div class="notice plain">
+    <p>${need} the Team plan. ${signed.organization.name} is on the Free plan. ${howToUpgrade(signed)}</p>
+    ${more}
+  </div>`;
+
+export const howToUpgrade = ({ organization, planContact }: Pick<Signed, 'organization' | 'planContact'>): Html => {
+  if (planContact === undefined)
+    return html`Ask the operator of this service to upgrade <code>${organization.slug}</code>. Changes apply
+      immediately.`;
+  const isUrl = /^https?:\/\/\S+$/.test(planContact);
+  return html`To upgrade: ${isUrl ? html`<a href="${planContact}">${planContact}</a>` : planContact}`;
+};

@@ -1,0 +1,135 @@
+/** Keys that need the attention of an admin: on the pages, and by mail. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { createUsageLog } from '../../server/keys/usage.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant, World } from '../world.ts';
+import { startMailServer } from './providers.ts';
+import { signIn, someone } from './visiting.ts';
+
+const server = await startMailServer();
+afterAll(() => server.close());
+
+const from = 'api@acme.example';
+const world = useWorld();
+const mailing = useWorld({ ownDatabase: true, mail: { url: server.url, from }, keyWarningsMs: 100 });
+const broken = useWorld({ ownDatabase: true, mail: { url: 'smtp://127.0.0.1:1', from }, keyWarningsMs: 100 });
+
+type Made = { id: string; name: string };
+
+async function keyNamed(where: World, tenant: Tenant, name: string): Promise<Made> {
+  await tenant.anotherKey(name);
+  const { rows } = await where.database.pool.query<{ id: string }>(
+    'select id from api_keys where organization_id = $1 and name = $2',
+    [tenant.organization.id, name],
+  );
+  return { id: rows[0]?.id ?? '', name };
+}
+
+const change = (where: World, { id }: Made, changes: string) =>
+  where.database.pool.query(`update api_keys set ${changes} where id = $1`, [id]);
+
+async function counted(where: World, tenant: Tenant, { id }: Made, counts: Record<string, number>): Promise<void> {
+  for (const [outcome, requests] of Object.entries(counts))
+    await where.database.pool.query(
+      `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
+       values ($1, $2, (now() at time zone 'utc')::date, 'listCustomers', $3, $4)`,
+      [tenant.organization.id, id, outcome, requests],
+    );
+}
+
+async function limitedIn(where: World, tenant: Tenant, { id }: Made, minutes: readonly number[]): Promise<void> {
+  let nowMs = 0;
+  const failed: unknown[] = [];
+  const usage = createUsageLog({ pool: where.database.pool, now: () => nowMs, onError: (error) => failed.push(error) });
+  for (const minute of minutes) {
+    nowMs = minute * 60_000;
+    const event = { keyId: id, organizationId: tenant.organization.id, operation: 'listItems', requestId: 'req_x' };
+    for (let count = 0; count < 5; count += 1) usage.record({ ...event, status: 429, code: 'rate_limited' });
+  }
+  await usage.close();
+  expect(failed).toEqual([]);
+}
+
+const warningsIn = (text: string) => [...text.matchAll(/<li>\s*(“[^<]+?)\s*<a/g)].map(([, sentence]) => sentence);
+
+describe('a key that needs attention', () => {
+  test('is named with the reason on the overview, under API Keys and on its own page, and no other key is', async () => {
+    const tenant = await world.organization();
+    const [failing, few, ended, limited, burst, unused, expiring] = await Promise.all(
+      ['Failing', 'Few', 'Ended', 'Limited', 'Burst', 'Unused', 'Expiring'].map((name) =>
+        keyNamed(world, tenant, name),
+      ),
+    );
+    if (!failing || !few || !ended || !limited || !burst || !unused || !expiring) throw new Error('Seven keys.');
+    await counted(world, tenant, failing, { client_error: 20, server_error: 1, success: 15, rate_limited: 7 });
+    await counted(world, tenant, few, { client_error: 19 });
+    await counted(world, tenant, burst, { client_error: 20, success: 20, rate_limited: 500 });
+    await change(world, ended, `revoked_at = now() - interval '10 minutes', last_used_at = now()`);
+    await limitedIn(world, tenant, limited, [7, 8, 9]);
+    await limitedIn(world, tenant, burst, [7, 8, 10]);
+    await change(world, unused, `created_at = now() - interval '91 days'`);
+    await change(world, expiring, `ends_at = now() + interval '5 days'`);
+    const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+
+    const visiting = await signIn(world, await someone(world, tenant));
+    const expected = [
+      expect.stringContaining(`“Expiring” stops working on ${day}.`),
+      '“Unused” has not been used for 90 days. Revoke it if no tool needs it.',
+      expect.stringContaining('“Limited” was at its limit of 100 requests a minute for several minutes.'),
+      expect.stringContaining('“Ended” was revoked, but a tool still uses it.'),
+      expect.stringContaining('“Failing” fails more than it succeeds: 21 of 36 requests since yesterday.'),
+    ];
+    for (const page of ['/settings/api-keys', '/settings/overview']) {
+      const found = warningsIn((await visiting.get(page)).text);
+      expect(found).toHaveLength(expected.length);
+      expect(found).toEqual(expect.arrayContaining(expected));
+    }
+    const pageOf = async ({ id }: Made) =>
+      (await visiting.get(`/settings/api-keys/${publicId('key', id)}`)).text.includes('class="notice warning"');
+    expect([await pageOf(ended), await pageOf(few)]).toEqual([true, false]);
+    const stranger = await signIn(world, await someone(world, await world.organization()));
+    expect(warningsIn((await stranger.get('/settings/api-keys')).text)).toEqual([]);
+  });
+
+  test('that ended long ago, or was used for the last time as it ended, is not', async () => {
+    const tenant = await world.organization();
+    const [old, just] = [await keyNamed(world, tenant, 'Old'), await keyNamed(world, tenant, 'Just')];
+    await change(world, old, `revoked_at = now() - interval '9 days', last_used_at = now() - interval '2 days'`);
+    await change(world, just, `revoked_at = now() - interval '30 seconds', last_used_at = now()`);
+    const visiting = await signIn(world, await someone(world, tenant));
+    expect(warningsIn((await visiting.get('/settings/api-keys')).text)).toEqual([]);
+  });
+});
+
+describe('mail about keys', () => {
+  const received = (email: string) => server.mails.filter(({ to }) => to.includes(email));
+
+  test('goes to every admin of the organization, once for a key and a reason', async () => {
+    const tenant = await mailing.organization({ name: 'Acme' });
+    const neighbor = await mailing.organization();
+    const member = await someone(mailing, tenant);
+    const [first, second] = [await keyNamed(mailing, tenant, 'CRM'), await keyNamed(mailing, tenant, 'Shop')];
+    await change(mailing, first, `ends_at = now() + interval '5 days'`);
+    await expect.poll(() => received(tenant.admin.email).length).toBe(1);
+    expect(received(tenant.admin.email)[0]?.text).toContain('Subject: An API key of Acme needs attention');
+    await change(mailing, second, `created_at = now() - interval '91 days'`);
+    await expect.poll(() => received(tenant.admin.email).length).toBe(2);
+    const [one = '', other = ''] = received(tenant.admin.email).map(({ text }) => text);
+    expect([one.includes('CRM'), one.includes('Shop'), other.includes('CRM'), other.includes('Shop')]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(other).toContain('/settings/api-keys');
+    expect([...received(member.email), ...received(neighbor.admin.email)]).toEqual([]);
+  });
+
+  test('that nobody got is tried again', async () => {
+    const tenant = await broken.organization();
+    await change(broken, await keyNamed(broken, tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
+    const failures = () => broken.log.filter(({ message }) => message === 'admins were not told about API keys').length;
+    await expect.poll(failures).toBeGreaterThan(1);
+  });
+});
