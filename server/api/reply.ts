@@ -30,19 +30,26 @@ export function created<Body extends { id: string; etag: string }>(body: Body, p
 /** A page of a list, with the link to the next page, from the texts of its records. */
 export function page<Body extends { data: readonly unknown[]; pagination: { nextUrl: string | null } }>(
   records: readonly string[],
-  rest: Omit<Body, 'data'>,
+  rest: Omit<Body, 'data'> & Pick<Body, 'pagination'>,
 ): Reply<200, Body, readonly string[]> {
   const separated = records.map((text, index) => (index === 0 ? text : `,${text}`));
-  const parsed = {
-    ...rest,
-    /** Over HTTP, only the text is needed: the objects are not kept until it is sent. */
-    get data(): unknown[] {
-      return records.map((text) => JSON.parse(text) as unknown);
-    },
-  };
   const text = ['{"data":[', ...separated, `],${JSON.stringify(rest).slice(1)}`];
   // What was serialized.
-  return { status: 200, body: parsed as unknown as Body, text, next: parsed.pagination.nextUrl };
+  const body = Object.assign(new Parsed(records), rest) as unknown as Body;
+  return { status: 200, body, text, next: rest.pagination.nextUrl };
+}
+
+/** Over HTTP, only the text is needed. A getter of each body's own would keep the texts until the next full collection. */
+class Parsed {
+  readonly #records: readonly string[];
+
+  constructor(records: readonly string[]) {
+    this.#records = records;
+  }
+
+  get data(): unknown[] {
+    return this.#records.map((text) => JSON.parse(text) as unknown);
+  }
 }
 
 /** Any other body, without an ETag. */

@@ -4,11 +4,11 @@
  * search. If a brief one takes long nevertheless, such as at a locked table, those behind it are sent once more, elsewhere.
  */
 import pg from 'pg';
-import type { Statement } from './statement.ts';
+import type { Sharing, Statement } from './statement.ts';
 
 type UnderWay = Pick<Statement<object>, 'repeat'>;
 /** A connection in use by brief statements. */
-type Shared = {
+type Shared = Sharing & {
   opened: Promise<pg.PoolClient>;
   client?: pg.PoolClient;
   /** In the order in which they were sent. */
@@ -56,7 +56,7 @@ export class StatementPool extends pg.Pool {
   #share<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
     const shared = this.#withRoom() ?? this.#open();
     shared.underWay.add(statement);
-    statement.onEnd = (error) => this.#leave(shared, statement, error);
+    statement.sharing = shared;
     const send = (client: pg.PoolClient) => {
       collect(shared, client);
       client.query(statement);
@@ -75,7 +75,14 @@ export class StatementPool extends pg.Pool {
 
   #open(): Shared {
     const opened = this.connect();
-    const shared: Shared = { opened, underWay: new Set(), hasMoved: true, isCollecting: false, isBroken: false };
+    const shared: Shared = {
+      opened,
+      underWay: new Set(),
+      hasMoved: true,
+      isCollecting: false,
+      isBroken: false,
+      end: (statement, error) => this.#leave(shared, statement, error),
+    };
     opened.then(
       (client) => (shared.client = client),
       () => undefined,

@@ -68,13 +68,18 @@ type Sending = pg.Connection & {
   submittedNamedStatements: Record<string, string>;
 };
 
+export type Sharing = {
+  /** Called once the server has finished with a statement, or never will; returns whether it is repeated. */
+  end(statement: Pick<Statement<object>, 'repeat'>, error?: Error): boolean;
+};
+
 /** Passed to a client's `query`, which calls its methods as the server responds. An unnamed one is not kept by the server. */
 export class Statement<Row extends object> {
   readonly text: string;
   readonly values: readonly unknown[];
   name: string;
-  /** Called once the server has finished with it, or never will; returns whether it is repeated. */
-  onEnd: (error?: Error) => boolean = () => false;
+  /** Whose connection it shares. A closure in its place would keep its rows until the next full collection. */
+  sharing: Sharing | undefined;
   readonly #parameters: (string | null)[];
   readonly #result = Promise.withResolvers<Row[]>();
   readonly #rows: Row[] = [];
@@ -131,12 +136,12 @@ export class Statement<Row extends object> {
   }
 
   handleError(error: Error): void {
-    if (!this.onEnd(error)) this.#result.reject(error);
+    if (!this.sharing?.end(this, error)) this.#result.reject(error);
   }
 
   handleReadyForQuery(): void {
     this.#result.resolve(this.#rows);
-    this.onEnd();
+    this.sharing?.end(this);
   }
 
   handleCommandComplete(): void {}

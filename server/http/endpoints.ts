@@ -72,20 +72,22 @@ async function send(
   }
   headers['Content-Type'] = 'application/json; charset=utf-8';
   const pieces = typeof text === 'string' ? [text] : text;
-  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const isShort = pieces.reduce((sum, piece) => sum + piece.length, 0) <= atOnce;
+  const parts = isShort ? [pieces.join('')] : pieces;
+  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   headers['Content-Length'] = length;
   if (location !== undefined) headers.Location = baseUrl + location;
   if (next) headers.Link = `<${next}>; rel="next"`;
   if (replayed) headers['Idempotency-Replayed'] = 'true';
   response.writeHead(status, headers);
   // Node sends no body in response to HEAD.
-  if (length <= atOnceBytes || response.req.method === 'HEAD') response.end(pieces.join(''));
-  else await sendEach(response, pieces);
+  if (isShort || response.req.method === 'HEAD') response.end(parts[0]);
+  else await sendEach(response, parts);
   return status;
 }
 
-/** What is longer is sent as fast as it is read, so that only a little of it is copied at a time. */
-const atOnceBytes = 256 * 1024;
+/** In characters. What is longer is sent as fast as it is read, so that only a little of it is copied at a time. */
+const atOnce = 256 * 1024;
 /** Nobody reads it any more. */
 const idleMs = 30_000;
 

@@ -141,7 +141,7 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
     );
   }
   for (const [name, related] of Object.entries(selection.many)) {
-    columns.push(`${arrayOf(em.getMetadata(related.entity), related, column)} as "${name}"`);
+    columns.push(`${arrayOf(em.getMetadata(related.entity), related, column)} as "${textOf(name)}"`);
   }
   return {
     columns: columns.join(', '),
@@ -165,17 +165,20 @@ function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compile
     from ${meta.tableName} m where ${sameOrganization('m', meta, related, column)})`;
 }
 
+const textOf = (name: string) => `${name}.text`;
+
+/** By their prototype, because a getter of each row's own would keep the row until the next full collection. */
 function withNames(many: Relations): Compiled['toRow'] {
-  const lists = Object.entries(many);
-  return (read) => {
-    for (const [name, { properties }] of lists) {
+  const lists = Object.entries(many).map(([name, { properties }]) => {
+    function get(this: object) {
       // As arrayOf() writes it.
-      const text = Reflect.get(read, name) as string;
-      const get = () => (JSON.parse(text) as unknown[][]).map(named(properties));
-      Object.defineProperty(read, name, { enumerable: true, get });
+      const text = Reflect.get(this, textOf(name)) as string;
+      return (JSON.parse(text) as unknown[][]).map(named(properties));
     }
-    return read;
-  };
+    return [name, { get }] as const;
+  });
+  const prototype = Object.defineProperties({}, Object.fromEntries(lists));
+  return (read) => (lists.length === 0 ? read : Object.setPrototypeOf(read, prototype));
 }
 
 const named = (properties: readonly string[]) => (values: readonly unknown[]) => {
