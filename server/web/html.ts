@@ -8,6 +8,9 @@ export class Html {
   }
 }
 
+/** How the service is named on its pages. */
+export const serviceName = 'Proposal API';
+
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

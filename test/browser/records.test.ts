@@ -1,4 +1,5 @@
 /** Customers, proposals and items, looked at by somebody who does not program. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { someone } from '../settings/visiting.ts';
 import { proposal } from '../records.ts';
@@ -44,6 +45,9 @@ describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => 
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.getByRole('link', { name: 'Clear' }).waitFor();
     await expectSound(page);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download the customers of this search' }).click();
+    expect(await readFile(await (await downloading).path(), 'utf8')).toContain('Alfreds Futterkiste');
     await page.getByRole('link', { name: 'Alfreds Futterkiste' }).click();
     await page.getByText('Obere Str. 57').first().waitFor();
     await expectSound(page);

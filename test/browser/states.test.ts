@@ -20,6 +20,9 @@ const world = useWorld({ ownDatabase: true, uploadFolder, singleSignOn });
 const screen = useBrowser();
 afterAll(() => rm(uploadFolder, { recursive: true, force: true }));
 
+/** What this needs of the browser's types. */
+type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: object): { outlineStyle: string } } } };
+
 type Scene = { tenant: Tenant; admin: Member; page: Page };
 
 async function scene(options: Parameters<typeof world.organization>[0] = {}): Promise<Scene> {
@@ -110,6 +113,27 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByRole('link', { name: 'Remove Mara Ellison' }).click();
     await page.getByRole('button', { name: 'Remove member' }).click();
     await page.getByRole('alert').waitFor();
+    await expectSound(page);
+  });
+
+  test('keys that need attention are named, and a focused link is outlined in forced colors', async () => {
+    const { tenant, page } = await scene();
+    await sql(`update api_keys set created_at = now() - interval '91 days' where organization_id = $1`, [
+      tenant.organization.id,
+    ]);
+    for (const path of ['overview', 'api-keys']) {
+      await show(page, path);
+      await page.getByRole('heading', { name: 'Needs attention' }).waitFor();
+      await expectSound(page);
+    }
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('link', { name: 'Skip to the content' });
+    expect(
+      await skip.evaluate((link: Styled) => link.ownerDocument.defaultView.getComputedStyle(link).outlineStyle),
+    ).toBe('solid');
+    await page.getByRole('link', { name: 'Look at the key' }).click();
+    await page.getByText('has not been used for 90 days').waitFor();
     await expectSound(page);
   });
 

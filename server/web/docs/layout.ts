@@ -1,6 +1,6 @@
 /** The frame of every page: head, search, navigation, the headings on the page, and where to go next. */
 import type { Assets } from './assets.ts';
-import { html, Html } from '../html.ts';
+import { html, Html, serviceName } from '../html.ts';
 import { groups, guides, siteTitle } from './guides.ts';
 import { rootOf } from './markdown.ts';
 import type { Section } from './markdown.ts';
@@ -55,7 +55,10 @@ export function framePage(page: Page, { baseUrl, assets }: Frame): string {
       <body>
         <a class="skip" href="#content">Skip to the content</a>
         <header>
-          <a href="${root}/docs">${siteTitle}</a>
+          <a class="brand" href="${root}/docs"
+            ><img src="${root}/favicon.ico" width="24" height="24" alt="" /><strong>${serviceName}</strong>
+            <span>Docs</span></a
+          >
           <form role="search" action="${root}/docs/search">
             <input
               type="search"
@@ -66,6 +69,7 @@ export function framePage(page: Page, { baseUrl, assets }: Frame): string {
               aria-label="Search the documentation"
             />
           </form>
+          <a href="${root}/settings">Settings</a>
         </header>
         <details class="menu">
           <summary>Menu</summary>

@@ -2,7 +2,7 @@
 import type { Response } from 'express';
 import type { Visitor } from '../../accounts/sign-in.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
-import { html } from '../html.ts';
+import { html, serviceName } from '../html.ts';
 import type { Html } from '../html.ts';
 import { assetPaths } from './assets.ts';
 import { hiddenToken } from './fields.ts';
@@ -40,8 +40,6 @@ const sections = {
   '/settings/account': 'Account',
 } as const;
 export type Section = keyof typeof sections;
-
-const serviceName = 'Proposal API';
 
 const policy = contentSecurityPolicy({ 'form-action': "'self'" });
 const policyOfChanging = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });

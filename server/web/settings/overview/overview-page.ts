@@ -83,8 +83,8 @@ function newestSection(kind: RecordKind, data: Listed['data'] | undefined): Html
   const { name, label } = kind;
   const titles = data.map((record) => {
     // The operation's response has the type that the kind's own row takes.
-    const [title = ''] = kind.row(record as never);
-    return html`<li><a href="${recordPath(name, record.id)}">${title}</a></li>`;
+    const [title = '', more] = kind.row(record as never);
+    return html`<li><a href="${recordPath(name, record.id)}">${title}</a> ${name === 'proposals' && more}</li>`;
   });
   return html`<section aria-labelledby="new-${name}">
     <h2 id="new-${name}">New ${label.toLowerCase()}</h2>

@@ -23,15 +23,13 @@ export function usageChart({ days, total }: UsageReport): Html {
   const bars = days.map(({ day, tally }, index) =>
     bar({ day, tally }, { x: size.left + index * step, width: step - 4, top }),
   );
-  const last = days.at(-1)?.day ?? '';
   return html`<figure class="chart">
     <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="chart-title">
       <title id="chart-title">
         Requests by day over ${days.length} days, ${count(sum(total))} in all. The table below has the numbers.
       </title>
       ${[0, top / 2, top].map((value) => gridLine(value, top))} ${bars}
-      <text x="${size.left}" y="${size.height - 6}">${dayOf(days[0]?.day ?? last)}</text>
-      <text x="${size.width}" y="${size.height - 6}" text-anchor="end">${dayOf(last)}</text>
+      ${days.map(({ day }, index) => (days.length - 1 - index) % 7 === 0 && dayLabel(day, size.left + (index + 0.5) * step))}
     </svg>
     <figcaption>
       ${outcomes.map((outcome) => html`<span class="key-of ${outcome}">${outcomeLabels[outcome]}</span> `)}
@@ -60,6 +58,12 @@ function bar(
   });
   return html`<g><title>${dayOf(day)}: ${count(sum(tally))}</title>${pieces}</g>`;
 }
+
+/** Once a week, up to the last day. */
+const dayLabel = (day: string, x: number): Html =>
+  html`<text x="${fixed(Math.min(x, size.width - 44))}" y="${size.height - 6}" text-anchor="middle">
+    ${dayOf(day).replace(/ \d+$/, '')}
+  </text>`;
 
 function gridLine(value: number, top: number): Html {
   const y = fixed(size.top + plotHeight - (value / top) * plotHeight);

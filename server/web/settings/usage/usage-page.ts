@@ -96,11 +96,13 @@ const tallyTable = (label: string, head: string, rows: { head: Html | string; ta
     heads: [head, ...outcomes.map((outcome) => outcomeLabels[outcome]), 'All'],
     rows: rows.map((row) => ({
       head: row.head,
-      cells: [...outcomes.map((outcome) => count(row.tally[outcome])), count(sum(row.tally))],
+      cells: [...outcomes.map((outcome) => number(row.tally[outcome])), count(sum(row.tally))],
     })),
     empty: 'There were no requests.',
     isNumeric: true,
   });
+
+const number = (value: number): Html | string => (value === 0 ? html`<span class="zero">0</span>` : count(value));
 
 const failureTable = (groups: FailureGroup[]): Html =>
   recordTable({
