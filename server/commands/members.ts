@@ -1,5 +1,6 @@
 import { text as textOf } from 'node:stream/consumers';
 import { Argument, Option } from '@commander-js/extra-typings';
+import { createMailer, invitation, mailOptions } from '../accounts/mail.ts';
 import { addMember, changeRole, listMembers, removeMember } from '../accounts/members.ts';
 import { passwordProblem } from '../accounts/passwords.ts';
 import { readSignInReady } from '../accounts/credentials.ts';
@@ -9,14 +10,14 @@ import { readConfig, UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { Member, roles } from '../entities/organization.ts';
+import { Member, Organization, roles } from '../entities/organization.ts';
 import type { Role } from '../entities/organization.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
 import { organizationCommand } from './acting.ts';
 import { jsonOption, organizationBySlug, print, printList, printTable, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
-import { say, sayJson } from './terminal.ts';
+import { say, sayJson, warn } from './terminal.ts';
 
 const passwordOption = () => new Option('--password-stdin', 'read the password from the first line of standard input');
 
@@ -89,8 +90,12 @@ type NewMember = Access & { organization: string; email: string; name: string; r
 async function add({ organization: slug, passwordStdin, json, ...fields }: NewMember): Promise<void> {
   const typed = passwordStdin ? await readPassword() : undefined;
   await withDatabase(async (database) => {
-    const member = await addMember(database, await organizationBySlug(database, slug), fields);
-    printWithLink(member, await giveAccess(database, member, typed), json);
+    const organization = await organizationBySlug(database, slug);
+    await checkPassword(typed, [fields.email, fields.name, organization.name]);
+    const member = await addMember(database, organization, fields);
+    const link = await giveAccess(database, member, typed);
+    printWithLink(member, link, json);
+    if (link !== null) await sendInvitation(member, { organization: organization.name, link });
   });
 }
 
@@ -98,6 +103,8 @@ async function password(email: string, { passwordStdin, json }: Access): Promise
   const typed = passwordStdin ? await readPassword() : undefined;
   await withDatabase(async (database) => {
     const { member, em } = await memberByEmail(database, email);
+    const organization = await em.findOneOrFail(Organization, { id: member.organizationId });
+    await checkPassword(typed, [email, member.name, organization.name]);
     const link = await giveAccess(database, member, typed);
     const action = link === null ? 'password_changed' : 'password_link_issued';
     await writeEvent(em, { action, memberId: null, subjectId: member.id });
@@ -157,7 +164,27 @@ function printWithLink(member: Member, passwordLink: string | null, json: boolea
 
 async function readPassword(): Promise<string> {
   const [line = ''] = (await textOf(process.stdin)).split(/\r?\n/, 1);
-  const problem = await passwordProblem(line);
-  if (problem) throw new UsageError(`The password on standard input cannot be used. ${problem}`);
   return line;
+}
+
+/** `known`: what others know about the member. */
+async function checkPassword(typed: string | undefined, known: readonly string[]): Promise<void> {
+  const problem = typed === undefined ? undefined : await passwordProblem(typed, known);
+  if (problem) throw new UsageError(`The password on standard input cannot be used. ${problem}`);
+}
+
+/** The link is printed in any case: mail may fail. */
+async function sendInvitation(
+  { email }: Member,
+  { organization, link }: { organization: string; link: string },
+): Promise<void> {
+  const options = mailOptions(readConfig());
+  if (!options) return;
+  const facts = { organization, inviter: 'The operator of this service', link, hours: linkHours };
+  await createMailer(options)
+    .send(invitation(email, facts))
+    .then(
+      () => warn(`The link was also sent to ${email}.`),
+      (error: unknown) => warn(`The link could not be sent to ${email}: ${String(error)}`),
+    );
 }

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { mailOptions } from '../accounts/mail.ts';
 import type { Config } from '../config.ts';
 import { hasOthers, openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
@@ -176,10 +177,9 @@ async function openLimiter({ REDIS_URL: url }: Config) {
 
 /** Mail and single sign-on, if they are configured. */
 function settingsOptions(config: Config): SettingsOptions {
-  const { SMTP_URL, MAIL_FROM, PUBLIC_URL, OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config;
-  const host = PUBLIC_URL ? new URL(PUBLIC_URL).hostname : 'localhost';
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = config;
   return {
-    ...(SMTP_URL && { mail: { url: SMTP_URL, from: MAIL_FROM ?? `Proposal API <no-reply@${host}>` } }),
+    mail: mailOptions(config),
     ...(OIDC_ISSUER &&
       OIDC_CLIENT_ID &&
       OIDC_CLIENT_SECRET && {

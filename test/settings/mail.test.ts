@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
+import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
 import { startMailServer } from './providers.ts';
 import { password, signIn, someone, unknownEmail, visit } from './visiting.ts';
@@ -42,6 +43,43 @@ describe('an invitation', () => {
     expect(invited.text).toContain('We could not email it');
     expect((await visit(broken.url).get(linkIn(invited.text) ?? '')).status).toBe(200);
     expect(JSON.stringify(broken.log)).toContain('ECONNREFUSED');
+  });
+});
+
+describe('members add', () => {
+  const add = (where: World, slug: string, email: string, variables: NodeJS.ProcessEnv, typed?: string) =>
+    runCommand(
+      `members add --organization ${slug} --email ${email} --role member --name JoKimberley${typed === undefined ? '' : ' --password-stdin'}`.split(
+        ' ',
+      ),
+      { DATABASE_URL: inject('databaseUrl'), PUBLIC_URL: where.url, ...variables },
+      typed,
+    );
+
+  test('sends the link where there is a mail server, and prints it in any case', async () => {
+    const { slug } = (await world.organization({ name: 'Acme' })).organization;
+    const email = unknownEmail();
+    const { status, out, err } = await add(world, slug, email, { SMTP_URL: server.url });
+    expect([status, err.trim()]).toEqual([0, `The link was also sent to ${email}.`]);
+    const [sent] = received(email);
+    expect(sent?.text).toContain('Subject: The operator of this service invited you to Acme');
+    expect(linkIn(out)).toBeDefined();
+    expect(linkIn(sent?.text)).toBe(linkIn(out));
+
+    const other = unknownEmail();
+    const failed = await add(world, slug, other, { SMTP_URL: 'smtp://127.0.0.1:1' });
+    expect([failed.status, linkIn(failed.out) !== undefined]).toEqual([0, true]);
+    expect(failed.err).toContain(`The link could not be sent to ${other}: Error: connect ECONNREFUSED`);
+  });
+
+  test('rejects a password that others could guess from the name or the organization', async () => {
+    const { slug } = (await world.organization({ name: 'Larkmoor' })).organization;
+    const email = unknownEmail();
+    for (const guessable of ['JoKimberley1!', 'larkmoor2026!', email]) {
+      const { status, err } = await add(world, slug, email, {}, guessable);
+      expect([guessable, status === 0, err]).toEqual([guessable, false, expect.stringContaining('cannot be used')]);
+    }
+    expect((await add(world, slug, email, {}, password)).status).toBe(0);
   });
 });
 

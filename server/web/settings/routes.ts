@@ -2,6 +2,7 @@
 import express, { Router } from 'express';
 import { knownDevices } from '../../accounts/known-devices.ts';
 import { createMailer } from '../../accounts/mail.ts';
+import type { MailOptions } from '../../accounts/mail.ts';
 import { createSignIns } from '../../accounts/sign-in.ts';
 import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
@@ -27,7 +28,7 @@ import { webhookRoutes } from './webhooks/webhook-routes.ts';
 /** What the operator may configure beside the rest of the service. */
 export type SettingsOptions = {
   /** A mail server, as `smtp://…`, and who its mail is from. */
-  mail?: { url: string; from: string } | undefined;
+  mail?: MailOptions | undefined;
   singleSignOn?: Provider | undefined;
 };
 
