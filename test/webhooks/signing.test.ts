@@ -15,6 +15,26 @@ const body = JSON.stringify({
   data: { name: 'Zoë €' },
 });
 
+/** What the reference libraries of Standard Webhooks for other languages test themselves with. */
+const published = [
+  {
+    languages: 'Python, Go, Java, PHP, C# and Ruby',
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1_614_265_330,
+    body: '{"test": 2432232314}',
+    signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  },
+  {
+    languages: 'Rust',
+    secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+    id: 'msg_27UH4WbU6Z5A5EzD8u03UvzRbpk',
+    timestamp: 1_649_367_553,
+    body: '{"email":"test@example.com","username":"test_user"}',
+    signature: 'v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=',
+  },
+];
+
 function signed(secrets: readonly string[], sent = body, at = timestamp): Record<string, string> {
   return {
     'webhook-id': id,
@@ -38,6 +58,20 @@ describe('a signed request', () => {
   test('has the signature that the reference library computes', () => {
     const secret = newSecret();
     expect(signed([secret])['webhook-signature']).toBe(new Webhook(secret).sign(id, now, body));
+  });
+
+  test.each(published)('of the tests of the libraries for $languages is the same, and verified', async (vector) => {
+    const { secret, signature, ...message } = vector;
+    expect(signaturesOf([secret], message)).toBe(signature);
+    const headers = {
+      'webhook-id': message.id,
+      'webhook-timestamp': String(message.timestamp),
+      'webhook-signature': signature,
+    };
+    const sentAt = { now: new Date(message.timestamp * 1000) };
+    expect(await unwrapWebhook(message.body, headers, secret, sentAt)).toEqual(JSON.parse(message.body));
+    const changed = unwrapWebhook(`${message.body} `, headers, secret, sentAt);
+    await expect(changed).rejects.toThrow(WebhookVerificationError);
   });
 
   test('is accepted as text and as bytes, with Headers and with the headers of Node', async () => {
