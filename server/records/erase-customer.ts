@@ -43,6 +43,10 @@ export function eraseCustomer(tenant: Tenant, id: string, memberId: string | nul
     const changes = erasedFrom(customerErasure, stored, redaction);
     const erasedAt = await timeOf(scope);
     await updateLocked(scope, customerTable, exactly('id', id), () => ({ ...changes, erasedAt }));
+    // It waits for what an admin is changing in the organization, which may wait for a delivery in its turn.
+    const event = { kind: 'change', action: 'customer_erased', memberId, detail: publicId('customer', id) } as const;
+    const { into, parameters, values } = tableIn(scope, AuditEvent).insert;
+    await scope[statements].query(`${into} values (${parameters})`, values(completed(scope, AuditEvent, event)));
     if (stored.externalId !== null) await keepErasedExternalId(scope, id, stored.externalId);
     await eraseInProposals(scope, id, new Redaction(names, words));
     await eraseInDeliveries(scope, id, redaction);
@@ -50,9 +54,6 @@ export function eraseCustomer(tenant: Tenant, id: string, memberId: string | nul
     const mentions = 'detail ilike any($2) or previous ilike any($2)';
     await eraseWhere(scope, { entity: AuditEvent, erasure: auditErasure }, redaction, mentions, [redaction.patterns]);
     await eraseInUploads(scope, redaction, erasedAt);
-    const event = { kind: 'change', action: 'customer_erased', memberId, detail: publicId('customer', id) } as const;
-    const { into, parameters, values } = tableIn(scope, AuditEvent).insert;
-    await scope[statements].query(`${into} values (${parameters})`, values(completed(scope, AuditEvent, event)));
     return true;
   });
 }

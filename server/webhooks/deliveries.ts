@@ -2,12 +2,22 @@
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { types } from '../database/prepared.ts';
+import { executeIn } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { organizationOf } from '../entities/owned.ts';
 import type { DeliveryState } from '../entities/webhook.ts';
 import { logDays, retryDays } from './retry.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 /** The organization's id and the endpoint's. */
 export type Target = { organizationId: string; id: string };
+
+/**
+ * The deliveries that meet the condition, locked in the order of their ids, as an erasure locks them: two statements that
+ * change several of them would otherwise wait for each other.
+ */
+const locked = (condition: string) => `id = any(array(select l.id from webhook_deliveries l
+  where l.organization_id = $1 and ${condition} order by l.id for update))`;
 
 export type NewDelivery = {
   id: string;
@@ -37,17 +47,20 @@ const insert = `insert into webhook_deliveries
 /** An endpoint that pauses after failures is not woken. */
 const wake = `update webhook_endpoints set wakes = wakes + 1,
     due_at = case when failures > 0 and due_at is not null then due_at else now() end
-  where organization_id = $1 and id = any($2)`;
+  where organization_id = $1 and id = any($2) returning id`;
 
+/** Locks the endpoints first, as the removal of one does, and adds nothing to one that is gone. */
 export async function addDeliveries(
   client: Client,
   organizationId: string,
   { foundAt, deliveries }: { foundAt: string; deliveries: NewDelivery[] },
 ): Promise<void> {
-  const list = JSON.stringify(deliveries);
+  const wanted = [...new Set(deliveries.map(({ endpointId }) => endpointId))];
+  const woken = await client.query<{ id: string }>(wake, [organizationId, wanted]);
+  const present = new Set(woken.rows.map(({ id }) => id));
+  const list = JSON.stringify(deliveries.filter(({ endpointId }) => present.has(endpointId)));
   await client.query(replaceOlder, [organizationId, list]);
   await client.query(insert, [organizationId, list, foundAt]);
-  await client.query(wake, [organizationId, [...new Set(deliveries.map(({ endpointId }) => endpointId))]]);
 }
 
 export type Claimed = {
@@ -62,12 +75,12 @@ export type Claimed = {
 
 /** The first due event of each record, up to `limit`: of one record, nothing is sent before what happened earlier. */
 const claim = `update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, attempted_at = $3
-  where d.organization_id = $1 and d.id = any(array(
+  where d.organization_id = $1 and d.${locked(`l.state = 'pending' and l.id = any(array(
     select c.id from webhook_deliveries c where c.organization_id = $1 and c.endpoint_id = $2 and c.state = 'pending'
       and c.due_at <= $3 and not exists (
         select from webhook_deliveries e where e.organization_id = $1 and e.record_id = c.record_id and e.endpoint_id = $2
           and e.state in ('pending', 'sending') and (e.found_at, e.id) < (c.found_at, c.id))
-    order by c.due_at, c.id limit $4))
+    order by c.due_at, c.id limit $4))`)}
   returning d.id, d.type, d.record_id as "recordId", d.happened_at as "happenedAt", d.found_at as "foundAt", d.attempts,
     d.request`;
 
@@ -84,8 +97,8 @@ export async function claimDue(
  * What a process was sending that died or lost its lease: it is sent again. It was claimed when the lease was renewed, so
  * nothing can still be on its way once it is older than a lease.
  */
-const recover = `update webhook_deliveries set state = 'pending' where organization_id = $1 and endpoint_id = $2
-  and state = 'sending' and attempted_at <= now() - make_interval(secs => $3)`;
+const recover = `update webhook_deliveries set state = 'pending' where organization_id = $1
+  and ${locked(`l.endpoint_id = $2 and l.state = 'sending' and l.attempted_at <= now() - make_interval(secs => $3)`)}`;
 
 export const recoverDeliveries = (client: Client, { organizationId, id }: Target, leaseSeconds: number) =>
   client.query(recover, [organizationId, id, leaseSeconds]);
@@ -94,7 +107,7 @@ export const recoverDeliveries = (client: Client, { organizationId, id }: Target
 export const unclaim = (client: Client, { organizationId }: Target, ids: string[]) =>
   client.query(
     `update webhook_deliveries set state = 'pending', attempts = attempts - 1
-     where organization_id = $1 and id = any($2) and state = 'sending'`,
+     where organization_id = $1 and ${locked("l.id = any($2) and l.state = 'sending'")}`,
     [organizationId, ids],
   );
 
@@ -116,26 +129,29 @@ const write = `update webhook_deliveries d set state = r.state, due_at = coalesc
     duration_ms = r."durationMs", error = r.error, request = r.request, response = r.response
   from json_to_recordset($2::json) as r(id uuid, attempts int, state text, "dueAt" timestamptz, status int, "durationMs" int,
     error text, request text, response text)
-  where d.organization_id = $1 and d.id = r.id and d.state = 'sending' and d.attempts = r.attempts`;
+  where d.organization_id = $1 and d.id = r.id and d.state = 'sending' and d.attempts = r.attempts
+    and d.${locked('l.id = any($3)')}`;
 
 /** Later events of the record wait for the one that failed. */
 const postpone = `update webhook_deliveries d set due_at = r."dueAt"
   from json_to_recordset($3::json) as r("recordId" uuid, "dueAt" timestamptz)
   where d.organization_id = $1 and d.endpoint_id = $2 and d.record_id = r."recordId" and d.state = 'pending'
-    and d.due_at < r."dueAt"`;
+    and d.due_at < r."dueAt"
+    and d.${locked("l.endpoint_id = $2 and l.record_id = any($4) and l.state = 'pending'")}`;
 
 export async function writeResults(
   client: Client,
   { organizationId, id }: Target,
   results: readonly Result[],
 ): Promise<void> {
-  await client.query(write, [organizationId, JSON.stringify(results)]);
+  await client.query(write, [organizationId, JSON.stringify(results), results.map((result) => result.id)]);
   const waiting = results.filter(({ state }) => state === 'pending');
-  if (waiting.length > 0) await client.query(postpone, [organizationId, id, JSON.stringify(waiting)]);
+  const records = waiting.map(({ recordId }) => recordId);
+  if (waiting.length > 0) await client.query(postpone, [organizationId, id, JSON.stringify(waiting), records]);
 }
 
-const release = `update webhook_deliveries set due_at = $3
-  where organization_id = $1 and endpoint_id = $2 and state = 'pending' and due_at > $3`;
+const release = `update webhook_deliveries set due_at = $3 where organization_id = $1
+  and ${locked("l.endpoint_id = $2 and l.state = 'pending' and l.due_at > $3")}`;
 
 /** The endpoint works again: what waits for its next attempt is due at once. */
 export const releaseWaiting = (client: Client, { organizationId, id }: Target, now: string) =>
@@ -159,9 +175,11 @@ export async function nextDue(
 
 const giveUp = `update webhook_deliveries set state = 'failed',
     error = coalesce(error, 'It could not be delivered within ${retryDays} days.')
-  where organization_id = $1 and endpoint_id = $2 and state = 'pending' and found_at < now() - interval '${retryDays} days'`;
-const remove = `delete from webhook_deliveries
-  where organization_id = $1 and endpoint_id = $2 and found_at < now() - interval '${logDays} days'`;
+  where organization_id = $1 and ${locked(
+    `l.endpoint_id = $2 and l.state = 'pending' and l.found_at < now() - interval '${retryDays} days'`,
+  )}`;
+const remove = `delete from webhook_deliveries where organization_id = $1
+  and ${locked(`l.endpoint_id = $2 and l.found_at < now() - interval '${logDays} days'`)}`;
 
 /**
  * Gives up what could not be delivered in time, and removes what is too old to be sent again. One endpoint after another:
@@ -174,3 +192,9 @@ export async function expireDeliveries(pool: pg.Pool): Promise<void> {
   for (const { organizationId, id } of endpoints)
     for (const text of [giveUp, remove]) await pool.query(text, [organizationId, id]);
 }
+
+/** Locks the deliveries of an endpoint, or those in a state, before they are changed. */
+export const lockDeliveries = (em: ScopedEntityManager, endpointId: string, state?: DeliveryState): Promise<object[]> =>
+  executeIn(em, lockAll, [organizationOf(em), endpointId, state ?? null]);
+const lockAll = `select count(*) from (select from webhook_deliveries where organization_id = ? and endpoint_id = ?
+  and state = coalesce(?, state) order by id for update) l`;

@@ -17,6 +17,7 @@ import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
 import type { Seal } from './seal.ts';
 import { newSecret } from './sign.ts';
+import { lockDeliveries } from './deliveries.ts';
 
 export const maximumEndpoints = 10;
 const longestUrl = 2000;
@@ -93,10 +94,11 @@ export const switchEndpoint = (
   audited(em, actor, { action: on ? 'webhook_switched_on' : 'webhook_switched_off' }, async (inner) => {
     const organization = await requireAdmin(inner, actor, 'manage webhooks');
     if (on && organization.plan !== 'team') throw new Problem('plan', { sentence: 'Webhooks need the Team plan.' });
+    const now = on ? await startOf(inner, actor) : null;
+    // Before the endpoint is locked, as a look does.
+    if (now !== null) await watch(inner, now);
     const endpoint = await lockEndpoint(inner, id);
     if (on === (endpoint.activeSince !== null)) return { value: endpoint };
-    const now = on ? await startOf(inner, actor) : null;
-    if (now !== null) await watch(inner, now);
     Object.assign(endpoint, unleased, {
       activeSince: now,
       offReason: null,
@@ -136,6 +138,7 @@ export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string
   audited(em, actor, { action: 'webhook_removed' }, async (inner) => {
     await requireAdmin(inner, actor, 'manage webhooks');
     const endpoint = await lockEndpoint(inner, id);
+    await lockDeliveries(inner, id);
     await inner.nativeDelete(WebhookDelivery, { endpointId: id });
     inner.remove(endpoint);
     return { value: endpoint, detail: endpoint.name };

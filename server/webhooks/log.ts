@@ -5,6 +5,7 @@ import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
+import { lockDeliveries } from './deliveries.ts';
 import { audited, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
 
 export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
@@ -68,6 +69,7 @@ export const resendFailed = (
 ): Promise<number> =>
   audited(em, actor, { action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
+    await lockDeliveries(inner, id, 'failed');
     const where = { endpointId: id, state: 'failed', foundAt: { $gte: since } } as const;
     const count = await inner.nativeUpdate(WebhookDelivery, where, again(now));
     return { value: count, detail: `${endpoint.name}, since ${since}` };

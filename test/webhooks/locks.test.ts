@@ -1,0 +1,149 @@
+/** What changes deliveries waits for what else does, and never each for the other. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { migrate } from '../../server/database/migrate.ts';
+import { openDatabase } from '../../server/database/orm.ts';
+import type { Database } from '../../server/database/orm.ts';
+import { forOrganization } from '../../server/database/tenant.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
+import { eraseCustomer } from '../../server/records/erase-customer.ts';
+import {
+  claimDue,
+  expireDeliveries,
+  recoverDeliveries,
+  releaseWaiting,
+  unclaim,
+  writeResults,
+} from '../../server/webhooks/deliveries.ts';
+import type { Target } from '../../server/webhooks/deliveries.ts';
+import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
+import { lookAt } from '../../server/webhooks/find.ts';
+import { resendFailed } from '../../server/webhooks/log.ts';
+import { emptyDatabase, issueKeys } from '../faults/service.ts';
+import { parts } from './scene.ts';
+
+let database: Database;
+let drop: () => Promise<void>;
+
+// Nothing is delivered here: each step is the test's own.
+beforeAll(async () => {
+  const empty = await emptyDatabase();
+  ({ drop } = empty);
+  database = await openDatabase({ url: empty.url });
+  await migrate(database);
+});
+afterAll(async () => {
+  await database.orm.close();
+  await drop();
+});
+
+const customers = `insert into customers (organization_id, id, type, name, tags, metadata, status, name_key, name_search, search, tokens, created_at)
+  select $1, id, 'person', 'Ann', '{}', '{}', 'active', 'ann', 'ann', 'ann', '[]', '2020-01-01' from unnest($2::uuid[]) id`;
+const proposals = `insert into proposals (organization_id, id, customer_id, number, title, status, status_changed_at, currency,
+    subtotal, discount_total, tax_total, total, line_item_count, metadata, search)
+  select $1, id, $2, right(id::text, 20), 'T', 'draft', now(), 'USD', 0, 0, 0, 0, 0, '{}', '' from unnest($3::uuid[]) id`;
+const deliveries = `insert into webhook_deliveries
+    (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at, attempts, attempted_at)
+  select $1, d.id, $2, 'customer.updated', record, now(), now() - interval '31 days' * $6, $5, now(), 1,
+    now() - interval '1 hour'
+  from unnest($3::uuid[], $4::uuid[]) with ordinality as d (id, record, position) order by position`;
+
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** An endpoint, and deliveries of a customer and its two proposals that were stored in another order than that of their ids. */
+async function scene({ state = 'pending', age = 0 } = {}) {
+  const { organization, admin } = await issueKeys(database, 1);
+  const { em } = forOrganization(database, organization.id);
+  const fields = { name: 'E', url: 'http://127.0.0.1/', events: ['customer.updated'] };
+  const { endpoint } = await createEndpoint(em(), admin, fields, parts);
+  const records = [uuidv7(), uuidv7(), uuidv7()];
+  const [customerId = ''] = records;
+  const ids = [uuidv7(), uuidv7(), uuidv7()];
+  const { pool } = database;
+  await pool.query(customers, [organization.id, [customerId]]);
+  await pool.query(proposals, [organization.id, customerId, records.slice(1)]);
+  await pool.query(deliveries, [organization.id, endpoint.id, ids.toReversed(), records, state, age]);
+  const target: Target = { organizationId: organization.id, id: endpoint.id };
+  return { organization, admin, em, endpoint, records, ids, target };
+}
+
+async function waiting(count: number): Promise<void> {
+  const text = `select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await database.control.query(text)).rows[0]?.waiting, { interval: 5 }).toBe(count);
+}
+
+/** Runs both at once: each has begun, and waits for a row that is held until then. */
+async function meeting(held: [text: string, values: unknown[]], one: () => Promise<unknown>, other: typeof one) {
+  const holder = await database.pool.connect();
+  onTestFinished(() => holder.release(true));
+  await holder.query('begin');
+  await holder.query(...held);
+  const first = one();
+  await waiting(1);
+  const second = other();
+  await waiting(2);
+  await holder.query('commit');
+  const ended = await Promise.allSettled([first, second]);
+  return ended.map((each) => (each.status === 'rejected' ? each.reason : 'done'));
+}
+
+const result = { recordId: null, dueAt: null, status: 204, durationMs: 1, error: null, request: '{}', response: '' };
+const later = { state: 'pending', dueAt: '2099-01-01T00:00:00Z' } as const;
+const now = () => new Date().toISOString();
+/** Each is about all three deliveries. */
+const changes: Record<string, [wanted: Parameters<typeof scene>[0], change: (scene: Scene) => Promise<unknown>]> = {
+  claims: [{}, ({ target }) => claimDue(database.pool, target, { now: now(), limit: 10 })],
+  'stores the results of': [
+    { state: 'sending' },
+    ({ target, ids }) =>
+      writeResults(
+        database.pool,
+        target,
+        ids.toReversed().map((id) => ({ ...result, id, attempts: 1, state: 'delivered' })),
+      ),
+  ],
+  postpones: [
+    {},
+    ({ target, records }) =>
+      writeResults(
+        database.pool,
+        target,
+        records.map((recordId) => ({ ...result, ...later, id: uuidv7(), recordId, attempts: 1 })),
+      ),
+  ],
+  'gives back': [{ state: 'sending' }, ({ target, ids }) => unclaim(database.pool, target, ids.toReversed())],
+  recovers: [{ state: 'sending' }, ({ target }) => recoverDeliveries(database.pool, target, 1)],
+  hastens: [{}, ({ target }) => releaseWaiting(database.pool, target, '2020-01-01T00:00:00Z')],
+  'gives up': [{ age: 1 }, () => expireDeliveries(database.pool)],
+  removes: [{ age: 1, state: 'delivered' }, () => expireDeliveries(database.pool)],
+  'sends again': [
+    { state: 'failed' },
+    ({ em, admin, endpoint: { id } }) => resendFailed(em(), admin, { id, since: '2020-01-01T00:00:00Z' }),
+  ],
+  'removes with the endpoint': [{}, ({ em, admin, endpoint: { id } }) => removeEndpoint(em(), admin, id)],
+};
+
+describe('an erasure meets what', () => {
+  test.each(Object.entries(changes))('%s its deliveries', async (_, [wanted, change]) => {
+    const found = await scene(wanted);
+    const { organization, records, ids } = found;
+    const middle = 'select from webhook_deliveries where organization_id = $1 and id = $2 for update';
+    const erase = () => eraseCustomer(forOrganization(database, organization.id), records[0] ?? '', null);
+    expect(await meeting([middle, [organization.id, ids[1]]], erase, () => change(found))).toEqual(['done', 'done']);
+  });
+});
+
+test('a look for changes meets the removal of an endpoint, and adds nothing to it', async () => {
+  const { organization, admin, em, endpoint, records, target } = await scene();
+  const { pool } = database;
+  const text = `update customers set updated_at = now() where organization_id = $1 and id = $2 returning updated_at`;
+  const [changed] = (await pool.query<{ updated_at: Date }>(text, [organization.id, records[0]])).rows;
+  const isLater = 'select now() > $1::timestamptz(3) as later';
+  await expect.poll(async () => (await pool.query(isLater, [changed?.updated_at])).rows[0].later).toBe(true);
+  const held = 'select from webhook_endpoints where organization_id = $1 and id = $2 for update';
+  const remove = () => removeEndpoint(em(), admin, endpoint.id);
+  const look = () => lookAt(pool, organization.id);
+  expect(await meeting([held, [organization.id, endpoint.id]], remove, look)).toEqual(['done', 'done']);
+  const left = 'select id from webhook_deliveries where organization_id = $1 and endpoint_id = $2';
+  expect((await pool.query(left, [target.organizationId, target.id])).rows).toEqual([]);
+});
