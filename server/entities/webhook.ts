@@ -116,7 +116,7 @@ export const WebhookImport = defineEntity({
   },
 });
 
-/** Which version of a record such an import stored, until it is looked at. */
+/** A record that an import stored, until it is looked at, and its version. */
 export const WebhookImported = defineEntity({
   name: 'WebhookImported',
   tableName: 'webhook_imported',
@@ -124,7 +124,10 @@ export const WebhookImported = defineEntity({
   properties: {
     organizationId: owned.organizationId,
     recordId: p.uuid().primary(),
+    /** 0 if nobody is told of the import's end: its records are told one by one. */
     revision: p.integer(),
     updatedAt: timestamp(),
+    /** When it was first stored, if the file says when it was created. */
+    storedAt: optionalTimestamp(),
   },
 });

@@ -35,12 +35,15 @@ type Resource = (typeof resources)[number];
 /** More rows than this are left for the next look, so that no transaction is long. */
 const mostRows = 2_000;
 
+/** What imports stored, by the ids of the records. */
+export type Imported = ReadonlyMap<string, { revision: number; storedAt: string | null }>;
+
 /** The changes of a period, or of its first part if there are many: `until` is the end of what was read. */
 export async function readChanges(
   client: Client,
   organizationId: string,
   period: Period,
-): Promise<{ changes: Change[]; until: string }> {
+): Promise<{ changes: Change[]; imported: Imported; until: string }> {
   const found: { kind: Resource['kind']; rows: Row[] }[] = [];
   let { until } = period;
   for (const resource of resources) {
@@ -50,14 +53,16 @@ export async function readChanges(
   }
   const changes: Change[] = [];
   const further = await createdAndChanged(client, organizationId, { since: period.since, until });
+  const ids = found.flatMap(({ rows }) => rows.map(({ id }) => id));
+  const imported = await readImported(client, organizationId, [...ids, ...further.keys()]);
   for (const { kind, rows } of found) {
     const inTime = rows.filter(({ updatedAt }) => updatedAt < until);
     // Changed between the two statements.
     for (const { id } of inTime) further.delete(id);
-    changes.push(...inTime.map((row) => changeOf(kind, row, period.since)));
+    changes.push(...inTime.map((row) => changeOf(kind, row, imported, period.since)));
     if (kind === 'proposal') changes.push(...(await newTurns(client, organizationId, inTime)));
   }
-  return { changes: [...further.values(), ...changes], until };
+  return { changes: [...further.values(), ...changes], imported, until };
 }
 
 async function readRows(
@@ -81,10 +86,10 @@ async function readRows(
   return { rows: await read('updated_at = $2', [last.updatedAt]), until: next };
 }
 
-function changeOf(kind: Resource['kind'], row: Row, since: string): Change {
-  const storedAt = storedAtOf(row);
-  const isNew = storedAt >= since;
+function changeOf(kind: Resource['kind'], row: Row, imported: Imported, since: string): Change {
   const { id: recordId, updatedAt, revision } = row;
+  const storedAt = imported.get(recordId)?.storedAt ?? row.createdAt;
+  const isNew = storedAt >= since;
   return {
     type: `${kind}.${isNew ? 'created' : 'updated'}`,
     recordId,
@@ -94,19 +99,24 @@ function changeOf(kind: Resource['kind'], row: Row, since: string): Change {
   };
 }
 
-/**
- * When a record was first stored. An import can set createdAt to a past time: then the time in the id counts, a UUIDv7. It
- * is of another clock than the period, so it is ignored where the two may differ because of that alone.
- */
-function storedAtOf({ id, createdAt }: Pick<Row, 'id' | 'createdAt'>): string {
-  const idMs = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
-  return idMs - Date.parse(createdAt) > 1_000 ? new Date(idMs).toISOString() : createdAt;
+async function readImported(client: Client, organizationId: string, ids: string[]): Promise<Imported> {
+  if (ids.length === 0) return new Map();
+  const text = `select record_id as id, revision, stored_at as "storedAt" from webhook_imported
+    where organization_id = $1 and record_id = any($2)`;
+  type Found = { id: string; revision: number; storedAt: string | null };
+  const { rows } = await client.query<Found>({ text, values: [organizationId, ids], types });
+  return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
 
+// An import can set created_at to a past time: then what it noted counts.
 const createdInPeriod = resources
   .map(
-    ({ table, kind }) => `select '${kind}' as kind, id, revision, created_at as "createdAt" from ${table}
-      where organization_id = $1 and updated_at >= $3 and (created_at >= $2 and created_at < $3 or id >= $4 and id < $5)`,
+    ({ table, kind }) => `select '${kind}' as kind, t.id, t.revision, t.created_at as "storedAt" from ${table} t
+      where t.organization_id = $1 and t.updated_at >= $3 and t.created_at >= $2 and t.created_at < $3 and not exists (
+        select from webhook_imported i where i.organization_id = $1 and i.record_id = t.id and i.stored_at is not null)
+      union all select '${kind}', t.id, t.revision, i.stored_at from webhook_imported i
+      join ${table} t on t.organization_id = $1 and t.id = i.record_id
+      where i.organization_id = $1 and i.stored_at >= $2 and i.stored_at < $3 and t.updated_at >= $3`,
   )
   .join(' union all ');
 
@@ -117,23 +127,14 @@ async function createdAndChanged(
   { since, until }: Period,
 ): Promise<Map<string, Change>> {
   if (until <= since) return new Map();
-  const values = [organizationId, since, until, firstIdOf(since), firstIdOf(until)];
-  type Found = Pick<Row, 'id' | 'createdAt' | 'revision'> & { kind: Resource['kind'] };
-  const { rows } = await client.query<Found>({ text: createdInPeriod, values, types });
-  const inPeriod = rows.filter((row) => storedAtOf(row) >= since && storedAtOf(row) < until);
+  type Found = Pick<Row, 'id' | 'revision'> & { kind: Resource['kind']; storedAt: string };
+  const { rows } = await client.query<Found>({ text: createdInPeriod, values: [organizationId, since, until], types });
   return new Map(
-    inPeriod.map((row) => {
-      const storedAt = storedAtOf(row);
+    rows.map(({ kind, id, revision, storedAt }) => {
       const times = { happenedAt: storedAt, updatedAt: storedAt };
-      return [row.id, { type: `${row.kind}.created`, recordId: row.id, revision: row.revision, ...times }];
+      return [id, { type: `${kind}.created`, recordId: id, revision, ...times }];
     }),
   );
-}
-
-/** Lower than each id of that time or later. */
-function firstIdOf(time: string): string {
-  const hex = Date.parse(time).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 /** Each turn becomes an event once: which are known is stored, because their times may lie in the past. */

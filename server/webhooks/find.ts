@@ -14,7 +14,7 @@ import type { Change } from './changes.ts';
 import { addDeliveries } from './deliveries.ts';
 import type { NewDelivery } from './deliveries.ts';
 import { exceptImported, forgetImports, foundWhole, importCompleted, readImports } from './imports.ts';
-import type { Imports } from './imports.ts';
+import type { EndedImport } from './imports.ts';
 
 /**
  * `caught up`: everything before the bound is found; `more`: there is more to find at once; `busy`: another process is
@@ -35,14 +35,13 @@ async function lookWith(client: pg.ClientBase, organizationId: string): Promise<
   if (since === undefined) return { state: 'busy', found: 0 };
   const endpoints = await activeEndpoints(client, organizationId);
   if (endpoints.length === 0) return { state: 'idle', found: 0 };
-  const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : noImports;
+  const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : [];
   const bound = await syncBoundOf(client);
-  const { changes, until } = await readChanges(client, organizationId, { since, until: bound });
+  const { changes, imported, until } = await readChanges(client, organizationId, { since, until: bound });
   const ended = foundWhole(imports, { until, bound });
   const found = changes.length + ended.length;
   if (found > 0) {
-    const isImported = imports.running + imports.ended.length > 0;
-    const others = isImported ? await exceptImported(client, organizationId, changes) : changes;
+    const others = exceptImported(changes, imported);
     const deliveries = endpoints
       .filter(({ onTeam }) => onTeam)
       .flatMap((endpoint) =>
@@ -51,14 +50,13 @@ async function lookWith(client: pg.ClientBase, organizationId: string): Promise<
           : deliveriesTo(endpoint, changes),
       );
     if (deliveries.length > 0) await addDeliveries(client, organizationId, { foundAt: until, deliveries });
-    if (isImported) await forgetImports(client, organizationId, { until, ended });
+    await forgetImports(client, organizationId, { until, ended });
     const move = 'update webhook_positions set looked_through = $2 where organization_id = $1';
     await client.query(move, [organizationId, until]);
   }
   return { state: until < bound ? 'more' : 'caught up', found };
 }
 
-const noImports: Imports = { running: 0, ended: [] };
 const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCompleted);
 
 type Endpoint = { id: string; events: string[]; activeSince: string; onTeam: boolean };
@@ -75,7 +73,7 @@ const deliveriesTo = ({ id, events, activeSince }: Endpoint, changes: Change[]):
     .filter(({ type, updatedAt }) => events.includes(type) && updatedAt >= activeSince)
     .map(({ type, recordId, happenedAt }) => ({ id: uuidv7(), endpointId: id, type, recordId, happenedAt }));
 
-const endsTo = ({ id, activeSince }: Endpoint, ended: Imports['ended']): NewDelivery[] =>
+const endsTo = ({ id, activeSince }: Endpoint, ended: readonly EndedImport[]): NewDelivery[] =>
   ended
     .filter(({ startedAt }) => startedAt >= activeSince)
     .map(({ endedAt, body }) => ({

@@ -3,12 +3,11 @@ import type pg from 'pg';
 import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
 import { types } from '../database/prepared.ts';
 import { importLock } from '../import/announcement.ts';
-import type { Change } from './changes.ts';
+import type { Change, Imported } from './changes.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 type ImportCompleted = Extract<WebhookEvent, { type: 'import.completed' }>;
-export type Imports = { running: number; ended: EndedImport[] };
-type EndedImport = { id: string; startedAt: string; endedAt: string; isWhole: boolean; body: string };
+export type EndedImport = { id: string; startedAt: string; endedAt: string; isWhole: boolean; body: string };
 
 export const importCompleted = 'import.completed' satisfies RecordEventType;
 
@@ -28,10 +27,9 @@ type Row = ImportCompleted['data'] & {
 };
 
 /** Before the bound is read: what an import that has ended stored is then behind the bound. */
-export async function readImports(client: Client, organizationId: string): Promise<Imports> {
+export async function readImports(client: Client, organizationId: string): Promise<EndedImport[]> {
   const { rows } = await client.query<Row>({ text: select, values: [organizationId], types });
-  const ended = rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
-  return { running: rows.length - ended.length, ended };
+  return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
 }
 
 function endedImport({ id, kind, startedAt, endedAt, now, ...counts }: Row): EndedImport {
@@ -52,20 +50,17 @@ function endedImport({ id, kind, startedAt, endedAt, now, ...counts }: Row): End
 }
 
 /** Those whose changes have all been found. */
-export const foundWhole = ({ ended }: Imports, { until, bound }: { until: string; bound: string }): EndedImport[] =>
-  ended.filter(({ isWhole, endedAt }) => (isWhole ? endedAt < until : until === bound));
+export const foundWhole = (
+  ended: readonly EndedImport[],
+  { until, bound }: { until: string; bound: string },
+): EndedImport[] => ended.filter(({ isWhole, endedAt }) => (isWhole ? endedAt < until : until === bound));
 
 /** The changes that an endpoint learns of, if it gets one event for each import; a turn of a proposal is always sent. */
-export async function exceptImported(client: Client, organizationId: string, changes: Change[]): Promise<Change[]> {
-  const { rows } = await client.query<{ id: string; revision: number }>(
-    'select record_id as id, revision from webhook_imported where organization_id = $1 and record_id = any($2)',
-    [organizationId, changes.map(({ recordId }) => recordId)],
+export const exceptImported = (changes: readonly Change[], imported: Imported): Change[] =>
+  changes.filter(
+    ({ type, recordId, revision }) =>
+      !/\.(created|updated)$/.test(type) || imported.get(recordId)?.revision !== revision,
   );
-  const imported = new Map(rows.map(({ id, revision }) => [id, revision]));
-  return changes.filter(
-    ({ type, recordId, revision }) => !/\.(created|updated)$/.test(type) || imported.get(recordId) !== revision,
-  );
-}
 
 /** What has been looked at is not needed any more. */
 export async function forgetImports(

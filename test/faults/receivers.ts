@@ -35,6 +35,7 @@ export const behaviors: Readonly<Record<string, Behavior>> = {
   fails: sometimes(3, (response) => response.writeHead(500).end('no')),
   'is limited': sometimes(5, (response) => response.writeHead(429, { 'retry-after': '1' }).end()),
   hangs: sometimes(40, () => undefined),
+  'rarely hangs': sometimes(1_000, () => undefined),
   'is slow': async (response, nth) => {
     await delay(50);
     return accept(response, nth);

@@ -1,5 +1,5 @@
 /** What an endpoint receives of an import: an event for each record, or one for all of it. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { resend } from '../../server/webhooks/log.ts';
 import { importInto, withFile } from '../import/importing.ts';
@@ -127,5 +127,51 @@ describe('an import', () => {
     await expect(stopped).rejects.toThrow('stopped');
     await until(() => typesOf(summary), ['import.completed']);
     expect(summary.received[0]?.event.data).toMatchObject({ status: 'interrupted', created: 1 });
+  });
+
+  test('creates a record of the past once, also if its clock is ahead of that of the database', async () => {
+    const { tenant, each } = await scene();
+    const first = await tenant.client.customers.create({ name: 'First' });
+    await until(() => typesOf(each), ['customer.created']);
+    const now = Date.now.bind(Date);
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_000);
+    onTestFinished(() => clock.mockRestore());
+    const past = { ...row('a'), createdAt: '2020-01-01T00:00:00.000Z' };
+    await importInto(world, tenant).rows('customers', past, row('b'));
+    clock.mockRestore();
+    await until(() => typesOf(each).slice(1), ['customer.created', 'customer.created']);
+    const [stored] = (await tenant.client.customers.list({ externalId: 'a' })).data;
+    expect(each.received.find(({ event }) => Object(event.data).externalId === 'a')?.event.timestamp).toBe(
+      stored?.updatedAt,
+    );
+    await tenant.client.customers.update(stored?.id ?? '', { name: 'Ann' });
+    await until(() => typesOf(each).slice(3), ['customer.updated']);
+    await tenant.client.customers.update(first.id, { name: 'Last' });
+    await until(() => typesOf(each).slice(4), ['customer.updated']);
+  });
+
+  test('creates a record of the past that is changed before it is found', async () => {
+    const { tenant, each, summary } = await scene();
+    const past = (name: string) => ({ ...row('a', name), createdAt: '2020-01-01T00:00:00.000Z' });
+    // What begins later than an open transaction is not found until it ends.
+    const open = async () => {
+      const client = await world.database.pool.connect();
+      onTestFinished(() => client.release(true));
+      await client.query('begin; select now()');
+      return client;
+    };
+    const before = await open();
+    await importInto(world, tenant).rows('customers', past('1'), row('b'));
+    const between = await open();
+    await importInto(world, tenant).rows('customers', past('2'), row('b'));
+    await before.query('commit');
+    await until(() => typesOf(each), ['customer.created', 'customer.created']);
+    await between.query('commit');
+    await until(() => typesOf(each).slice(2), ['customer.updated']);
+    await until(() => typesOf(summary), ['import.completed', 'import.completed']);
+    const [stored] = (await tenant.client.customers.list({ externalId: 'a' })).data;
+    await tenant.client.customers.update(stored?.id ?? '', { name: '3' });
+    await until(() => typesOf(each).slice(3), ['customer.updated']);
+    expect(typesOf(each)).toHaveLength(4);
   });
 });

@@ -42,4 +42,8 @@ export const migrations = [
     name: '20261127-key-warnings',
     load: async () => (await import('./20261127-key-warnings.ts')).KeyWarningsMigration,
   },
+  {
+    name: '20261127-webhook-first-stored',
+    load: async () => (await import('./20261127-webhook-first-stored.ts')).WebhookFirstStoredMigration,
+  },
 ] as const;
