@@ -189,6 +189,7 @@ const executes = [
   'server/keys/usage-report.ts', // sums, which an entity manager cannot form
   'server/accounts/credentials.ts', // passwords and links end in the transaction that removes the member
   'server/webhooks/activate.ts', // the turns of all proposals, in the transaction that switches the endpoint on
+  'server/webhooks/deliveries.ts', // locks in the order of ids, before the entity manager changes the same rows
 ];
 /** The one place that builds statements: with the filter applied, and checked to be there. */
 const queryBuilders = ['server/records/selection.ts'];

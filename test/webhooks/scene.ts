@@ -1,5 +1,6 @@
 /** Organizations with webhook endpoints, and waiting for what they receive. */
 import { expect } from 'vitest';
+import { inTransaction } from '../../server/database/transaction.ts';
 import { createDestinations } from '../../server/webhooks/addresses.ts';
 import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../server/webhooks/endpoints.ts';
@@ -46,21 +47,22 @@ export async function passTime(world: World, { organization }: Tenant): Promise<
 
 /** As if so much time had passed: everything that is stored for the organization is older. */
 export async function letPass(world: World, { organization }: Tenant, interval: string): Promise<void> {
+  const values = [organization.id, interval];
   for (const [table, columns] of times) {
     const earlier = columns.map((column) => `(${column} - $2::interval)::text as ${column}`).join(', ');
-    const values = [organization.id, interval];
-    const { rows } = await world.database.pool.query(
-      `select id, ${earlier} from ${table} where organization_id = $1`,
-      values,
-    );
-    // Row by row, because a cluster does not compute with stored times in an update.
     const set = columns.map((column, index) => `${column} = $${index + 3}::timestamptz`).join(', ');
-    for (const row of rows)
-      await world.database.pool.query(`update ${table} set ${set} where organization_id = $1 and id = $2`, [
-        organization.id,
-        row.id,
-        ...columns.map((column) => row[column]),
-      ]);
+    // Locked, so that no time is lost that the service writes in the meantime.
+    await inTransaction(world.database.pool, async (client) => {
+      const stored = `select id, ${earlier} from ${table} where organization_id = $1 order by id for update`;
+      const { rows } = await client.query(stored, values);
+      // Row by row, because a cluster does not compute with stored times in an update.
+      for (const row of rows)
+        await client.query(`update ${table} set ${set} where organization_id = $1 and id = $2`, [
+          organization.id,
+          row.id,
+          ...columns.map((column) => row[column]),
+        ]);
+    });
   }
 }
 const times: [table: string, columns: string[]][] = [
