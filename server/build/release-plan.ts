@@ -61,6 +61,13 @@ export function datedChangelog(changelog: string, version: string, date: string)
   return changelog.replace(unreleased, `${unreleased}\n${heading} - ${date}\n`);
 }
 
+/** The changelog with what is unreleased under this version, which has no date yet. Throws if another is in preparation. */
+export function preparedChangelog(changelog: string, version: string): string {
+  const pending = pendingVersion(changelog);
+  if (pending !== undefined) throw new Error(`Version ${pending} is in preparation: release it first.`);
+  return changelog.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}]\n`);
+}
+
 /** Whether `next` comes after `previous`, as Semantic Versioning orders them without prereleases. */
 export function isHigher(next: string, previous: string): boolean {
   const [after, before] = [next, previous].map((version) => version.split('.').map(Number));

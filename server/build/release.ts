@@ -1,14 +1,22 @@
 /**
  * `npm run release -- 1.1.0` makes a release of what is committed: it dates the changelog, writes the version wherever it
  * is repeated, keeps the client's package and the OpenAPI document for good, builds, and commits and tags the result. It
- * pushes nothing. `--dry-run` checks the same and writes nothing.
+ * pushes nothing. `--dry-run` checks the same and writes nothing. `--prepare` only writes the version, for changes after a
+ * release: a released client cannot change without one.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { datedChangelog, filesWithVersion, isHigher, pendingVersion, withVersion } from './release-plan.ts';
+import {
+  datedChangelog,
+  filesWithVersion,
+  isHigher,
+  pendingVersion,
+  preparedChangelog,
+  withVersion,
+} from './release-plan.ts';
 import type { Edit } from './release-plan.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,14 +30,15 @@ async function run(command: string, ...values: string[]): Promise<string> {
 const read = async (file: string): Promise<Edit> => ({ file, text: await readFile(join(root, file), 'utf8') });
 
 /** The texts that a release changes, as they are in it. */
-async function plan(version: string): Promise<Edit[]> {
+async function plan(version: string, isPrepared: boolean): Promise<Edit[]> {
   const changelog = await read('CHANGELOG.md');
   const date = new Date().toISOString().slice(0, 10);
   const texts = await Promise.all((await filesWithVersion(root)).map(read));
   const changed = texts
     .map((text) => withVersion(text, version))
     .filter(({ text }, index) => text !== texts[index]?.text);
-  return [{ ...changelog, text: datedChangelog(changelog.text, version, date) }, ...changed];
+  const text = isPrepared ? preparedChangelog(changelog.text, version) : datedChangelog(changelog.text, version, date);
+  return [{ ...changelog, text }, ...changed];
 }
 
 /** The version that was asked for, the one that is pending in the changelog, or none if there is nothing to release. */
@@ -50,12 +59,17 @@ async function checkRepository(version: string): Promise<void> {
   if ((await run('git', 'tag', '--list', `v${version}`)) !== '') throw new Error(`The tag v${version} exists already.`);
 }
 
-async function release(version: string, edits: readonly Edit[]): Promise<void> {
-  await checkRepository(version);
+/** The version everywhere, in what is generated too. */
+async function write(edits: readonly Edit[]): Promise<void> {
   for (const { file, text } of edits) await writeFile(join(root, file), text);
   await run('npm', 'install', '--package-lock-only', '--ignore-scripts');
   await run('npm', 'run', 'generate');
   await run('npm', 'run', 'openapi:update');
+}
+
+async function release(version: string, edits: readonly Edit[]): Promise<void> {
+  await checkRepository(version);
+  await write(edits);
   await run('npm', 'run', 'openapi:release');
   await run('npm', 'run', 'client:release');
   await run('npm', 'run', 'build');
@@ -64,23 +78,26 @@ async function release(version: string, edits: readonly Edit[]): Promise<void> {
     await run('npm', 'sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'),
   );
   const archive = await run('npm', 'pack', '--ignore-scripts', '--silent');
-  await run('git', 'add', '--all', '--', '.', `:!${archive}`);
+  await run('git', 'add', '--all');
   await run('git', 'commit', '--message', `release ${version}`);
   await run('git', 'tag', '--annotate', `v${version}`, '--message', `Version ${version}`);
   say(`Tagged v${version}. ${archive} is the service, with dist/LICENSES.txt and dist/sbom.cdx.json in it.`);
   say(`To publish it: git push --follow-tags`);
 }
 
-const { values, positionals } = parseArgs({ options: { 'dry-run': { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { 'dry-run': { type: 'boolean', default: false }, prepare: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 try {
   const version = await chosenVersion(positionals[0]);
   if (version === undefined) {
     if (!values['dry-run']) throw new Error('Name the version: npm run release -- 1.1.0');
     say('There is nothing to release.');
   } else {
-    const edits = await plan(version);
-    if (!values['dry-run']) await release(version, edits);
-    else for (const { file } of edits) say(`${version}: would write ${file}`);
+    const edits = await plan(version, values.prepare);
+    if (values['dry-run']) for (const { file } of edits) say(`${version}: would write ${file}`);
+    else await (values.prepare ? write(edits) : release(version, edits));
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -10,6 +10,7 @@ import {
   datedChangelog,
   isHigher,
   pendingVersion,
+  preparedChangelog,
   versionsIn,
   withVersion,
 } from '../../server/build/release-plan.ts';
@@ -61,6 +62,14 @@ describe('the changelog of a release', () => {
     expect(datedChangelog(dated, '1.1.0', '2026-12-24')).toContain(
       '## [Unreleased]\n\n## [1.1.0] - 2026-12-24\n\n- B.\n\n## [1.0.0] - 2026-12-01\n',
     );
+  });
+
+  test('has a version in preparation before its date, and only one', () => {
+    const dated = datedChangelog(first, '1.0.0', '2026-12-01').replace('[Unreleased]\n', '[Unreleased]\n\n- B.\n');
+    const prepared = preparedChangelog(dated, '1.1.0');
+    expect(prepared).toContain('## [Unreleased]\n\n## [1.1.0]\n\n- B.\n\n## [1.0.0] - 2026-12-01\n');
+    expect(datedChangelog(prepared, '1.1.0', '2026-12-24')).toBe(datedChangelog(dated, '1.1.0', '2026-12-24'));
+    expect(() => preparedChangelog(prepared, '1.2.0')).toThrow('Version 1.1.0 is in preparation');
   });
 
   test('is not made without an entry, for a published version, or with entries in two places', () => {

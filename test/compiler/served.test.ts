@@ -125,7 +125,7 @@ test('a released version has the bytes that it was released with', async () => {
   if (!kept.some(([, name]) => name === `${version}.tgz`)) return;
   const fresh = join(await mkdtemp(join(tmpdir(), 'proposal-api-fresh-')), 'client.tgz');
   await run(process.execPath, [join(root, 'client/build/build.ts'), '--tarball', fresh]);
-  expect(await readFile(fresh), 'raise the version: this one is released').toEqual(
+  expect(await readFile(fresh), 'this version is released: npm run release -- <the next> --prepare').toEqual(
     await readFile(join(releases, `${version}.tgz`)),
   );
 });

@@ -74,9 +74,9 @@ describe('the client of OpenAPI Generator', () => {
       });
       const tenant = await world.organization();
       await tenant.call('POST', '/v1/customers', { name: 'Berta' });
-      const [command, file] = program;
+      const [command, script] = program;
       const env = { ...process.env, API_URL: world.url, API_KEY: tenant.key };
-      const { id, ...seen } = JSON.parse((await run(command, [file, output], { env })).stdout);
+      const { id, ...seen } = JSON.parse((await run(command, [script, output], { env })).stdout);
       expect(seen).toEqual({ city: 'Lisboa', names: ['Ana', 'Berta'], refused: 'validation_failed' });
       const { body } = await tenant.call('GET', `/v1/customers/${id}`);
       expect(body).toMatchObject({ name: 'Ana', tags: ['vip'], notes: 'Met at the fair.', companyName: null });
