@@ -36,6 +36,8 @@ export type Me = {
     createdAt: string;
     /** When the key was last used, to the minute. */
     lastUsedAt: string | null;
+    /** When the key stops working; null if it works until it is revoked. */
+    expiresAt: string | null;
   };
   /** The rate limit of this key. */
   rateLimit: {

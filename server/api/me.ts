@@ -19,6 +19,7 @@ export const me: Handlers<V1['me']> = {
         maskedKey: maskedKey(key),
         createdAt: key.createdAt,
         lastUsedAt: key.lastUsedAt,
+        expiresAt: key.endsAt,
       },
       rateLimit: { ...rateLimit, remaining: allowance.remaining, resetSeconds: allowance.resetSeconds },
     });

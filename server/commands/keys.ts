@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { ApiKey } from '../entities/organization.ts';
-import { issueKey, replaceKey, replacementPeriods } from '../keys/issue.ts';
+import { expiryDays, issueKey, parseExpiry, replaceKey, replacementPeriods } from '../keys/issue.ts';
 import type { ReplacementPeriod } from '../keys/issue.ts';
 import { isLive, listKeys, maskedKey } from '../keys/list.ts';
 import { renameKey, revokeKey } from '../keys/revoke.ts';
@@ -24,8 +24,11 @@ revoked key stops working within a second.`,
     .action(list);
   adminCommand(command, 'create', 'create a key; needs the Team plan')
     .requiredOption('--name <NAME>', 'what the key is for', text)
-    .action((options) =>
-      asMember(options, async (em, member) => say((await issueKey(em, member, { name: options.name })).raw)),
+    .addOption(new Option('--expires <DAYS>', 'after how many days it stops working').choices(expiryDays.map(String)))
+    .action(({ name, expires = '', ...options }) =>
+      asMember(options, async (em, member) =>
+        say((await issueKey(em, member, { name, expiresInMs: parseExpiry(expires) })).raw),
+      ),
     );
   adminCommand(command, 'rename', 'change the name of a key')
     .addArgument(keyId())

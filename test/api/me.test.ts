@@ -13,11 +13,12 @@ describe('GET /v1/me', () => {
     const key = await anotherKey('Key name');
     const { client } = as(key);
     const [createdAt, organizationCreatedAt] = ['2026-01-02T03:04:05.006Z', '2026-01-02T03:04:06.007Z'];
+    const expiresAt = '2999-01-02T03:04:08.009Z';
     const { pool } = world.database;
     const { rows } = await pool.query<{ id: string }>(
-      `update api_keys set created_at = $1, last_used_at = '2026-01-02T03:04:07.008Z'
+      `update api_keys set created_at = $1, last_used_at = '2026-01-02T03:04:07.008Z', ends_at = $3
        where prefix = $2 and name = 'Key name' returning id`,
-      [createdAt, key.slice(0, 12)],
+      [createdAt, key.slice(0, 12), expiresAt],
     );
     await pool.query('update organizations set created_at = $1 where id = $2', [
       organizationCreatedAt,
@@ -43,6 +44,7 @@ describe('GET /v1/me', () => {
         maskedKey: expect.stringMatching(new RegExp(`^${key.slice(0, 12)}.${key.slice(-4)}$`)),
         createdAt,
         lastUsedAt: expect.stringMatching(/^\d{4}-/),
+        expiresAt,
       },
       rateLimit: { limit: 100, remaining: 98, windowSeconds: 60, resetSeconds: 50 },
     });
@@ -54,7 +56,7 @@ describe('GET /v1/me', () => {
 
   test('shows when the key was last used', async () => {
     const { client, key } = await world.organization();
-    await client.me.get();
+    expect((await client.me.get()).key.expiresAt).toBeNull();
     const text = `select to_char(last_used_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
       from api_keys where prefix = $1`;
     const lastUsed = async () =>

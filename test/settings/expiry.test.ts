@@ -1,6 +1,7 @@
 /** Keys that expire, and passwords that others would guess. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { passwordProblem } from '../../server/accounts/passwords.ts';
+import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
 import { keyNames, passwordPath, signIn, someone, visit } from './visiting.ts';
 
@@ -16,12 +17,25 @@ async function scene() {
 }
 
 describe('a key with an expiry', () => {
+  test('is made by a command, too', async () => {
+    const { tenant } = await scene();
+    const options = `--organization ${tenant.organization.slug} --by ${tenant.admin.email} --name n`;
+    const create = (more: string) =>
+      runCommand(`keys create ${options}${more}`.split(' '), { DATABASE_URL: inject('databaseUrl') });
+    const { out } = await create(' --expires 90');
+    const { key } = (await tenant.as(out.trim()).call('GET', '/v1/me')).body;
+    expect(Math.round((Date.parse(key.expiresAt) - Date.parse(key.createdAt)) / 86_400_000)).toBe(90);
+    const wrong = await create(' --expires 91');
+    expect([wrong.status, wrong.err]).toEqual([1, expect.stringContaining('30, 90, 365')]);
+  });
+
   test('works until then, and is told afterward that it has expired', async () => {
     const { tenant, visiting, create } = await scene();
     const { text } = await create({ name: 'Short', expires: '30' });
     const raw = /ak_live_[0-9a-f]{64}/.exec(text)?.[0] ?? '';
     const short = tenant.as(raw);
-    expect((await short.call('GET', '/v1/me')).status).toBe(200);
+    const { expiresAt, createdAt } = (await short.call('GET', '/v1/me')).body.key;
+    expect(Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 86_400_000)).toBe(30);
     expect((await visiting.get(path)).text).toMatch(/Expires<\/span\s*>\s*<small>works until/);
     const { rows } = await world.database.pool.query<{ days: number }>(
       `select round(extract(epoch from ends_at - created_at) / 86400)::int as days from api_keys
