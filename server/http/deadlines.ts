@@ -1,31 +1,31 @@
 /** Deadlines for responses, so that callers do not wait for a database that hangs. */
 import type { Request, RequestHandler, Response } from 'express';
+import { remove } from './in-flight.ts';
 
 const sweptEveryMs = 500;
 
 /**
- * Calls `onLate` for each response that has not begun in time. One timer for all of them: the responses are kept in the
- * order in which they are due. A body that is still arriving is subject to the server's own time limit, a 408.
+ * Calls `onLate` for each response that has not begun in time. One timer for all of them. A body that is still arriving is
+ * subject to the server's own time limit, a 408.
  */
 export function limitTime(limitMs: number, onLate: (request: Request, response: Response) => void): RequestHandler {
-  const open = new Map<Response, { request: Request; dueAtMs: number }>();
+  const open: { request: Request; response: Response; dueAtMs: number }[] = [];
   let timer: NodeJS.Timeout | undefined;
   const sweep = () => {
     const nowMs = performance.now();
-    for (const [response, { request, dueAtMs }] of open) {
-      if (dueAtMs > nowMs) break;
-      open.delete(response);
-      if (!request.complete) open.set(response, { request, dueAtMs: nowMs + limitMs });
-      else if (!response.headersSent) onLate(request, response);
+    for (const due of open.filter(({ dueAtMs }) => dueAtMs <= nowMs)) {
+      due.dueAtMs = due.request.complete ? Number.POSITIVE_INFINITY : nowMs + limitMs;
+      if (due.request.complete && !due.response.headersSent) onLate(due.request, due.response);
     }
-    if (open.size > 0) return;
+    if (open.length > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
   return (request, response, next) => {
-    open.set(response, { request, dueAtMs: performance.now() + limitMs });
+    const opened = { request, response, dueAtMs: performance.now() + limitMs };
+    open.push(opened);
     timer ??= setInterval(sweep, sweptEveryMs).unref();
-    response.once('close', () => open.delete(response));
+    response.once('close', () => remove(open, opened));
     next();
   };
 }

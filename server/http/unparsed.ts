@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { freshId } from '../records/public-id.ts';
 import { Problem } from '../problems/problem.ts';
 import { slowRequests } from '../web/slow-requests.ts';
+import { remove } from './in-flight.ts';
 import type { Log } from './log.ts';
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
@@ -17,16 +18,16 @@ export type TrackedResponses = {
 
 /** Tracks the responses in flight, and adds `Connection: close` to them once the server no longer listens. */
 export function trackResponses(server: Server): TrackedResponses {
-  const exchanges = new Set<Exchange>();
+  const exchanges: Exchange[] = [];
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.setHeader('Connection', 'close');
     const exchange = { request, response };
-    exchanges.add(exchange);
-    response.once('close', () => exchanges.delete(exchange));
+    exchanges.push(exchange);
+    response.once('close', () => remove(exchanges, exchange));
   });
   return {
-    inFlight: () => Array.from(exchanges, ({ response }) => response),
-    of: (socket) => [...exchanges].filter(({ request }) => request.socket === socket),
+    inFlight: () => exchanges.map(({ response }) => response),
+    of: (socket) => exchanges.filter(({ request }) => request.socket === socket),
   };
 }
 
