@@ -1,6 +1,7 @@
 /** Browsers that have signed in before: they are not held up by what strangers on their network try. */
 import { hash, randomUUID } from 'node:crypto';
 import { signedCookie } from './session-cookie.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export type KnownDevices = {
   /** A value of Set-Cookie, after a sign-in to this address. */
@@ -11,7 +12,7 @@ export type KnownDevices = {
 
 const rememberedSeconds = 180 * 86_400;
 
-export function knownDevices(signing: { secret: string; secure: boolean }): KnownDevices {
+export function knownDevices(signing: { secret: Secret; secure: boolean }): KnownDevices {
   const cookie = signedCookie(signing, 'settings.device', '/settings/sign-in');
   const hashed = (email: string) => hash('sha256', email.toLowerCase(), 'base64url');
   return {

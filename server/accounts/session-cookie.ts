@@ -1,9 +1,10 @@
 /** The cookies of the settings: a session's, signed so that an invented one is rejected without a query, and small signed notes. */
 import { isSigned, sign } from '../text/signatures.ts';
+import type { Secret } from '../text/signatures.ts';
 
 type Settings = {
   /** Signs cookies: at least 32 characters. */
-  secret: string;
+  secret: Secret;
   /** Whether people reach the service over https, so that its cookies are for https only. */
   secure: boolean;
 };

@@ -1,11 +1,15 @@
 /** The secret that signs cookies and forms. */
 import type pg from 'pg';
 import { fingerprintsOf } from '../text/signatures.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export async function readSecret(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ value: string }>('select value from sign_in.secret');
   return rows[0]?.value ?? '';
 }
+
+/** `refresh` reads the stored secret again: a restore of the database replaces it. */
+export type Signing = { secret: Secret; refresh(): Promise<void> };
 
 /**
  * The secret that signs: the given one, or else the stored one. Warns if the process before this one had another, which
@@ -15,8 +19,8 @@ export async function signingSecret(
   pool: pg.Pool,
   given: string | undefined,
   warn: (message: string) => void,
-): Promise<string> {
-  const secret = given ?? (await readSecret(pool));
+): Promise<Signing> {
+  let secret = given ?? (await readSecret(pool));
   const accepted = fingerprintsOf(secret);
   const { rows } = await pool.query<{ fingerprint: string | null }>('select fingerprint from sign_in.secret');
   const before = rows[0]?.fingerprint ?? null;
@@ -25,5 +29,10 @@ export async function signingSecret(
     warn(
       'AUTH_SECRET is not the one that this database was last served with. What that one signed, such as sessions, open forms and cursors, is rejected. Give every process the same; to change it, set AUTH_SECRET=new,old for a while.',
     );
-  return secret;
+  return {
+    secret: () => secret,
+    async refresh() {
+      secret = given ?? (await readSecret(pool));
+    },
+  };
 }

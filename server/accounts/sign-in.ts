@@ -10,6 +10,7 @@ import { endLinks } from './password-links.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import { endSession, endSessions, readSession, sessionSeconds, startSession } from './sessions.ts';
 import type { Device, Membership, OpenSession } from './sessions.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export type Visitor = {
   member: Member;
@@ -38,7 +39,7 @@ export type SignIns = {
   changeOwnPassword(visitor: Visitor, passwords: { current: string; next: string }): Promise<boolean>;
 };
 
-type Parts = { database: Database; secret: string; secure: boolean };
+type Parts = { database: Database; secret: Secret; secure: boolean };
 
 export function createSignIns({ database, secret, secure }: Parts): SignIns {
   const { signIns: pool } = database;

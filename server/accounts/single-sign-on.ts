@@ -10,6 +10,7 @@ import { userOf } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
 import { signedCookie } from './session-cookie.ts';
 import type { Admitted } from './sign-in.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
@@ -31,7 +32,7 @@ type Parts = {
   database: Pick<Database, 'signIns'>;
   provider: Provider;
   baseUrl: () => string;
-  secret: string;
+  secret: Secret;
   secure: boolean;
   onError: (error: unknown) => void;
 };

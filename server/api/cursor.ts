@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { Problem } from '../problems/problem.ts';
 import { isSigned, sign } from '../text/signatures.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export type CursorContent = {
   /** Values of the ordering property and the id of the last record. */
@@ -14,7 +15,7 @@ export type CursorContent = {
 };
 
 /** What a cursor is limited to, and the secret that signs it. */
-export type CursorScope = { organizationId: string; list: string; secret: string };
+export type CursorScope = { organizationId: string; list: string; secret: Secret };
 
 const macBytes = 12;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

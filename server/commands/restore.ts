@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { UsageError } from '../config.ts';
 import { readBackup } from '../database/backup.ts';
-import { hasOthers } from '../database/open.ts';
 import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { say } from './terminal.ts';
@@ -20,8 +19,6 @@ backup of an older version is brought up to date. The database is the one at DAT
             const input = file === '-' ? process.stdin : createReadStream(file);
             const { createdAt, tables } = await readBackup(database.address, input);
             say(`Restored ${tables} tables from the backup of ${createdAt}`);
-            if (await hasOthers(database))
-              say('Restart the processes that serve this database: they still sign with the secret of before.');
           } catch (error) {
             const code: unknown = Reflect.get(Object(error), 'code');
             if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {

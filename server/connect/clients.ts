@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { isSigned, sign } from '../text/signatures.ts';
+import type { Secret } from '../text/signatures.ts';
 import { nameLength } from '../entities/name.ts';
 import { printable } from '../problems/shown.ts';
 import type { Destinations } from '../webhooks/addresses.ts';
@@ -38,7 +39,7 @@ const metadata = z.object({
 });
 const packed = z.object({ n: z.string(), r: z.array(z.string()) });
 
-export function createClients({ secret, destinations }: { secret: string; destinations: Destinations }): Clients {
+export function createClients({ secret, destinations }: { secret: Secret; destinations: Destinations }): Clients {
   const signedText = (text: string) => `oauth client ${text}`;
   const published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
 

@@ -27,6 +27,7 @@ import type { UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { siteRoutes, unknownPage } from '../web/site.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export type Parts = SettingsOptions & {
   database: Database;
@@ -40,7 +41,7 @@ export type Parts = SettingsOptions & {
   shares: Shares;
   log: Log;
   /** Signs the sessions and forms of the settings pages; see SettingsParts. */
-  secret: string;
+  secret: Secret;
   /** Whether people reach the service over https. */
   secure: boolean;
   /** How many trusted proxies are in front, each of which adds to X-Forwarded-For. */

@@ -18,6 +18,7 @@ import type { RateLimiter } from '../limits/rate-limit.ts';
 import { Problem } from '../problems/problem.ts';
 import type { EndpointParts } from '../webhooks/endpoints.ts';
 import { readBody } from './body.ts';
+import type { Secret } from '../text/signatures.ts';
 
 type Parts = {
   database: Database;
@@ -26,7 +27,7 @@ type Parts = {
   /** Limits each network, because nobody is signed in here. */
   handshakes: RateLimiter;
   shares: Shares;
-  secret: string;
+  secret: Secret;
   baseUrl: () => string;
 };
 

@@ -11,6 +11,7 @@ import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createApp } from './app.ts';
 import { expireRegularly } from './retention.ts';
+import { createBackground } from '../database/background.ts';
 import type { Database } from '../database/orm.ts';
 import { signingSecret } from '../accounts/sign-in-tables.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
@@ -70,6 +71,9 @@ export type Serving = {
   close(): Promise<void>;
 };
 
+/** How long a process signs with the secret of before a restore. */
+const secretMs = 2_000;
+
 const defaultTimeouts = {
   /** A whole request, and its headers alone. */
   request: 30_000,
@@ -107,7 +111,7 @@ export async function serve({
     folder: options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads'),
     onError: report('an upload failed'),
   });
-  const secret = await signingSecret(database.pool, options.authSecret, warn);
+  const { secret, refresh } = await signingSecret(database.pool, options.authSecret, warn);
   const server = createServer({
     maxHeaderSize: maximumHeaderBytes,
     requestTimeout: timeouts.request,
@@ -161,6 +165,8 @@ export async function serve({
   });
   rejectUnparsed(server, responses, { publicUrl: url, log });
   attach(server, tracing?.traced(app) ?? app);
+  const signing = createBackground(report('the secret was not read again'));
+  signing.every(secretMs, refresh);
   const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
   const warnings = mailWarnings(
     { database, baseUrl: () => url, onError: report('admins were not told about API keys') },
@@ -171,7 +177,7 @@ export async function serve({
     keys,
     async close() {
       await drain(server, responses, timeouts);
-      await Promise.all([expiry, warnings, usage, keys, uploads, webhooks].map(async (part) => part.close()));
+      await Promise.all([signing, expiry, warnings, usage, keys, uploads, webhooks].map(async (part) => part.close()));
     },
   };
 }

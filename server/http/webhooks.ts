@@ -24,6 +24,7 @@ import { createSender, sendLimits } from '../webhooks/send.ts';
 import type { SendLimits } from '../webhooks/send.ts';
 import { createSwitchOff } from '../webhooks/switch-off.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
+import type { Secret } from '../text/signatures.ts';
 
 export type WebhookOptions = {
   /** Networks of the operator's own that endpoints may be in. */
@@ -36,7 +37,7 @@ export type WebhookOptions = {
 
 type Parts = {
   database: Database;
-  secret: string;
+  secret: Secret;
   mail: SettingsOptions['mail'];
   baseUrl: () => string;
   options: WebhookOptions | undefined;

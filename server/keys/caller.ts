@@ -6,6 +6,7 @@ import type { Shares } from '../limits/concurrency.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
 import type { AuthenticatedKey } from './directory.ts';
+import type { Secret } from '../text/signatures.ts';
 
 /** None of its members takes SQL: records/ reads and writes for it. */
 export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
@@ -16,7 +17,7 @@ export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
   organization: AuthenticatedKey['organization'];
   allowance: Allowance;
   /** Signs what the API issues and later accepts, such as cursors. */
-  secret: string;
+  secret: Secret;
   /** URL of the service as callers see it, without a slash at its end. */
   baseUrl: string;
   planContact: string | undefined;
@@ -27,7 +28,7 @@ export type CallerParts = {
   shares: Shares;
   /** Resolves when the response is sent; without one, it is not waited for. */
   sent?: () => Promise<void>;
-  secret: string;
+  secret: Secret;
   /** Known once the server listens. */
   baseUrl: () => string;
   /** Where to ask for the Team plan: a URL or a sentence. */

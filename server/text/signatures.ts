@@ -7,7 +7,11 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 /** In characters. What has a comma and is no list of such secrets is one secret. */
 const shortestSecret = 32;
 
-export function secretsIn(secret: string): [string, ...string[]] {
+/** Or what returns it, where it can change while the process runs. */
+export type Secret = string | (() => string);
+
+export function secretsIn(given: Secret): [string, ...string[]] {
+  const secret = typeof given === 'string' ? given : given();
   const [first = '', ...others] = secret.split(',');
   const isList = [first, ...others].every(({ length }) => length >= shortestSecret);
   return isList ? [first, ...others] : [secret];
@@ -16,10 +20,10 @@ export function secretsIn(secret: string): [string, ...string[]] {
 type Text = string | Uint8Array;
 const hmac = (secret: string, text: Text) => createHmac('sha256', secret).update(text).digest();
 
-export const sign = (secret: string, text: Text): Buffer => hmac(secretsIn(secret)[0], text);
+export const sign = (secret: Secret, text: Text): Buffer => hmac(secretsIn(secret)[0], text);
 
 /** `bytes` is how many of the signature were issued. */
-export function isSigned(secret: string, text: Text, signature: Uint8Array, bytes = 32): boolean {
+export function isSigned(secret: Secret, text: Text, signature: Uint8Array, bytes = 32): boolean {
   if (signature.length !== bytes) return false;
   return secretsIn(secret).some((one) => timingSafeEqual(hmac(one, text).subarray(0, bytes), signature));
 }

@@ -1,5 +1,6 @@
 /** Secrets of endpoints are stored encrypted: AES-256-GCM with a key derived from the installation's secret. */
 import { secretsIn } from '../text/signatures.ts';
+import type { Secret } from '../text/signatures.ts';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
@@ -13,11 +14,11 @@ export type Seal = {
   open(sealed: string, owner: string): string | undefined;
 };
 
-export function createSeal(secret: string): Seal {
-  const keys = secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', 'webhook secrets', 32)));
-  const [key = Buffer.alloc(0)] = keys;
+export function createSeal(secret: Secret): Seal {
+  const keys = () => secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', 'webhook secrets', 32)));
   return {
     seal(text, owner) {
+      const [key = Buffer.alloc(0)] = keys();
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(owner));
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
@@ -25,7 +26,9 @@ export function createSeal(secret: string): Seal {
     },
     open(sealed, owner) {
       const bytes = Buffer.from(sealed, 'base64url');
-      return keys.map((one) => opened(one, bytes, owner)).find((text) => text !== undefined);
+      return keys()
+        .map((one) => opened(one, bytes, owner))
+        .find((text) => text !== undefined);
     },
   };
 }

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBackup } from '../../server/database/backup.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
+import { serve } from '../../server/http/server.ts';
 import { start } from '../faults/processes.ts';
 import { emptyDatabase, startService } from '../faults/service.ts';
 
@@ -16,6 +17,8 @@ const cleanups: (() => Promise<unknown>)[] = [];
 let sourceUrl = '';
 let file = '';
 let written = '';
+/** A request that the source has signed. */
+let nextPage = { path: '', headers: {} };
 
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-backup-'));
@@ -24,11 +27,8 @@ beforeAll(async () => {
   cleanups.push(drop);
   sourceUrl = url;
   const source = await startService(url);
-  const headers = {
-    authorization: `Bearer ${source.keys[0]}`,
-    'content-type': 'application/json',
-    'idempotency-key': 'b1',
-  };
+  const authorization = `Bearer ${source.keys[0]}`;
+  const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'b1' };
   // Everything that COPY, a line or a field could stumble over.
   const body = {
     name: 'Ann',
@@ -36,7 +36,12 @@ beforeAll(async () => {
     tags: ['é', '"'],
     metadata: { key: '\\N' },
   };
-  await fetch(`${source.url}/v1/customers`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const customers = `${source.url}/v1/customers`;
+  await fetch(customers, { method: 'POST', headers, body: JSON.stringify(body) });
+  await fetch(customers, { method: 'POST', headers: { ...headers, 'idempotency-key': 'b2' }, body: '{"name":"Bo"}' });
+  const list = await fetch(`${customers}?limit=1`, { headers: { authorization } });
+  const { pagination } = Object(await list.json());
+  nextPage = { path: `/v1/customers?limit=1&cursor=${pagination.nextCursor}`, headers: { authorization } };
   // With it, what it writes from time to time is written.
   await source.close();
   file = join(folder, 'all.backup');
@@ -74,7 +79,7 @@ async function target(): Promise<string> {
 
 test('a backup can be read by its owner only, and brings back every row', async () => {
   const stored = await contents(sourceUrl);
-  expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(1);
+  expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(2);
   expect(written).toBe(`Wrote ${stored.length} tables to ${file}\n`);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const url = await target();
@@ -82,6 +87,21 @@ test('a backup can be read by its owner only, and brings back every row', async 
   await restore.exited;
   expect(restore.output.text).toMatch(/^Restored \d+ tables from the backup of 20\S+\n$/);
   expect(await contents(url)).toEqual(await contents(sourceUrl));
+});
+
+test('a process that serves the database accepts what the restored one has signed', async () => {
+  const url = await target();
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  await migrate(database);
+  const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
+  cleanups.push(serving.close);
+  const status = async () => (await fetch(serving.url + nextPage.path, { headers: nextPage.headers })).status;
+  expect(await status()).toBe(401);
+  const restore = start(['restore', file], { DATABASE_URL: url });
+  await restore.exited;
+  expect(restore.output.text).toMatch(/^Restored \d+ tables from the backup of 20\S+\n$/);
+  await expect.poll(status).toBe(200);
 });
 
 test('a database with organizations is left alone', async () => {

@@ -1,6 +1,7 @@
 /** CSRF tokens: each form has one, signed for its session, so that no other site can forge it. */
 import { randomBytes } from 'node:crypto';
 import { isSigned, sign } from '../../text/signatures.ts';
+import type { Secret } from '../../text/signatures.ts';
 
 export type CsrfTokens = {
   /** A new token, for the form's hidden field `csrfToken`. */
@@ -9,7 +10,7 @@ export type CsrfTokens = {
   verify(sessionId: string, token: string): string | undefined;
 };
 
-export function csrfTokens(secret: string): CsrfTokens {
+export function csrfTokens(secret: Secret): CsrfTokens {
   const signedText = (sessionId: string, id: string) => `csrf ${sessionId} ${id}`;
   return {
     issue(sessionId) {

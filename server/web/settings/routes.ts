@@ -24,6 +24,7 @@ import { overviewRoutes } from './overview/overview-routes.ts';
 import { recordRoutes } from './records/record-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
+import type { Secret } from '../../text/signatures.ts';
 
 /** What the operator may configure beside the rest of the service. */
 export type SettingsOptions = {
@@ -35,7 +36,7 @@ export type SettingsOptions = {
 type RouterParts = SettingsOptions &
   SettingsParts & {
     /** Signs sessions and forms: at least 32 characters, the same for every process and after a restart. */
-    secret: string;
+    secret: Secret;
     /** The service is reached over https. */
     secure: boolean;
   };
