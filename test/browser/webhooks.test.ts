@@ -22,6 +22,8 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     await page.getByLabel('Name').fill('Accounting');
     await page.getByLabel('URL').fill(receiver.url);
     await page.getByLabel('customer.created').check();
+    const imports = page.getByLabel('import.completed');
+    await imports.check();
     await page.getByRole('button', { name: 'Create endpoint' }).click();
     await page.locator('#secret').waitFor();
     await expectSound(page);
@@ -33,6 +35,7 @@ describe.runIf(hasChromium)('webhooks in a browser', () => {
     await page.getByText('Show the content').click();
     await page.getByText('This is a test.').waitFor();
     for (const summary of await page.locator('details.fold > summary').all()) await summary.click();
+    expect(await imports.isChecked()).toBe(true);
     await expectSound(page);
     await page.getByRole('button', { name: 'Remove endpoint' }).click();
     await page.getByText('The endpoint was removed.').waitFor();
