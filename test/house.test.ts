@@ -17,8 +17,10 @@ type Law = (file: File) => string[];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folders = ['contract', 'server', 'client', 'test'];
-// This file is full of violations.
-const files = folders.flatMap(filesIn).filter(({ path }) => path !== 'test/house.test.ts');
+// This file is full of violations; n8n has rules of its own, and a linter that test/consumers/n8n.test.ts runs.
+const files = folders
+  .flatMap(filesIn)
+  .filter(({ path }) => path !== 'test/house.test.ts' && !path.startsWith('client/n8n/'));
 
 function filesIn(folder: string): File[] {
   const paths = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
+import { contractText, propertiesText } from './n8n.ts';
 import { resourcesOf } from './resources.ts';
 
 type Options = { baseUrl: string; clientId?: string | undefined };
@@ -29,7 +30,25 @@ export async function buildZapier(folder: string, { baseUrl, clientId }: Options
   await writeFile(join(folder, 'index.js'), entry);
 }
 
-type Manifest = { version: string; dependencies: Record<string, string> };
+/** Writes the community node for n8n into the folder: its sources, which n8n's linter reads, and what n8n loads in dist/. */
+export async function buildN8n(folder: string, { baseUrl }: Options): Promise<void> {
+  const source = join(client, 'n8n');
+  const { n8n } = await startPackage(source, folder);
+  for (const part of ['credentials', 'icons', 'nodes'])
+    await cp(join(source, part), join(folder, part), { recursive: true });
+  const resources = resourcesOf(expandedDocument(baseUrl));
+  await writeFile(join(folder, 'contract.ts'), contractText(resources, baseUrl));
+  await writeFile(join(folder, 'nodes/Proposal/properties.ts'), propertiesText(resources));
+  for (const file of [...n8n.nodes, ...n8n.credentials])
+    await bundle(join(folder, file.replace('dist/', '').replace('.js', '.ts')), join(folder, file));
+  await cp(join(source, 'icons'), join(folder, 'dist/icons'), { recursive: true });
+}
+
+type Manifest = {
+  version: string;
+  dependencies: Record<string, string>;
+  n8n: { nodes: string[]; credentials: string[] };
+};
 
 /** An empty folder with what every package has, in the version of the client. */
 async function startPackage(source: string, folder: string): Promise<Manifest> {
@@ -63,4 +82,5 @@ if (import.meta.main) {
   const built = { baseUrl: new URL(values.url).href.replace(/\/$/, ''), clientId: values['zapier-client-id'] };
   const folderOf = (tool: string) => (values.to === undefined ? join(client, tool, 'dist') : join(values.to, tool));
   await buildZapier(folderOf('zapier'), built);
+  await buildN8n(folderOf('n8n'), built);
 }

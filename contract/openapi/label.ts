@@ -1,6 +1,6 @@
 /** What tools that show fields to people call them. */
 
-const acronyms: Record<string, string> = { id: 'ID', url: 'URL', sku: 'SKU', q: 'Search' };
+const acronyms: Record<string, string> = { id: 'ID', ids: 'IDs', url: 'URL', sku: 'SKU', q: 'Search' };
 
 /** `shippingAddress city` → `Shipping address city`; `externalId` → `External ID`. */
 export function label(name: string): string {

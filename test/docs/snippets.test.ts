@@ -6,10 +6,6 @@ import type { Snippet } from './reading.ts';
 import { compile, newReader, pythonHasRequests } from './running.ts';
 import type { Reader } from './running.ts';
 
-const AsyncFunction: new (...source: string[]) => (...given: unknown[]) => Promise<any> = Object.getPrototypeOf(
-  async () => undefined,
-).constructor;
-
 // A program is a process of its own, and a machine can be busy.
 describe('the snippets', () => {
   const world = useWorld();
@@ -117,38 +113,6 @@ describe('the snippets', () => {
 
   describe('for no-code tools', () => {
     const automation = (label: string) => labelled('/docs/automation', label);
-
-    test('work in n8n: each run hands on what changed since the last', async () => {
-      const [first, last] = await automation('Code node of n8n');
-      const url = (await automation('Text')).find(({ text }) => text.includes('$json'));
-      const memory: Record<string, unknown> = {};
-      const asked: unknown[] = [];
-      const runWorkflow = async () => {
-        const [start] = await new AsyncFunction('$getWorkflowStaticData', first?.text ?? '')(() => memory);
-        asked.push(start.json.updatedSince);
-        let next: string | null = (url?.text ?? '')
-          .replace('{{ $json.updatedSince }}', start.json.updatedSince)
-          .replace('limit=100', 'limit=2');
-        const pages: { json: any }[] = [];
-        while (next) {
-          const { body } = await reader.tenant.call('GET', next.replace(world.url, ''));
-          pages.push({ json: body });
-          next = body.pagination.nextUrl;
-        }
-        const changes = () => ({ all: () => pages });
-        expect(await new AsyncFunction('$', '$getWorkflowStaticData', last?.text ?? '')(changes, () => memory)).toEqual(
-          [],
-        );
-        return pages.flatMap(({ json }) => json.data.map(({ name }: { name: string }) => name));
-      };
-      for (const name of ['Ann', 'Bob']) await reader.tenant.call('POST', '/v1/customers', { name });
-      expect(await runWorkflow()).toEqual(['Vins et alcools Chevalier', 'Ann', 'Bob']);
-      await reader.tenant.call('POST', '/v1/customers', { name: 'Cid' });
-      const mark = memory.syncedThrough;
-      // What was written within the last milliseconds may come once more.
-      expect((await runWorkflow()).at(-1)).toBe('Cid');
-      expect(asked).toEqual(['1970-01-01', mark]);
-    });
 
     test('work without a loop, as in Make: the address of the next request is all that is stored', async () => {
       const [start] = await automation('Text');

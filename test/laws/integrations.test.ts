@@ -1,5 +1,7 @@
 /** What the packages for no-code tools offer is what the contract has: nothing is missing, and nothing is made up. */
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { propertiesText } from '../../client/build/n8n.ts';
 import { resourcesOf } from '../../client/build/resources.ts';
 import type { Resource } from '../../client/build/resources.ts';
 import { createApp } from '../../client/zapier/app.ts';
@@ -24,7 +26,40 @@ const tools: Record<string, (from: Resource[]) => Record<string, string[]>> = {
       ]),
     );
   },
+  n8n(from) {
+    const shown = parsedProperties(from);
+    const operations = shown.filter(({ name }) => name === 'operation');
+    return Object.fromEntries(
+      operations.flatMap(({ displayOptions, options }) =>
+        options.map(({ value }: any) => {
+          const resource = displayOptions.show.resource[0];
+          const isOne = (field: any) =>
+            field.displayOptions?.show.resource[0] === resource && field.displayOptions.show.operation?.[0] === value;
+          const fields = shown
+            .filter(isOne)
+            .flatMap((field) => (field.type === 'collection' ? field.options : [field]));
+          return [n8nKeys[value]?.(resource), fields.map(({ name, routing }: any) => routing?.send.property ?? name)];
+        }),
+      ),
+    );
+  },
 };
+
+/** n8n's name of an operation → the contract's. */
+const n8nKeys: Record<string, (resource: string) => string> = {
+  getAll: (resource) => `list_${resource}s`,
+  get: (resource) => `get_${resource}`,
+  create: (resource) => `create_${resource}`,
+  update: (resource) => `update_${resource}`,
+  upsert: (resource) => `create_or_update_${resource}`,
+  getOrCreate: (resource) => `get_or_create_${resource}`,
+};
+
+/** What the generated source exports; the names of functions in it are not of interest here. */
+function parsedProperties(from: Resource[]): any[] {
+  const [, literal = ''] = /INodeProperties\[\] = (\[[^]*\]);/.exec(propertiesText(from)) ?? [];
+  return runInNewContext(literal, { clearFields: '', explain: '', nextPage: '' });
+}
 
 /** `createOrUpdate` is one of its own in the tools, and the same operation here. */
 const snake = (operationId: string) => operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

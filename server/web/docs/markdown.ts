@@ -117,7 +117,6 @@ const labels: Record<string, string> = {
   json: 'JSON',
   http: 'HTTP',
   text: 'Text',
-  n8n: 'Code node of n8n',
 };
 
 /** Reachable by keyboard, because it can be wider than the screen. */

@@ -1,0 +1,63 @@
+/** Starts a workflow when something happened, by asking what changed since the last time. Nothing is missed. */
+import { NodeConnectionTypes } from 'n8n-workflow';
+import type { INodeType, INodeTypeDescription, IPollFunctions } from 'n8n-workflow';
+import { events, polls } from '../../contract';
+import { begin, changesSince, latest } from './changes';
+import type { Memory } from './changes';
+
+export class ProposalTrigger implements INodeType {
+  description: INodeTypeDescription = {
+    displayName: 'Proposal API Trigger',
+    name: 'proposalTrigger',
+    icon: { light: 'file:../../icons/proposal.svg', dark: 'file:../../icons/proposal.dark.svg' },
+    group: ['trigger'],
+    version: 1,
+    subtitle: '={{$parameter["event"]}}',
+    description: 'Starts the workflow when a customer, proposal or item changed',
+    defaults: { name: 'Proposal API Trigger' },
+    polling: true,
+    inputs: [],
+    outputs: [NodeConnectionTypes.Main],
+    credentials: [
+      { name: 'proposalApi', required: true, displayOptions: { show: { authentication: ['apiKey'] } } },
+      { name: 'proposalOAuth2Api', required: true, displayOptions: { show: { authentication: ['oAuth2'] } } },
+    ],
+    properties: [
+      {
+        displayName: 'Authentication',
+        name: 'authentication',
+        type: 'options',
+        options: [
+          { name: 'API Key', value: 'apiKey' },
+          { name: 'Connect (OAuth2)', value: 'oAuth2' },
+        ],
+        default: 'oAuth2',
+      },
+      {
+        displayName: 'Event',
+        name: 'event',
+        type: 'options',
+        options: events,
+        default: 'proposal.accepted',
+        required: true,
+      },
+    ],
+  };
+
+  async poll(this: IPollFunctions) {
+    const poll = polls[this.getNodeParameter('event') as string];
+    if (this.getMode() === 'manual') {
+      const records = await latest(this, poll);
+      return records.length === 0 ? null : [this.helpers.returnJsonArray(records)];
+    }
+    const memory = this.getWorkflowStaticData('node');
+    // A workflow that is switched on is told what happens from now on.
+    if (memory.since === undefined) {
+      Object.assign(memory, await begin(this, poll));
+      return null;
+    }
+    const { happened, memory: next } = await changesSince(this, poll, memory as Memory);
+    Object.assign(memory, next);
+    return happened.length === 0 ? null : [this.helpers.returnJsonArray(happened)];
+  }
+}

@@ -1,0 +1,300 @@
+/** The package for n8n: green in n8n's own linter and types, and run by n8n's own runtime against the real service. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { buildN8n } from '../../client/build/integrations.ts';
+import { proposal } from '../records.ts';
+import type { Receiver } from '../webhooks/receiver.ts';
+import { endpointTo, until, webhookWorld } from '../webhooks/scene.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { startN8n } from './n8n-runtime.ts';
+import type { Runtime } from './n8n-runtime.ts';
+
+const require = createRequire(import.meta.url);
+const world = useWorld(webhookWorld);
+let folder: string;
+let n8n: Runtime;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proposal-api-n8n-'));
+  await buildN8n(folder, { baseUrl: world.url });
+  await symlink(fileURLToPath(new URL('node_modules', import.meta.url)), join(folder, 'node_modules'));
+  n8n = await startN8n(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const credentialsOf = ({ key }: Tenant) => ({ proposalApi: { serverUrl: `${world.url}/`, apiKey: key } });
+/** One step of a workflow, and what it returns. */
+const step = (
+  tenant: Tenant,
+  resource: string,
+  operation: string,
+  more: object = {},
+  items?: Record<string, unknown>[],
+): Promise<any[]> =>
+  n8n.execute('proposal', { authentication: 'apiKey', resource, operation, ...more }, credentialsOf(tenant), items);
+
+describe('the package for n8n', () => {
+  test('passes the linter for community nodes', async () => {
+    await writeFile(join(folder, 'eslint.config.cjs'), lintConfig);
+    expect(await lint('package.json', 'contract.ts', 'nodes', 'credentials')).toEqual([]);
+    const wrong = "{ displayName: 'customer id', name: 'id', type: 'string', default: '' }";
+    await writeFile(join(folder, 'nodes/wrong.ts'), `export const properties: INodeProperties[] = [${wrong}];\n`);
+    expect(await lint('nodes/wrong.ts')).toContain('n8n-nodes-base/node-param-display-name-miscased-id');
+    await rm(join(folder, 'nodes/wrong.ts'));
+  });
+
+  test('has the types of n8n', () => {
+    const files = [
+      ...require(join(folder, 'package.json')).n8n.nodes,
+      ...require(join(folder, 'package.json')).n8n.credentials,
+    ];
+    const sources = files.map((file: string) => join(folder, file.replace('dist/', '').replace('.js', '.ts')));
+    const program = ts.createProgram(sources, {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
+      types: ['node'],
+      typeRoots: [fileURLToPath(new URL('../../node_modules/@types', import.meta.url))],
+    });
+    const messages = ts
+      .getPreEmitDiagnostics(program)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+    expect(messages).toEqual([]);
+  });
+
+  test('is loaded by n8n, with a test of its credentials', async () => {
+    expect(Object.keys(n8n.nodeTypes)).toEqual(['proposal', 'proposalTrigger', 'proposalWebhookTrigger']);
+    for (const name of ['proposalApi', 'proposalOAuth2Api'])
+      expect(n8n.credentialTypes[name]?.type.test.request).toMatchObject({ url: '/v1/me' });
+  });
+
+  test('creates customers item by item, with nested fields, lists and pairs, and updates them when it runs again', async () => {
+    const tenant = await world.organization();
+    const fields = {
+      name: '={{ $json.name }}',
+      email: '',
+      addressCity: 'Berlin',
+      addressCountry: 'de',
+      tags: 'wholesale, net-30',
+      metadata: { pair: [{ key: 'segment', value: 'retail' }] },
+    };
+    const upsert = { externalId: '={{ $json.id }}', additionalFields: fields };
+    const people = [
+      { id: 'crm-1', name: 'Ann' },
+      { id: 'crm-2', name: 'Berta' },
+    ];
+    const made = await step(tenant, 'customer', 'upsert', upsert, people);
+    expect(made).toMatchObject([
+      { name: 'Ann', email: null, address: { city: 'Berlin', country: 'DE' }, tags: ['wholesale', 'net-30'] },
+      { name: 'Berta', externalId: 'crm-2', metadata: { segment: 'retail' } },
+    ]);
+    const again = await step(tenant, 'customer', 'upsert', { externalId: 'crm-1', additionalFields: { name: 'Anna' } });
+    expect(again).toMatchObject([{ id: made[0].id, name: 'Anna' }]);
+    const changes = { notes: 'VIP', clear: ['address.city', 'metadata'] };
+    const update = { recordId: made[0].id, updateFields: changes };
+    expect(await step(tenant, 'customer', 'update', update)).toMatchObject([
+      { notes: 'VIP', address: { city: null, country: 'DE' }, metadata: {}, tags: ['wholesale', 'net-30'] },
+    ]);
+    expect(await step(tenant, 'customer', 'get', { recordId: made[1].id })).toEqual([made[1]]);
+    await expect(
+      step(tenant, 'customer', 'create', { additionalFields: { externalId: 'crm-1', name: 'Ann' } }),
+    ).rejects.toThrow('External ID already in use');
+  });
+
+  test('lists page by page, filters, searches and sorts', async () => {
+    const tenant = await world.organization();
+    await createMany(tenant, 105);
+    const list = { returnAll: true, q: '', options: { sort: 'name' } };
+    const all = await step(tenant, 'customer', 'getAll', list);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(105);
+    expect(await step(tenant, 'customer', 'getAll', { returnAll: false, limit: 3, q: 'customer' })).toHaveLength(3);
+    const metadata = { pair: [{ key: 'half', value: '1' }] };
+    const filters = { metadata, ids: `${all[0].id}, ${all[1].id}`, createdSince: '2026-01-01T00:00:00' };
+    const found = await step(tenant, 'customer', 'getAll', { ...list, filters });
+    expect(found.map(({ name }) => name)).toEqual(['Customer 1']);
+    const filtered = { ...list, filters: { updatedBefore: 'soon' } };
+    await expect(step(tenant, 'customer', 'getAll', filtered)).rejects.toThrow('Invalid parameter');
+    const entries = await n8n.options('proposal', 'recordId', { authentication: 'apiKey' }, credentialsOf(tenant));
+    expect(entries).toHaveLength(100);
+    expect(entries[0]).toEqual({ name: 'Customer 105', value: expect.stringMatching(/^cus_/) });
+  });
+
+  test('creates an item once, and finds it', async () => {
+    const tenant = await world.organization();
+    const item = {
+      type: 'product',
+      name: 'Chai',
+      unitPrice: '18',
+      externalId: 'sku-1',
+      additionalFields: { taxable: false },
+    };
+    const [made] = await step(tenant, 'item', 'getOrCreate', item);
+    expect(made).toMatchObject({ name: 'Chai', unitPrice: '18.00', taxable: false });
+    expect(await step(tenant, 'item', 'getOrCreate', { ...item, name: 'Tea' })).toEqual([made]);
+    expect(await step(tenant, 'item', 'getAll', { q: 'chai' })).toEqual([made]);
+    expect(await step(tenant, 'item', 'get', { recordId: made.id })).toEqual([made]);
+    expect(await step(tenant, 'item', 'create', { ...item, name: 'Tea' })).toMatchObject([{ name: 'Tea' }]);
+  });
+
+  test('reads proposals with their lines, and cannot write them', async () => {
+    const tenant = await world.organization();
+    await proposal(tenant, { number: 'P-1', status: 'draft' });
+    const list = { filters: { status: ['draft', 'sent'] }, options: { include: ['lineItems'] } };
+    const [found] = await step(tenant, 'proposal', 'getAll', list);
+    expect(found).toMatchObject({ number: 'P-1', lineItems: expect.any(Array) });
+    expect(await step(tenant, 'proposal', 'get', { recordId: found.id })).toMatchObject([{ number: 'P-1' }]);
+    const { properties } = n8n.typeOf('proposal').description;
+    const operations = properties.filter(({ name }: any) => name === 'operation');
+    const ofProposals = operations.find(({ displayOptions }: any) => displayOptions.show.resource[0] === 'proposal');
+    expect(ofProposals.options.map(({ value }: any) => value)).toEqual(['get', 'getAll']);
+  });
+
+  test('says what the API says of a value that it refuses, and of a key', async () => {
+    const tenant = await world.organization();
+    const wrong = step(tenant, 'customer', 'create', { additionalFields: { name: 'Ann', email: 'nobody' } });
+    await expect(wrong).rejects.toMatchObject({ description: expect.stringMatching(/email/), httpCode: '422' });
+    const stranger = { ...tenant, key: `${tenant.key.slice(0, -4)}0000` };
+    const unknown = { description: expect.stringMatching(/key/), httpCode: '401' };
+    await expect(step(stranger, 'customer', 'getAll')).rejects.toMatchObject(unknown);
+  });
+});
+
+/** With keys of their own, because a key has 100 requests a minute. */
+async function createMany(tenant: Tenant, count: number): Promise<void> {
+  const keys = [await tenant.anotherKey(), await tenant.anotherKey()];
+  for (let index = 1; index <= count; index += 1) {
+    const body = { name: `Customer ${index}`, metadata: { half: String(index % 2) } };
+    await tenant.as(keys[index % 2] ?? '').call('POST', '/v1/customers', body);
+  }
+}
+
+describe('the polling trigger', () => {
+  const waitingFor = (tenant: Tenant, event: string) =>
+    n8n.poller('proposalTrigger', { authentication: 'apiKey', event }, credentialsOf(tenant));
+  const names = (records: any) => records?.map(({ name, number }: any) => name ?? number) ?? [];
+
+  test('tells each change once, from the moment on when it is switched on', async () => {
+    const tenant = await world.organization();
+    const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    const [updated, created] = [waitingFor(tenant, 'customer.updated'), waitingFor(tenant, 'customer.created')];
+    expect([await updated(), await created()]).toEqual([null, null]);
+    expect(names(await created('manual'))).toEqual(['Ann']);
+    await createMany(tenant, 101);
+    await tenant.call('PATCH', `/v1/customers/${ann.id}`, { name: 'Anna' });
+    expect(names(await created())).toHaveLength(101);
+    const changed = names(await updated());
+    expect([changed.length, changed.at(-1)]).toEqual([102, 'Anna']);
+    expect([await updated(), await created()]).toEqual([null, null]);
+  });
+
+  test('tells that a proposal was accepted, even if it is imported later, and not when it changes again', async () => {
+    const tenant = await world.organization();
+    const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    const sent = { customer: ann.id, sentAt: '2026-03-01T10:00:00.000Z', acceptedAt: '2026-03-03T14:05:12.000Z' };
+    await proposal(tenant, { number: 'P-1', status: 'accepted', ...sent });
+    const accepted = waitingFor(tenant, 'proposal.accepted');
+    expect(await accepted()).toBeNull();
+    await proposal(tenant, { number: 'P-2', status: 'accepted', ...sent });
+    await proposal(tenant, { number: 'P-3', status: 'draft' });
+    expect(names(await accepted())).toEqual(['P-2']);
+    expect(await accepted()).toBeNull();
+  });
+});
+
+describe('the webhook trigger', () => {
+  test('starts a workflow for an event that the service signed, and for nothing else', async () => {
+    const tenant = await world.organization();
+    const secrets: string[] = [];
+    const results: { type: string; data: any }[] = [];
+    const url = await listen(async (request, response) => {
+      // A webhook that people make for this node gives them the secret that they enter in n8n.
+      const credentials = { proposalWebhookApi: { signingSecret: secrets[0] ?? '' } };
+      const parameters = { events: ['customer.created'] };
+      const data = await n8n.receive('proposalWebhookTrigger', parameters, credentials, request, response);
+      results.push({ type: request.body.type, data: data.workflowData });
+      if (!data.noWebhookResponse) response.end('ok');
+    });
+    // The part of a receiver that a new endpoint needs.
+    await endpointTo(tenant, { url, secrets } as Receiver);
+    const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
+    await until(() => results.length, 1);
+    const json = { id: expect.stringMatching(/^evt_/), type: 'customer.created', timestamp: ann.createdAt };
+    expect(results[0]?.data).toEqual([[{ json: { ...json, data: ann } }]]);
+    await tenant.call('PATCH', `/v1/customers/${ann.id}`, { name: 'Anna' });
+    await until(() => results.length, 2);
+    expect(results[1]).toEqual({ type: 'customer.updated', data: undefined });
+    const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) };
+    const forged = { ...headers, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` };
+    const body = JSON.stringify({ type: 'customer.created', data: ann });
+    expect((await fetch(url, { method: 'POST', headers: forged, body })).status).toBe(401);
+    expect(results[2]?.data).toBeUndefined();
+  });
+});
+
+/** A server that gives requests and responses what n8n's own does. */
+async function listen(receive: (request: any, response: any) => Promise<void>): Promise<string> {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const rawBody = Buffer.concat(chunks);
+    const status = (code: number) => Object.assign(response, { statusCode: code });
+    const json = (body: object) => response.end(JSON.stringify(body));
+    const known = Object.assign(request, { rawBody, body: JSON.parse(rawBody.toString()) });
+    await receive(known, Object.assign(response, { status, json }));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an AddressInfo.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`;
+}
+
+/** The rules that the package breaks. */
+async function lint(...files: string[]): Promise<string[]> {
+  const command = fileURLToPath(new URL('node_modules/eslint/bin/eslint.js', import.meta.url));
+  // In a test, the linter takes every file for the node of its own tests.
+  const options = { cwd: folder, env: { ...process.env, NODE_ENV: '' }, maxBuffer: 2 ** 26 };
+  const results = await promisify(execFile)(process.execPath, [command, '--format', 'json', ...files], options).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string; stderr: string }) => error.stdout || error.stderr,
+  );
+  return JSON.parse(results).flatMap(({ messages }: any) =>
+    messages.map(({ ruleId, message }: any) => ruleId ?? message),
+  );
+}
+
+/** What n8n's own command configures, without its rules about imports and plain JavaScript. */
+const lintConfig = `
+const parser = require('@typescript-eslint/parser');
+const { n8nCommunityNodesPlugin: community } = require('@n8n/eslint-plugin-community-nodes');
+const base = require('eslint-plugin-n8n-nodes-base');
+
+const languageOptions = { parser, parserOptions: { extraFileExtensions: ['.json'] } };
+const off = (...rules) => Object.fromEntries(rules.map((rule) => ['n8n-nodes-base/' + rule, 'off']));
+const ofCredentials = off('cred-class-field-documentation-url-miscased', 'cred-class-field-type-options-password-missing');
+const ofNodes = off('node-class-description-inputs-wrong-regular-node', 'node-class-description-outputs-wrong', 'node-param-type-options-max-value-present');
+
+module.exports = [
+  { ...community.configs.recommended, files: ['**/*.ts', 'package.json'], languageOptions },
+  { plugins: { 'n8n-nodes-base': base } },
+  { files: ['package.json'], rules: base.configs.community.rules },
+  { files: ['credentials/**/*.ts'], rules: { ...base.configs.credentials.rules, ...ofCredentials } },
+  { files: ['nodes/**/*.ts'], rules: { ...base.configs.nodes.rules, ...ofNodes } },
+];
+`;
