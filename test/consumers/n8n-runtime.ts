@@ -149,6 +149,10 @@ class Helper extends ICredentialsHelper {
     return undefined;
   }
 
+  async runPreAuthentication(): Promise<undefined> {
+    return undefined;
+  }
+
   async getDecrypted(_: unknown, __: unknown, type: string): Promise<Values> {
     return this.#stored[type] ?? {};
   }

@@ -1,5 +1,6 @@
 /** The package for n8n: green in n8n's own linter and types, and run by n8n's own runtime against the real service. */
 import { execFile } from 'node:child_process';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,16 +14,23 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildN8n } from '../../client/build/integrations.ts';
+import { useBrowser } from '../browser/browser.ts';
+import { hasChromium } from '../browser/chromium.ts';
 import { proposal } from '../records.ts';
+import { someone } from '../settings/visiting.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
 import { endpointTo, until, webhookWorld } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
+import { agree } from './consent.ts';
 import { startN8n } from './n8n-runtime.ts';
 import type { Runtime } from './n8n-runtime.ts';
 
 const require = createRequire(import.meta.url);
+// n8n's runtime brings it.
+const { ClientOAuth2 } = createRequire(require.resolve('n8n-core'))('@n8n/client-oauth2');
 const world = useWorld(webhookWorld);
+const screen = useBrowser();
 let folder: string;
 let n8n: Runtime;
 
@@ -171,6 +179,46 @@ describe('the package for n8n', () => {
     const stranger = { ...tenant, key: `${tenant.key.slice(0, -4)}0000` };
     const unknown = { description: expect.stringMatching(/key/), httpCode: '401' };
     await expect(step(stranger, 'customer', 'getAll')).rejects.toMatchObject(unknown);
+  });
+});
+
+describe.runIf(hasChromium)('Connect in n8n', () => {
+  test('n8n’s own OAuth client gets a key, and the node works with it until it is revoked', async () => {
+    const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
+    const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
+    const redirectUri = 'https://n8n.example.com/rest/oauth2-credential/callback';
+    const { properties } = n8n.credentialTypes.proposalOAuth2Api?.type ?? {};
+    expect(properties[0]).toMatchObject({ name: 'useDynamicClientRegistration', default: true });
+    // What n8n does for a credential with dynamic registration: discovery, registration, and PKCE.
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const server = Object(await (await fetch(`${world.url}/.well-known/oauth-authorization-server`)).json());
+    const registration = JSON.stringify({ client_name: 'n8n', redirect_uris: [redirectUri] });
+    const registered = Object(
+      await (await fetch(server.registration_endpoint, { ...post, body: registration })).json(),
+    );
+    const oauth = new ClientOAuth2({
+      clientId: registered.client_id,
+      accessTokenUri: server.token_endpoint,
+      authorizationUri: server.authorization_endpoint,
+      redirectUri,
+      scopes: [],
+    });
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = { code_challenge: hash('sha256', verifier, 'base64url'), code_challenge_method: 'S256' };
+    const page = await screen.open();
+    const back = await agree(page, admin, oauth.code.getUri({ state: 'n8n', query: challenge }), redirectUri);
+    const token = await oauth.code.getToken(back.href, { state: 'n8n', body: { code_verifier: verifier } });
+
+    const credentials = { proposalOAuth2Api: { serverUrl: world.url, oauthTokenData: token.data } };
+    const create = { authentication: 'oAuth2', resource: 'customer', operation: 'create' };
+    const parameters = { ...create, additionalFields: { name: 'Paula' } };
+    expect(await n8n.execute('proposal', parameters, credentials)).toMatchObject([{ name: 'Paula' }]);
+    const form = new URLSearchParams({ token: token.accessToken, client_id: registered.client_id });
+    expect((await fetch(server.revocation_endpoint, { method: 'POST', body: form })).status).toBe(200);
+    await expect(n8n.execute('proposal', parameters, credentials)).rejects.toMatchObject({
+      description: expect.stringContaining('revoked'),
+    });
+    expect(screen.complaints).toEqual([]);
   });
 });
 
