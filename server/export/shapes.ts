@@ -1,25 +1,26 @@
-/** Stored records → exported records, with the field names that an import reads. */
-import { addressParts } from '../entities/customer.ts';
+/** Stored records → exported records, with every field that an import reads: one that is missing does not compile. */
+import type { z } from 'zod';
 import type { Customer } from '../entities/customer.ts';
 import type { Item } from '../entities/item.ts';
 import type { Proposal, ProposalLine } from '../entities/proposal.ts';
+import { columnsOf } from '../import/fields.ts';
+import { customerImport, itemImport, proposalImport } from '../import/schemas.ts';
+import type { CustomerImport, ItemImport, LineImport, ProposalImport } from '../import/schemas.ts';
 import { presentMetadata } from '../records/metadata.ts';
 import { printNumber, printPrice, printTotal } from '../records/money.ts';
 import { publicId } from '../records/public-id.ts';
 
 /** `columns` are those of a CSV file: fields of the document, with a dot for one inside an object; metadata follows. */
-export type Shape<Stored> = { columns: readonly string[]; document(stored: Stored): Record<string, unknown> };
+export type Shape<Stored, Fields = Record<string, unknown>> = {
+  columns: readonly string[];
+  document(stored: Stored): Record<keyof Fields, unknown>;
+};
 
-const names = (text: string) => text.split(' ');
-const addressColumns = (name: string) => addressParts.map((part) => `${name}.${part}`);
+/** Those that an import of the kind knows, after what identifies the record. */
+const columns = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
 
-export const customerShape: Shape<Customer> = {
-  columns: [
-    ...names('id externalId type name firstName lastName companyName email phone taxId website notes tags'),
-    ...names('status createdAt'),
-    ...addressColumns('address'),
-    ...addressColumns('shippingAddress'),
-  ],
+export const customerShape: Shape<Customer, CustomerImport> = {
+  columns: columns(customerImport),
   document(customer) {
     const { externalId, type, name, firstName, lastName, companyName, email, phone, taxId, website, notes } = customer;
     const { tags, status, createdAt, address, shippingAddress, metadata } = customer;
@@ -30,11 +31,8 @@ export const customerShape: Shape<Customer> = {
   },
 };
 
-export const itemShape: Shape<Item> = {
-  columns: [
-    ...names('id externalId type name description sku unitPrice currency unit taxable taxRate category imageUrl'),
-    ...names('status createdAt'),
-  ],
+export const itemShape: Shape<Item, ItemImport> = {
+  columns: columns(itemImport),
   document(item) {
     const { externalId, type, name, description, sku, currency, unit, taxable } = item;
     const { category, imageUrl, status, createdAt } = item;
@@ -59,40 +57,34 @@ const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Pro
   total: printTotal(total, currency),
 });
 
-/** Refers to a record by its externalId, or by its id if it has none: an id is valid in one organization only. */
-const nameOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) => ({
-  [`${kind}ExternalId`]: externalId,
-  [`${kind}Id`]: externalId === null && id !== null ? publicId(kind, id) : undefined,
-});
+/** A record is named by its externalId, or by its id if it has none: an id is valid in one organization only. */
+const idOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) =>
+  externalId === null && id !== null ? publicId(kind, id) : undefined;
 
-export const proposalShape: Shape<ExportedProposal> = {
-  columns: [
-    ...names('id externalId number title status statusChangedAt customerExternalId customerId currency'),
-    ...names('subtotal discountTotal taxTotal total sentAt viewedAt acceptedAt declinedAt expiredAt canceledAt'),
-    ...names('expiresAt acceptedBy.name acceptedBy.email owner.name owner.email'),
-    ...names('notes terms declineReason publicUrl createdAt'),
-  ],
+export const proposalShape: Shape<ExportedProposal, ProposalImport> = {
+  columns: columns(proposalImport),
   document(proposal) {
-    const { externalId, number, title, status, statusChangedAt, customerExternalId, customerId, currency } = proposal;
+    const { externalId, number, title, status, statusChangedAt, customerExternalId, currency } = proposal;
     const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt, expiresAt } = proposal;
     const { acceptedBy, owner, notes, terms, declineReason, publicUrl, createdAt } = proposal;
     const id = publicId('proposal', proposal.id);
-    const identity = { id, externalId, number, title, status, statusChangedAt };
-    const customer = nameOf('customer', customerExternalId, customerId);
+    const customerId = idOf('customer', customerExternalId, proposal.customerId);
+    const head = { id, externalId, number, title, status, statusChangedAt, customerExternalId, customerId, currency };
     const events = { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt, expiresAt };
     const rest = { acceptedBy, owner, notes, terms, declineReason, publicUrl, createdAt };
     const metadata = presentMetadata(proposal.metadata);
     const lineItems = proposal.lines.map((line) => lineDocument(line, currency));
-    return { ...identity, ...customer, currency, ...totalFields(proposal), ...events, ...rest, metadata, lineItems };
+    return { ...head, ...totalFields(proposal), ...events, ...rest, metadata, lineItems };
   },
 };
 
-function lineDocument(line: ExportedProposal['lines'][number], currency: string): Record<string, unknown> {
-  const { type, name, description, sku, unit, optional, selected } = line;
+function lineDocument(line: ExportedProposal['lines'][number], currency: string): Record<keyof LineImport, unknown> {
+  const { itemExternalId, type, name, description, sku, unit, optional, selected } = line;
+  const itemId = idOf('item', itemExternalId, line.itemId);
   const quantity = printNumber(line.quantity);
   const unitPrice = printPrice(line.unitPrice, currency);
   const discountAmount = printTotal(line.discountAmount, currency);
   const taxRate = line.taxRate === null ? null : printNumber(line.taxRate);
   const what = { type, name, description, sku, quantity, unit, unitPrice, discountAmount, taxRate, optional, selected };
-  return { ...nameOf('item', line.itemExternalId, line.itemId), ...what };
+  return { itemExternalId, itemId, ...what };
 }
