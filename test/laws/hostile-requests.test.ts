@@ -293,8 +293,9 @@ function fault(response: string): string | undefined {
   if (response === '(reset)') return undefined;
   if (Number.isNaN(status)) return 'has no response';
   if (status < 500) return undefined;
-  const isDeclared =
-    status === 503 && /\r\nretry-after: \d+\r\n/i.test(response) && /"code":"unavailable"/.test(response);
+  // A busy machine has let it wait too long, which a problem says, or a page of the settings.
+  const says = /"code":"unavailable"|\r\ncontent-type: text\/html/i;
+  const isDeclared = status === 503 && /\r\nretry-after: \d+\r\n/i.test(response) && says.test(response);
   return isDeclared ? undefined : `is ${status}`;
 }
 
