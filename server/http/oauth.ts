@@ -78,9 +78,8 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     });
   });
   router.post('/token', readForm, async ({ body }, response) => {
-    const { raw, grant } = await exchangeCode(database, readExchange(body));
-    // The key that this one replaces is cached without its end.
-    keys.forget();
+    // Cached are the key that this one replaces, without its end, and one that is revoked because its code was used again.
+    const { raw, grant } = await exchangeCode(database, readExchange(body)).finally(() => keys.forget());
     const { expiresInMs } = grant;
     const expiry = expiresInMs === undefined ? {} : { expires_in: Math.floor(expiresInMs / 1000) };
     response.json({ access_token: raw, token_type: 'Bearer', ...expiry });
