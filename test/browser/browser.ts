@@ -82,7 +82,8 @@ export async function expectSound(page: Page): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Colors change gradually.
+      // Colors change gradually, also because of what was done before.
+      await evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
       await evaluate('Promise.all(document.getAnimations().map((each) => each.finish()))');
       if (process.env.SHOTS) {
         const file = `${String(shots).padStart(3, '0')}-${name.replaceAll(/\W+/g, '-').slice(1, 60)}`;

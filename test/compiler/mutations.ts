@@ -206,7 +206,7 @@ export const groups: Record<string, Mutation[]> = {
     {
       what: 'a filter that the handler leaves out',
       file: 'server/api/items.ts',
-      from: `    category: (value) => marked('category', value),`,
+      from: `  category: (value) => marked('category', value),`,
       to: '',
       caught: ['server/api/items.ts', `'category' is missing`],
     },
