@@ -400,7 +400,7 @@ describe('GET /v1/customers', () => {
   });
 
   test.each([
-    ['email=Maria%20<m@x.example>', 'email must not contain a space'],
+    ['email=Maria%20<m@x.example>', 'email must be one email address such as'],
     ['email=maria', 'email must be one email address'],
     ['country=Germany', 'Did you mean "DE"?'],
     ['country=UK', 'Did you mean "GB"?'],
