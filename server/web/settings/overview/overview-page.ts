@@ -44,8 +44,8 @@ export function overviewPage(view: View): Page {
 function figures({ report: { total }, liveKeys }: View): Html {
   const failed = total.client_error + total.rate_limited + total.server_error;
   const shown: [string, number, string][] = [
-    ['API keys', liveKeys, '/settings/api-keys'],
-    ['calls in 30 days', sum(total), '/settings/usage'],
+    [liveKeys === 1 ? 'API key' : 'API keys', liveKeys, '/settings/api-keys'],
+    [sum(total) === 1 ? 'call in 30 days' : 'calls in 30 days', sum(total), '/settings/usage'],
     ['of them failed', failed, '/settings/usage'],
   ];
   return html`<dl class="figures">
