@@ -138,7 +138,8 @@ test('a look for changes meets the removal of an endpoint, and adds nothing to i
   const { pool } = database;
   const text = `update customers set updated_at = now() where organization_id = $1 and id = $2 returning updated_at`;
   const [changed] = (await pool.query<{ updated_at: Date }>(text, [organization.id, records[0]])).rows;
-  const isLater = 'select now() > $1::timestamptz(3) as later';
+  // The bound of a look is in whole milliseconds: it must be past the change before the row is held.
+  const isLater = `select date_trunc('milliseconds', now()) > $1::timestamptz(3) as later`;
   await expect.poll(async () => (await pool.query(isLater, [changed?.updated_at])).rows[0].later).toBe(true);
   const held = 'select from webhook_endpoints where organization_id = $1 and id = $2 for update';
   const remove = () => removeEndpoint(em(), admin, endpoint.id);
