@@ -32,7 +32,8 @@ export type Message =
   | { refused: string }
   /** Another import into the organization is running. */
   | { busy: string }
-  | { error: string };
+  /** The properties of what was thrown. */
+  | { error: Record<string, unknown> };
 
 const bounds = { wholeMs: 15 * 60_000, graceMs: 10_000, memoryMb: 700 };
 
@@ -65,14 +66,14 @@ export async function runInProcess(
   timers.push(setTimeout(() => stop(tooLong()), bounds.wholeMs));
   try {
     return await new Promise<Outcome>((resolve, reject) => {
-      const printed = lastOf(child.stderr);
+      const reason = fatalOf(child.stderr);
       child.on('message', (message: Message) => {
         if ('progress' in message) onProgress(message.progress);
         else if ('outcome' in message) resolve(message.outcome);
         else reject(cause ?? failureOf(message));
       });
       child.on('error', reject);
-      child.on('close', (code, killedBy) => reject(cause ?? died(code ?? killedBy, printed())));
+      child.on('close', (code, killedBy) => reject(cause ?? died(code ?? killedBy, reason())));
     });
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -89,20 +90,20 @@ function startProcess(): ChildProcess {
   });
 }
 
-/** The last text that the stream has brought so far. */
-function lastOf(stream: Readable | null): () => string {
+/** What V8 printed as the reason of its end; the rest of such a text could be a part of the file. */
+function fatalOf(stream: Readable | null): () => string {
   let text = '';
-  stream?.setEncoding('utf8').on('data', (piece: string) => (text = (text + piece).slice(-4_000)));
-  return () => text.trim();
+  stream?.setEncoding('utf8').on('data', (piece: string) => (text = (text + piece).slice(0, 64_000)));
+  return () => (text.match(/^(?:FATAL ERROR|# (?:Fatal error|Check failed)).*$/gm) ?? []).join(' ');
 }
 
-function died(how: number | string | null, printed: string): Error {
-  if (printed.includes('JavaScript heap out of memory'))
+function died(how: number | string | null, reason: string): Error {
+  if (reason.includes('JavaScript heap out of memory'))
     return new UsageError('The file needs more memory than an import may use. Split it into several files.');
-  return new Error(`The process of an import ended with ${how}. ${printed}`.trimEnd());
+  return new Error(`The process of an import ended with ${how}. ${reason}`.trimEnd());
 }
 
 function failureOf(message: Exclude<Message, { progress: Progress } | { outcome: Outcome }>): Error {
   if ('busy' in message) return new Busy(message.busy);
-  return 'refused' in message ? new UsageError(message.refused) : new Error(message.error);
+  return 'refused' in message ? new UsageError(message.refused) : Object.assign(new Error(), message.error);
 }

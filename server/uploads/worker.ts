@@ -66,8 +66,11 @@ function send(message: Message, onSent = () => {}): void {
 function failureOf(error: unknown): Message {
   if (error instanceof ImportBusy) return { busy: error.message };
   if (error instanceof UsageError) return { refused: error.message };
-  return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { error: Object.fromEntries(told.map((name) => [name, Reflect.get(Object(error), name)])) };
 }
+
+/** An Error crosses to another process without its own properties, by which the log knows the database's errors. */
+const told = ['name', 'message', 'stack', 'code', 'constraint', 'table', 'column', 'routine'] as const;
 
 const controller = new AbortController();
 const stop = () => controller.abort(new Error('The import was stopped.'));

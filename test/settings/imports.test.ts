@@ -390,6 +390,24 @@ describe('an import', () => {
     expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
 
+  test('that the database fails is logged without what the file contains', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const { pool } = world.database;
+    const refuse = `create function refuse(text) returns boolean language plpgsql as 'begin raise exception ''%'', $1; end'`;
+    await pool.query(refuse);
+    await pool.query('alter table customers add check (refuse(name)) not valid');
+    const before = world.log.length;
+    await upload(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\n');
+    await settled(visiting);
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    await pool.query('drop function refuse cascade');
+    const logged = world.log.slice(before).filter(({ message }) => message === 'an upload failed');
+    expect(logged[0]).toMatchObject({ error: { sqlState: 'P0001', routine: 'exec_stmt_raise' } });
+    expect(JSON.stringify(logged)).not.toMatch(/quax\.example|Maria/);
+  });
+
   test('is discarded, with its file', async () => {
     const tenant = await world.organization();
     const visiting = await admin(tenant);
