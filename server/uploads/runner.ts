@@ -3,13 +3,14 @@ import { raw } from '@mikro-orm/core';
 import { UsageError } from '../config.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
-import { ImportMapping, Upload, workingStates } from '../entities/upload.ts';
+import { Upload, workingStates } from '../entities/upload.ts';
 import type { ImportChoices } from '../entities/upload.ts';
 import { Problem } from '../problems/problem.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
 import { Busy, runInProcess, Stopped } from './process.ts';
 import type { Outcome, Progress } from './process.ts';
+import { rememberedChoices } from './remembered.ts';
 import { createTurns } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
@@ -77,7 +78,7 @@ export function createRunner({ database, files, onError }: Parts) {
       takeTurn(upload.organizationId, async () => {
         if (signal.aborted) throw new Stopped();
         const { organizationId, kind, fileName, memberId, inspection } = upload;
-        const [remembered] = await forOrganization(database, organizationId).em().find(ImportMapping, { kind });
+        const em = forOrganization(database, organizationId).em();
         const outcome = await runInProcess(
           {
             organizationId,
@@ -88,7 +89,7 @@ export function createRunner({ database, files, onError }: Parts) {
             choices,
             task,
             address: database.address,
-            remembered: remembered?.choices ?? null,
+            remembered: await rememberedChoices(em, kind),
             file: await files.pathOf(upload),
             rejects: await files.newRejects(upload),
           },

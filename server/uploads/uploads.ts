@@ -10,13 +10,14 @@ import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
 import type { ImportChoices } from '../entities/upload.ts';
-import { ImportMapping, isInterrupted, isWorking, Upload } from '../entities/upload.ts';
+import { isInterrupted, isWorking, Upload } from '../entities/upload.ts';
 import { Problem } from '../problems/problem.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 import { auditingRejections } from '../records/audit-log.ts';
 import { requireAdmin, requireTeam } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { uploadFiles } from './files.ts';
+import { remember } from './remembered.ts';
 import { createRunner } from './runner.ts';
 import type { ReceivedFile } from './runner.ts';
 
@@ -179,15 +180,6 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
       await Promise.all([background.close(), runner.close()]);
     },
   };
-}
-
-/** For the next file of this kind: what its columns mean, but not how this file writes numbers. */
-async function remember(em: ScopedEntityManager, { kind, mapping: { map, match, type } }: Upload): Promise<void> {
-  if (!map) return;
-  const [found] = await em.find(ImportMapping, { kind });
-  const choices = withoutUndefined({ map: { ...found?.choices.map, ...map }, match, type });
-  if (found) found.choices = choices;
-  else em.create(ImportMapping, { kind, choices });
 }
 
 const running = () =>

@@ -42,10 +42,11 @@ export function overviewPage(view: View): Page {
 }
 
 function figures({ report: { total }, liveKeys }: View): Html {
-  const failed = total.client_error + total.rate_limited + total.server_error;
+  const calls = sum(total);
+  const failed = calls - total.success;
   const shown: [string, number, string][] = [
     [liveKeys === 1 ? 'API key' : 'API keys', liveKeys, '/settings/api-keys'],
-    [sum(total) === 1 ? 'call in 30 days' : 'calls in 30 days', sum(total), '/settings/usage'],
+    [calls === 1 ? 'call in 30 days' : 'calls in 30 days', calls, '/settings/usage'],
     ['of them failed', failed, '/settings/usage'],
   ];
   return html`<dl class="figures">
