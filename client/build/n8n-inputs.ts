@@ -1,7 +1,8 @@
 /** The inputs of n8n's node: a field of the contract, and how its value is sent. */
 import { clean, option, sorted, titled, values } from './n8n-words.ts';
 import type { Json } from './n8n-words.ts';
-import type { Field, Resource, Step } from './resources.ts';
+import type { Field } from './resource-fields.ts';
+import type { Resource, Step } from './resources.ts';
 
 /** The inputs of an operation, `value`. */
 export function inputsOf(resource: Resource, { value, step }: { value: string; step: Step }): Json[] {

@@ -2,38 +2,10 @@
  * The contract as no-code tools see it: resources, the steps that each has, and their fields, with labels, help and samples.
  * The packages of n8n and Zapier are made from this, so that a new field or operation reaches both.
  */
-import { resolve } from '../../contract/openapi/document.ts';
-import type { Document, Operation, Parameter, Schema } from '../../contract/openapi/document.ts';
+import type { Document, Operation, Schema } from '../../contract/openapi/document.ts';
 import { label } from '../../contract/openapi/label.ts';
-
-export type FieldKind =
-  | 'text'
-  | 'longText'
-  | 'email'
-  | 'integer'
-  | 'boolean'
-  | 'time'
-  | 'choice'
-  | 'choices'
-  | 'list'
-  | 'pairs';
-
-export type Field = {
-  /** Its name in the API, with dots: `address.city`. */
-  name: string;
-  label: string;
-  help: string;
-  kind: FieldKind;
-  choices: string[];
-  required: boolean;
-  /** Whether an update may set it to `null`. */
-  clearable: boolean;
-  /** undefined for one that has none. */
-  default: unknown;
-  example: unknown;
-  /** The resource whose id this is: `customers`. */
-  refersTo: string | undefined;
-};
+import { fieldsOf, filterOf } from './resource-fields.ts';
+import type { Field } from './resource-fields.ts';
 
 export type Step = {
   method: string;
@@ -65,7 +37,6 @@ export type Resource = {
 
 /** What tools do on their own: they turn pages, and choose the order. */
 const ofPaging = new Set(['limit', 'cursor', 'sort']);
-const longText = 1000;
 
 /** The resources of the document: each path that lists records, and the operations beside it. */
 export function resourcesOf(document: Document): Resource[] {
@@ -135,69 +106,6 @@ function stepOf(method: string, path: string, operation: Operation, document: Do
 }
 
 const firstSentence = (text: string) => /^.*?[.;](?= |$)/.exec(text)?.[0].replace(/;$/, '.') ?? text;
-
-function filterOf({ name, description = '', example, schema }: Parameter, document: Document): Field {
-  return { ...fieldOf([name], { description, ...schema }, document), example, required: false, clearable: false };
-}
-
-/** The fields of an object; those of an object in it have its name before theirs. */
-function fieldsOf(schema: Schema, document: Document, around: readonly string[] = []): Field[] {
-  const { properties = {}, required = [] } = resolved(schema, document);
-  return Object.entries(properties).flatMap(([name, property]) => {
-    const inner = resolved(property, document);
-    const path = [...around, name];
-    if (inner.properties) return fieldsOf(inner, document, path);
-    // A list of records has no field of its own.
-    if (inner.items && resolved(inner.items, document).properties) return [];
-    const isRequired = around.length === 0 && required.includes(name);
-    return [{ ...fieldOf(path, inner, document), required: isRequired }];
-  });
-}
-
-function resolved(schema: Schema, { components }: Document): Schema {
-  const whole = resolve(schema, components.schemas);
-  const [first, ...others] = whole.anyOf ?? [];
-  if (!first) return whole;
-  const { anyOf: _, ...beside } = whole;
-  const inner = resolve(first, components.schemas);
-  const isNullable = others.some(({ type }) => type === 'null');
-  return { ...inner, ...beside, ...(isNullable && { type: [inner.type ?? [], 'null'].flat() }) };
-}
-
-function fieldOf(path: readonly string[], schema: Schema, document: Document): Field {
-  const { description = '', examples, items } = schema;
-  const choices = schema.enum ?? (items && resolved(items, document).enum) ?? [];
-  return {
-    name: path.join('.'),
-    label: label(path.join(' ')),
-    help: description,
-    kind: kindOf(schema),
-    choices: choices.filter((choice) => choice !== null).map(String),
-    required: false,
-    clearable: [schema.type].flat().includes('null'),
-    default: schema.default,
-    example: examples?.[0],
-    refersTo: resourceNamed(path.at(-1) ?? '', document),
-  };
-}
-
-/** A `customerId` is one of those that the path of a customer takes. */
-function resourceNamed(field: string, { paths }: Document): string | undefined {
-  const path = Object.keys(paths).find((one) => one.endsWith(`/{${field}}`));
-  return path?.split('/')[2];
-}
-
-function kindOf({ type, format, items, enum: values, maxLength = 0, additionalProperties }: Schema): FieldKind {
-  const [kind] = [type].flat();
-  if (kind === 'array') return items?.enum ? 'choices' : 'list';
-  if (kind === 'object' || typeof additionalProperties === 'object') return 'pairs';
-  if (kind === 'boolean') return 'boolean';
-  if (kind === 'integer') return 'integer';
-  if (values) return 'choice';
-  if (format === 'date-time') return 'time';
-  if (format === 'email') return 'email';
-  return Number(maxLength) > longText && format !== 'uri' ? 'longText' : 'text';
-}
 
 /** What can be waited for: each event about this resource, and how a list finds what happened. */
 function triggersOf(singular: string, list: Operation, { webhooks = {} }: Document): Trigger[] {

@@ -1,5 +1,6 @@
 /** The app for Zapier's CLI, made from the contract: triggers, searches and creates of every resource. */
-import type { Field, Resource, Step, Trigger } from '../build/resources.ts';
+import type { Field } from '../build/resource-fields.ts';
+import type { Resource, Step, Trigger } from '../build/resources.ts';
 import { authenticationOf, authorize, explain } from './authentication.ts';
 import type { Connection } from './authentication.ts';
 import { bodyOf, inputField, isOutput, outputField, queryOf } from './fields.ts';

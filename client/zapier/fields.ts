@@ -1,5 +1,5 @@
 /** The contract's fields as those of Zapier's editor, and what a person entered as a query or a body. */
-import type { Field, FieldKind } from '../build/resources.ts';
+import type { Field, FieldKind } from '../build/resource-fields.ts';
 import type { Values } from './platform.ts';
 
 const inputTypes: Record<FieldKind, string> = {
