@@ -8,7 +8,8 @@ import type { Inspection } from './inspect.ts';
 import type { Kind } from './kind.ts';
 import { presetFor } from './presets/presets.ts';
 import type { Preset } from './presets/presets.ts';
-import { isReportHeader, reportColumns } from './rejects.ts';
+import { reportWidth } from './rejects.ts';
+import type { Example } from './rejects.ts';
 import { readingsOf } from './readings.ts';
 import type { Question, Readings } from './readings.ts';
 import type { Cell } from './source.ts';
@@ -24,6 +25,8 @@ export type ColumnPlan = {
   /** What is wrong with the header; a plan with faults or questions reads nothing. */
   faults: string[];
   questions: Question[];
+  /** How the file writes what some of its values leave open. */
+  examples: Example[];
   /** How many rows did not stand for a record of their own. */
   skipped(): number;
   /** The record that the cells describe; undefined if the row does not stand for a record of its own. */
@@ -38,7 +41,7 @@ export function planColumns(
   choices: ImportChoices = {},
 ): ColumnPlan {
   const header = columns.map(({ name }) => name);
-  const own = isReportHeader(header) ? reportColumns.length : 0;
+  const own = reportWidth(header);
   const documentAt = own > 0 && header.length === own + 1 && header[own] === 'row' ? own : undefined;
   const preset = presetFor(kind.name, header.slice(own));
   const faults = documentAt === undefined ? mappingFaults(header, kind, choices) : [];
@@ -49,10 +52,14 @@ export function planColumns(
   );
   if (documentAt === undefined && !preset?.isKeyed) faults.push(...keyFaults(fields, kind, choices.match));
   const numbers = readingsOf({ columns, fields, preset }, choices);
-  const notes = [...notesOn(delimiter, encoding, preset), ...numbers.notes];
+  const notes = [
+    ...notesOn(delimiter, encoding, preset),
+    ...numbers.notes,
+    ...matchNotes[choices.match ?? 'externalId'],
+  ];
   if (left.length > 0) notes.push(`Columns not imported: ${left.join(', ')}.`);
-  const { questions } = numbers;
-  const found = { notes, fields, documentAt, faults, questions, preset: preset?.name };
+  const { questions, examples } = numbers;
+  const found = { notes, fields, documentAt, faults, questions, examples, preset: preset?.name };
   const type = choices.type ? { type: choices.type } : {};
   return { ...found, ...reader(header, fields, numbers, { preset, fixed: { ...preset?.fixed, ...type } }) };
 }
@@ -141,6 +148,14 @@ function keyFaults(fields: readonly (string | undefined)[], kind: Kind, match: M
       ]
     : [`no column is mapped to ${match}, by which the rows are matched`];
 }
+
+/** Said because the choice is remembered for the next file. */
+const matchNotes: Record<Match, string[]> = {
+  externalId: [],
+  email: ['A row changes the record that has its email address.'],
+  sku: ['A row changes the record that has its SKU.'],
+  none: ['Every row creates a record.'],
+};
 
 function notesOn(delimiter: string, encoding: string, preset: Preset | undefined): string[] {
   const notes: string[] = [];

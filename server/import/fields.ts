@@ -22,7 +22,8 @@ export function describeFields({ columns, required }: Pick<Kind, 'columns' | 're
 }
 
 /** `shippingAddress.postalCode` → `Shipping address, postal code`. */
-function labelOf(name: string): string {
+export function labelOf(name: string): string {
+  if (name.startsWith('metadata.')) return name;
   const words = name
     .replaceAll(/(?<=[a-z])(?=[A-Z\d])/g, ' ')
     .toLowerCase()

@@ -1,4 +1,5 @@
 /** What the columns of a file probably mean, by their names in five languages: proposed to its owner, never assumed. */
+import { importKinds } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
@@ -7,7 +8,7 @@ import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
 import { namesOfFields } from './names.ts';
 import { presetFor } from './presets/presets.ts';
-import { isReportHeader, reportColumns } from './rejects.ts';
+import { reportWidth } from './rejects.ts';
 
 const fold = (name: string) =>
   name
@@ -26,7 +27,7 @@ export function proposeChoices(
   remembered: ImportChoices,
 ): { choices: ImportChoices; isCertain: boolean } {
   const all = columns.map(({ name }) => name);
-  const header = isReportHeader(all) ? all.slice(reportColumns.length) : all;
+  const header = all.slice(reportWidth(all));
   const isDocument = header.length === 1 && header[0] === 'row' && header.length < all.length;
   if (isJson({ format }) || isDocument || presetFor(kind, header)) return { choices: {}, isCertain: true };
   const own: ReadonlySet<string> = new Set(kinds[kind].columns);
@@ -44,6 +45,21 @@ export function proposeChoices(
   const { match, type } = remembered;
   const isUsual = Object.keys(map).length === 0;
   return { choices: isUsual ? {} : withoutUndefined({ map, match, type }), isCertain };
+}
+
+/** The kind whose fields fit more of the columns than those of the file's own kind do, if there is one. */
+export function likelierKind(
+  inspection: Pick<Inspection, 'format' | 'columns'>,
+  kind: ImportKind,
+): ImportKind | undefined {
+  const fitting = (one: ImportKind) => {
+    const { map } = proposeChoices(inspection, one, {}).choices;
+    return inspection.columns.filter(
+      ({ name }) => map?.[name] !== '' && (map?.[name] ?? kinds[one].columns.includes(name)),
+    ).length;
+  };
+  const own = fitting(kind);
+  return importKinds.find((one) => fitting(one) > own);
 }
 
 function fieldsNamed(name: string, kind: ImportKind): string[] {

@@ -7,11 +7,19 @@ import type { Rejection } from './kind.ts';
 import type { OpenRows } from './rows.ts';
 import type { RawRow } from './source.ts';
 
-/** Columns in front of the original row; an import of the report ignores them. */
-export const reportColumns = ['line', 'field', 'code', 'message'];
+/** Columns in front of the original row; an import of the report stores none of them. */
+const reportColumns = ['line', 'field', 'code', 'message'];
 
-export function isReportHeader(header: readonly string[]): boolean {
-  return header.length > reportColumns.length && reportColumns.every((name, index) => header[index] === name);
+/** Examples of how the file writes what the rejected rows alone may leave open, in further columns of the report. */
+export const exampleColumns = { numbers: 'numbers like', dates: 'dates like' } as const;
+export type Example = [column: (typeof exampleColumns)[keyof typeof exampleColumns], text: string];
+
+/** How many columns are in front of the original rows; 0 for a file that is no such report. */
+export function reportWidth(header: readonly string[]): number {
+  if (header.length <= reportColumns.length || reportColumns.some((name, index) => header[index] !== name)) return 0;
+  const examples: readonly (string | undefined)[] = Object.values(exampleColumns);
+  const original = header.findIndex((name, index) => index >= reportColumns.length && !examples.includes(name));
+  return original < 0 ? 0 : original;
 }
 
 /** More than anybody corrects by hand: a file with more faults has one that is the same in every row. */
@@ -22,16 +30,19 @@ export type Rejects = {
   close(): Promise<void>;
 };
 
-export function openRejects(stream: Writable, { header, delimiter }: Pick<OpenRows, 'header' | 'delimiter'>): Rejects {
+type Original = Pick<OpenRows, 'header' | 'delimiter' | 'examples'>;
+
+export function openRejects(stream: Writable, { header, delimiter, examples }: Original): Rejects {
   // Reported by `close`, or by the import that waits for a write.
   stream.on('error', () => undefined);
-  const own = header && isReportHeader(header) ? reportColumns.length : 0;
+  const own = reportWidth(header ?? []);
+  const [names, texts] = [0, 1].map((part) => examples.map((example) => example[part] ?? '')) as [string[], string[]];
   const write = async (cells: readonly string[], before = '') => {
     const text = before + csvLines([cells], delimiter);
     if (!stream.write(text) && !stream.errored) await once(stream, 'drain');
     if (stream.errored) throw stream.errored;
   };
-  const started = write([...reportColumns, ...(header?.slice(own) ?? ['row'])], byteOrderMark);
+  const started = write([...reportColumns, ...names, ...(header?.slice(own) ?? ['row'])], byteOrderMark);
   let written = 0;
   return {
     async write({ line, raw }, rejections) {
@@ -41,7 +52,7 @@ export function openRejects(stream: Writable, { header, delimiter }: Pick<OpenRo
       const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
       const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
       const cells = raw.slice(own).map((cell) => unescapeFormula(String(cell)));
-      await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...cells]);
+      await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...texts, ...cells]);
     },
     async close() {
       await started;

@@ -19,6 +19,7 @@ export type OpenRows = {
   header: readonly string[] | undefined;
   delimiter: Delimiter;
   notes: string[];
+  examples: ColumnPlan['examples'];
   /** Rows of the file that are not records of their own. */
   skipped(): number;
 };
@@ -28,16 +29,18 @@ export function openRows(file: string, inspection: Inspection, kind: Kind, choic
   const source: Source = { ...inspection, file, bytesRead: 0, maximumBytes: Number.POSITIVE_INFINITY };
   const bounds = kind.isFlat ? flatRow : rowWithLines;
   const { columns, delimiter } = inspection;
+  const plain = { delimiter, notes: [], examples: [], skipped: () => 0 };
   if (isJson(source)) {
     if (choices.map ?? choices.restToMetadata)
       throw new UsageError('Column mapping applies to CSV files and workbooks only.');
-    return { source, rows: readJson(source, bounds), header: undefined, delimiter, notes: [], skipped: () => 0 };
+    return { source, rows: readJson(source, bounds), header: undefined, ...plain };
   }
   const plan = planColumns(inspection, kind, choices);
   requireClear(plan);
   const header = plan.documentAt === undefined ? columns.map(({ name }) => name) : undefined;
   const rows = readTable(source, delimiter, { plan, columns: columns.length, bounds });
-  return { source, rows, header, delimiter, notes: [...plan.notes], skipped: plan.skipped };
+  const { notes, examples, skipped } = plan;
+  return { source, rows, header, delimiter, notes: [...notes], examples, skipped };
 }
 
 type Table = { plan: ColumnPlan; columns: number; bounds: RowBounds };

@@ -96,7 +96,17 @@ export async function expectSound(page: Page): Promise<void> {
       expect(violations, `${name} at ${size.width} px, ${colorScheme}`).toEqual([]);
       const tooWide = await evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       expect(tooWide, `${name} at ${size.width} px scrolls sideways`).toBe(0);
+      expect(await evaluate(coveredLabels), `${name} at ${size.width} px: text over its box`).toEqual([]);
     }
   }
   await devtools.detach();
 }
+
+/** Labels whose text lies over their radio button or checkbox. */
+const coveredLabels = `[...document.querySelectorAll('label > :is([type=radio], [type=checkbox])')].filter((box) => {
+  const text = document.createRange();
+  text.selectNodeContents(box.parentElement);
+  text.setStartAfter(box);
+  const { right, bottom, width } = box.getBoundingClientRect();
+  return width > 0 && [...text.getClientRects()].some((rect) => rect.width > 0 && rect.left < right - 1 && rect.top < bottom - 4);
+}).map((box) => box.parentElement.textContent)`;

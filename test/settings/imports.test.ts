@@ -101,7 +101,7 @@ describe('an import', () => {
     expect(words(figures(checked))).toBe(' new 1 changed 1 unchanged 0 rejected 1 ');
     expect(words(checked)).toContain('Columns are separated by semicolons');
     expect(words(checked)).toMatch(/Line 4: email must be .*Download the rejected rows/);
-    expect(words(checked)).toMatch(/Line name externalId email 2 Ana C-1 3 Bo C-2 bo@example.com 4 email must/);
+    expect(words(checked)).toMatch(/Line Name External id Email 2 Ana C-1 3 Bo C-2 bo@example.com 4 email must/);
     expect(await tenant.client.customers.list()).toMatchObject({ data: [{ name: 'Old' }] });
     for (const name of await readdir(uploadFolder))
       expect((await stat(join(uploadFolder, name))).mode & 0o777).toBe(0o600);
@@ -187,7 +187,9 @@ describe('an import', () => {
     expect(selected(wrong.text)).toEqual(['name', 'email', 'email']);
     expect((await rowOf(tenant))?.state).toBe('mapping');
     expect((await choose(visiting, tenant, ['name', 'email', ''], { match: 'email' })).status).toBe(303);
-    expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    const checked = await settled(visiting);
+    expect(words(figures(checked))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    expect(words(checked)).toContain('Columns not imported: Mail 2.');
     await press(visiting, 'start', tenant);
     await settled(visiting);
     await upload(visiting, 'Name;Mail;Mail 2\nAnna;A@b.example;\nBo;;\n');
@@ -209,6 +211,59 @@ describe('an import', () => {
     await settled(visiting);
     expect(await tenant.client.items.list({ sort: 'name' })).toMatchObject({
       data: [{ unitPrice: '1200.00' }, { unitPrice: '2500.00' }],
+    });
+  });
+
+  test('says when the columns fit another kind of record better', async () => {
+    const visiting = await admin(await world.organization());
+    await upload(visiting, 'Artikelnummer;Bezeichnung;Preis\nA-1;Schrank;12,50\n');
+    const asked = words(await settled(visiting));
+    expect(asked).toContain('These columns fit items better than customers.');
+    await upload(visiting, 'Kd.-Nr.;Firma;Ort\n1;Acme;Dresden\n');
+    expect(words(await settled(visiting))).not.toContain('better than');
+  });
+
+  test('says that every row creates a record where an earlier file was read so', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'Firma;Ort\nAcme;Dresden\n');
+    await settled(visiting);
+    await choose(visiting, tenant, ['companyName', 'address.city'], { match: 'none' });
+    await settled(visiting);
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    await upload(visiting, 'Firma;Ort\nAcme;Dresden\n');
+    const checked = await settled(visiting);
+    expect(words(figures(checked))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    expect(words(checked)).toContain('Every row creates a record.');
+  });
+
+  test('of a corrected report of rejected rows asks nothing that the file was asked', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const text =
+      'Nr;Name;Preis;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n';
+    await upload(visiting, text, { kind: 'items', name: 'items.csv' });
+    await settled(visiting);
+    const readings = { decimalPoint: ',', dateOrder: 'day-month', type: 'product' };
+    await choose(visiting, tenant, ['externalId', 'name', 'unitPrice', 'createdAt'], readings);
+    expect(words(await settled(visiting))).toContain('Dates are read with the day first.');
+    await press(visiting, 'start', tenant);
+    const path = /href="(\/settings\/imports\/[0-9a-f-]{36}\/rejected)"/.exec(await settled(visiting))?.[1] ?? '';
+    const report = (await visiting.get(path)).text;
+    expect(report).toContain('line;field;code;message;numbers like;dates like;Nr;Name;Preis;Angelegt am');
+    const corrected = report.replace(';x\r', '\r').replace(';3;;', ';3;Bank;');
+    await upload(visiting, corrected, { kind: 'items', name: 'rejected.csv' });
+    const checked = await settled(visiting);
+    expect(words(figures(checked))).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    expect(await tenant.client.items.list({ sort: 'name' })).toMatchObject({
+      data: [
+        { name: 'Bank', unitPrice: '3500.00', createdAt: '2026-08-07T00:00:00.000Z' },
+        { name: 'Stuhl', unitPrice: '1200.00', createdAt: '2026-04-03T00:00:00.000Z' },
+        { name: 'Tisch', unitPrice: '2500.00', createdAt: '2026-06-05T00:00:00.000Z' },
+      ],
     });
   });
 
@@ -265,7 +320,7 @@ describe('an import', () => {
     const line = { type: 'product', name: 'Chai', quantity: '2', unitPrice: '18.00' };
     const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft', lineItems: [line, line] };
     await upload(visiting, JSON.stringify([proposal]), { kind: 'proposals', name: 'proposals.json' });
-    expect(words(await settled(visiting))).toMatch(/number title status lineItems 1 P-1 P-1 Spring draft 2 lines/);
+    expect(words(await settled(visiting))).toMatch(/Number Title Status Line items 1 P-1 P-1 Spring draft 2 lines/);
     await press(visiting, 'start', tenant);
     await settled(visiting);
     expect(await tenant.client.proposals.list()).toMatchObject({ data: [{ total: '72.00' }] });

@@ -39,7 +39,8 @@ export function workingSection(upload: Upload, csrfToken: () => string): Html {
 type Shown = { hasRejects: boolean; csrfToken: () => string };
 
 export function checkedSection(upload: Upload, { hasRejects, csrfToken }: Shown): Html {
-  const { fileName, kind, summary, failure } = upload;
+  const { fileName, kind, summary, failure, mapping } = upload;
+  const left = Object.entries(mapping.map ?? {}).flatMap(([column, field]) => (field === '' ? [column] : []));
   const wasInterrupted = isInterrupted(upload);
   const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
   return html` <section class="card" aria-labelledby="import">
@@ -47,7 +48,8 @@ export function checkedSection(upload: Upload, { hasRejects, csrfToken }: Shown)
     ${notice('failed', failure ?? undefined)}
     ${wasInterrupted ? html`<p>The server was stopped after ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>Nothing has been imported yet. This is what the import would do with ${kind} in the file:</p>`}
     ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}
-    ${previewTable(upload.rows)} ${changes === 0 && !wasInterrupted && html`<p>The import would change nothing.</p>`}
+    ${left.length > 0 && html`<p>Columns not imported: ${left.join(', ')}.</p>`} ${previewTable(upload.rows)}
+    ${changes === 0 && !wasInterrupted && html`<p>The import would change nothing.</p>`}
     <div class="choices">
       ${
         (changes > 0 || wasInterrupted) &&

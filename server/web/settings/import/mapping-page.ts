@@ -16,6 +16,8 @@ export type MappingForm = {
   /** What is open: each reading with what it makes of the examples. */
   questions: { about: 'decimalPoint' | 'dateOrder'; readings: { value: string; label: string }[] }[];
   faults: string[];
+  /** Another kind of record, whose fields fit the columns better. */
+  likelierKind: Upload['kind'] | undefined;
   /** Whether a question is still open. */
   isUnanswered: boolean;
 };
@@ -27,6 +29,7 @@ export function mappingSection(upload: Upload, form: MappingForm, csrfToken: () 
   return html` <section class="card" aria-labelledby="import">
     <h2 id="import">What is in ${fileName}?</h2>
     <p>Nothing has been imported yet. Choose the field of each column; the first values show what it contains.</p>
+    ${form.likelierKind && notice('plain', `These columns fit ${form.likelierKind} better than ${kind}. If the file contains ${form.likelierKind}, discard it and upload it again with that record type.`)}
     ${form.faults.length > 0 && notice('failed', faultList(form.faults))}
     <form method="post" action="/settings/imports/${id}/columns" class="stack mapped" data-busy="Checking…">
       ${hiddenToken(csrfToken())} ${form.questions.map((question) => questionField(question, mapping))}
@@ -92,7 +95,7 @@ const choiceField = (
   choices: readonly { value: string; label: string }[],
   chosen: string | undefined,
 ): Html =>
-  html`<fieldset class="field">
+  html`<fieldset>
     <legend>${title}</legend>
     ${choices.map(
       ({ value, label }) =>

@@ -3,8 +3,9 @@ import { trimDecimal } from '../../../../contract/decimal.ts';
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
 import { metadataFieldOf } from '../../../import/columns.ts';
 import { describeFields } from '../../../import/fields.ts';
+import { likelierKind } from '../../../import/guess.ts';
 import { kinds, planOf } from '../../../import/import-file.ts';
-import { isReportHeader, reportColumns } from '../../../import/rejects.ts';
+import { reportWidth } from '../../../import/rejects.ts';
 import { readDate, readNumber } from '../../../import/values.ts';
 import { field } from '../fields.ts';
 import { inspectionOf } from './mapping-page.ts';
@@ -27,6 +28,7 @@ export function mappingForm(upload: Upload, choices: ImportChoices): MappingForm
     matches: kind.matches,
     preset,
     faults,
+    likelierKind: likelierKind(inspection, upload.kind),
     isUnanswered: questions.length > 0,
     questions: [
       ...questions.map(({ about, examples }) => ({ about, readings: readings[about](examples) })),
@@ -38,8 +40,7 @@ export function mappingForm(upload: Upload, choices: ImportChoices): MappingForm
 }
 
 /** The columns in front of a report's own rows are not imported. */
-const firstOf = (columns: readonly { name: string }[]) =>
-  isReportHeader(columns.map(({ name }) => name)) ? reportColumns.length : 0;
+const firstOf = (columns: readonly { name: string }[]) => reportWidth(columns.map(({ name }) => name));
 
 function optionOf(name: string | undefined, fields: readonly string[]): string {
   if (name === undefined || fields.includes(name)) return name ?? '';

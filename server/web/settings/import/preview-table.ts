@@ -1,5 +1,6 @@
 /** The first rows of a file, as they will be read; wide tables scroll on their own. */
 import type { UploadRow } from '../../../entities/upload.ts';
+import { labelOf } from '../../../import/fields.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 
@@ -12,7 +13,7 @@ export function previewTable(rows: readonly UploadRow[]): Html | false {
         <thead>
           <tr>
             <th scope="col">Line</th>
-            ${fields.map((field) => html`<th scope="col"><code translate="no">${field}</code></th>`)}
+            ${fields.map((field) => html`<th scope="col">${labelOf(field)}</th>`)}
           </tr>
         </thead>
         <tbody>
