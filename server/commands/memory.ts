@@ -1,8 +1,41 @@
-/** Memory of commands that read or write records by the million. */
-import { setFlagsFromString } from 'node:v8';
+/** How much memory garbage may take. V8 reads these flags at each collection. */
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
-/** Most objects live as long as their chunk. By default, V8 lets 100 MB and more of them pile up before it collects them. */
+/**
+ * For commands that read or write records by the million. Most objects live as long as their chunk. By default, V8 lets
+ * 100 MB and more of them pile up before it collects them.
+ */
 export function keepMemorySmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=60');
+}
+
+/** Of both halves of the young generation, which V8 would let grow to 128 MB. */
+const mostYoungBytes = 32 * 2 ** 20;
+
+/** For processes that serve. The same as --max-semi-space-size=16, which can be set only when a process starts. */
+export function limitMemory(): void {
+  // What outlives a collection is a cache that hardly grows; by default, V8 lets the heap double before the next one.
+  setFlagsFromString('--heap-growing-percent=20');
+  let growth = 0;
+  new PerformanceObserver(() => {
+    const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+    // V8 shrinks it while little is going on, and then it may grow again.
+    const next = young && young.space_size >= mostYoungBytes ? 1 : 2;
+    if (next !== growth) setFlagsFromString(`--semi-space-growth-factor=${next}`);
+    growth = next;
+  }).observe({ entryTypes: ['gc'] });
+}
+
+/**
+ * The first collection sets how far the heap may grow until the next one. V8 itself would start the first when nothing is
+ * going on, or, if requests come at once, after 100 MB.
+ */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  collect();
 }

@@ -1,8 +1,6 @@
 /** One serving process: the only one, or one of several workers. */
 import cluster from 'node:cluster';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { mailOptions } from '../accounts/mail.ts';
 import type { Config } from '../config.ts';
 import { hasOthers, openConfiguredDatabase } from '../database/open.ts';
@@ -13,6 +11,7 @@ import { serve } from '../http/server.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
+import { collectGarbage, limitMemory } from './memory.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { say, warn } from './terminal.ts';
 
@@ -24,8 +23,7 @@ const clock = () => performance.now();
 
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
   const isWorker = cluster.isWorker;
-  // What outlives a collection is a cache that hardly grows; by default, V8 lets the heap double before the next one.
-  setFlagsFromString('--heap-growing-percent=20');
+  limitMemory();
   const database = await openConfiguredDatabase(config, isWorker ? () => undefined : say);
   const limiter = await openLimiter(config);
   try {
@@ -107,17 +105,6 @@ function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
     clearInterval(timer);
     return report();
   };
-}
-
-/**
- * The first collection sets how far the heap may grow until the next one. V8 itself would start the first when nothing is
- * going on, or, if requests come at once, after 100 MB.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  collect();
 }
 
 /** Beside the embedded database, or where DATA_DIR says. */
