@@ -1,10 +1,11 @@
 /**
- * Clients in other languages, as OpenAPI Generator makes them of the documents: they create, update and list customers, and
- * turn a page, on the real server. Its newest version in the npm registry is 5.0; it needs Java, and its clients need
- * libraries that Debian has.
+ * Clients in other languages, generated with the options of the SDK guide: they create, get, update and list customers, and
+ * turn a page, on the real server. OpenAPI Generator needs Java, and NSwag needs Mono; what the generated code imports comes
+ * from Debian, or with the generator.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,46 +15,119 @@ import { openApi30Document } from '../../contract/openapi/openapi.ts';
 import { swagger20Document } from '../../server/http/documents/swagger.ts';
 import { useWorld } from '../world.ts';
 
-const run = promisify(execFile);
-const runs = (command: string, ...values: string[]) =>
-  run(command, values).then(
+const execute = promisify(execFile);
+const run = (command: string, words: string[], env: Record<string, string> = {}) =>
+  execute(command, words, { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 });
+const runs = (command: string, ...words: string[]) =>
+  run(command, words).then(
     () => true,
     () => false,
   );
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+// The newest in the npm registry, and the one before, because the newest does not write the models of Go.
 const generator = file('node_modules/@openapitools/openapi-generator-cli/bin/openapi-generator.jar');
+const goGenerator = file('node_modules/openapi-generator-go/bin/openapi-generator.jar');
+const nswag = file('node_modules/nswag/bin/binaries/Win');
 
-/** Debian's packages with Java, and what the generated code imports. */
-const languages = [
-  {
-    language: 'python',
-    document: 'openapi-3.0',
-    program: ['/usr/bin/python3', file('programs/customers.py')],
-    packages: 'python3-urllib3, python3-dateutil and python3-six',
-    isReady: await runs('/usr/bin/python3', '-c', 'import certifi, dateutil, six, urllib3'),
+const guide = readFileSync(file('../../server/web/docs/guides/sdks.md'), 'utf8');
+
+/** The options that the guide's table has for a language, and the document that it names. */
+function optionsFor(language: string) {
+  const row = guide.split('\n').find((line) => line.startsWith(`| ${language} |`)) ?? '';
+  const [name = '', properties = '', document = ''] = [...row.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+  return { name, properties, document };
+}
+
+type Program = [command: string, words: string[], env?: Record<string, string>];
+type Language = {
+  name: string;
+  needs: string;
+  isReady: boolean;
+  /** Generates a client from the documents in the folder `from` into `into`, and says how to run the program with it. */
+  make(from: string, into: string): Promise<Program>;
+};
+
+async function generate(language: string, from: string, into: string, [jar, name] = [generator, '']) {
+  const { document, properties, ...options } = optionsFor(language);
+  const words = ['-i', join(from, document), '-g', name || options.name, '-o', into];
+  await run('java', ['-jar', jar, 'generate', ...words, '--additional-properties', properties]);
+}
+
+/** A language that does not compile: the program takes the folder of the generated code. */
+const script = (name: string, command: string, program: string) => ({
+  name,
+  async make(from: string, into: string): Promise<Program> {
+    await generate(name, from, into);
+    return [command, [file(`programs/${program}`), into]];
   },
-  {
-    language: 'ruby',
-    document: 'swagger-2.0',
-    program: ['/usr/bin/ruby', file('programs/customers.rb')],
-    packages: 'ruby-typhoeus',
-    isReady: await runs('/usr/bin/ruby', '-e', 'require "typhoeus"'),
-  },
-  {
-    language: 'php',
-    document: 'swagger-2.0',
-    program: ['/usr/bin/php', file('programs/customers.php')],
-    packages: 'php-cli, php-curl, php-mbstring and php-guzzlehttp-guzzle',
-    isReady: await runs(
-      '/usr/bin/php',
-      '-r',
-      'require "/usr/share/php/GuzzleHttp/autoload.php"; curl_version(); mb_strlen("");',
-    ),
-  },
-] as const;
+});
+
 const hasJava = await runs('java', '-version');
+const guzzle = 'require "/usr/share/php/GuzzleHttp/autoload.php"; curl_version(); mb_strlen("");';
+const languages: Language[] = [
+  {
+    ...script('Python', '/usr/bin/python3', 'customers.py'),
+    needs: 'Java, python3-urllib3, python3-dateutil and python3-six',
+    isReady: hasJava && (await runs('/usr/bin/python3', '-c', 'import certifi, dateutil, six, urllib3')),
+  },
+  {
+    ...script('Ruby', '/usr/bin/ruby', 'customers.rb'),
+    needs: 'Java and ruby-typhoeus',
+    isReady: hasJava && (await runs('/usr/bin/ruby', '-e', 'require "typhoeus"')),
+  },
+  {
+    ...script('PHP', '/usr/bin/php', 'customers.php'),
+    needs: 'Java, php-cli, php-curl, php-mbstring and php-guzzlehttp-guzzle',
+    isReady: hasJava && (await runs('/usr/bin/php', '-r', guzzle)),
+  },
+  {
+    name: 'Go',
+    needs: 'Java, golang-go and golang-golang-x-oauth2-dev',
+    isReady: hasJava && existsSync('/usr/bin/go') && existsSync('/usr/share/gocode/src/golang.org/x/oauth2'),
+    async make(from, into) {
+      // What 5.0 and later call `go`.
+      await generate('Go', from, join(into, 'src/proposalapi'), [goGenerator, 'go-experimental']);
+      const env = { GO111MODULE: 'off', GOPATH: `${into}:/usr/share/gocode`, GOCACHE: join(into, 'cache') };
+      await run('/usr/bin/go', ['build', '-o', join(into, 'customers'), file('programs/customers.go')], env);
+      return [join(into, 'customers'), []];
+    },
+  },
+  {
+    name: 'Java',
+    needs: 'a JDK',
+    isReady: await runs('javac', '-version'),
+    async make(from, into) {
+      await generate('Java', from, into);
+      const files = await readdir(into, { recursive: true });
+      const sources = files.filter((name) => /^src.main.*\.java$/.test(name)).map((name) => join(into, name));
+      // The generator contains the libraries that its code imports.
+      const words = ['-nowarn', '-cp', generator, '-d', into, file('programs/Customers.java'), ...sources];
+      await run('javac', words);
+      return ['java', ['-cp', `${generator}:${into}`, 'Customers']];
+    },
+  },
+  {
+    name: 'C#',
+    needs: 'mono-devel',
+    isReady: existsSync('/usr/bin/mcs') && existsSync('/usr/lib/mono/4.5/Facades/netstandard.dll'),
+    async make(from, into) {
+      const [, command = ''] = /^nswag ((?:.*\\\n)*.*)$/m.exec(guide) ?? [];
+      const words = command
+        .replace('https://api.example.com', from)
+        .replace('/output:', `/output:${into}/`)
+        .split(/[\s\\]+/);
+      await run('mono', [join(nswag, 'NSwag.exe'), ...words]);
+      await copyFile(join(nswag, 'Newtonsoft.Json.dll'), join(into, 'Newtonsoft.Json.dll'));
+      const sources = [join(into, 'ProposalApi.cs'), file('programs/Customers.cs')];
+      const libraries = ['System.Net.Http', 'System.Runtime.Serialization', 'System.ComponentModel.DataAnnotations'];
+      const references = [...libraries, join(into, 'Newtonsoft.Json.dll')].map((name) => `-r:${name}`);
+      await run('mcs', [`-out:${into}/customers.exe`, ...references, ...sources]);
+      return ['mono', [join(into, 'customers.exe')]];
+    },
+  },
+];
 
-describe('the client of OpenAPI Generator', () => {
+describe('the generated client', () => {
   const world = useWorld();
   let folder: string;
   beforeAll(async () => {
@@ -63,21 +137,21 @@ describe('the client of OpenAPI Generator', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  for (const { language, document, program, packages, isReady } of languages) {
-    const title = `in ${language} creates, updates, lists and turns a page (skipped without Java, ${packages})`;
-    test.skipIf(!hasJava || !isReady)(title, async () => {
-      const output = join(folder, language);
-      const parts = 'apis,models,supportingFiles,apiDocs=false,modelDocs=false,apiTests=false,modelTests=false';
-      const options = ['-i', join(folder, `${document}.json`), '-g', language, '-o', output];
-      await run('java', ['-jar', generator, 'generate', ...options, '--global-property', parts], {
-        maxBuffer: 2 ** 26,
-      });
+  for (const { name, needs, isReady, make } of languages) {
+    const title = `in ${name} creates, gets, updates, lists and turns a page (skipped without ${needs})`;
+    test.skipIf(!isReady)(title, async () => {
+      const [command, words, env] = await make(folder, await mkdtemp(join(folder, 'client-')));
       const tenant = await world.organization();
       await tenant.call('POST', '/v1/customers', { name: 'Berta' });
-      const [command, script] = program;
-      const env = { ...process.env, API_URL: world.url, API_KEY: tenant.key };
-      const { id, ...seen } = JSON.parse((await run(command, [script, output], { env })).stdout);
-      expect(seen).toEqual({ city: 'Lisboa', names: ['Ana', 'Berta'], refused: 'validation_failed' });
+      const given = { ...env, API_URL: world.url, API_KEY: tenant.key };
+      const { id, ...seen } = JSON.parse((await run(command, words, given)).stdout);
+      expect(seen).toEqual({
+        city: 'Lisboa',
+        found: ['Ana'],
+        names: ['Ana', 'Berta'],
+        missing: 'not_found',
+        refused: 'validation_failed',
+      });
       const { body } = await tenant.call('GET', `/v1/customers/${id}`);
       expect(body).toMatchObject({ name: 'Ana', tags: ['vip'], notes: 'Met at the fair.', companyName: null });
     });

@@ -1,24 +1,42 @@
-"""Creates, updates and lists customers with the generated package in a folder."""
+"""Creates, gets, updates and lists customers with the generated package in a folder."""
 import json
 import os
 import sys
 
 sys.path.insert(0, sys.argv[1])
-import openapi_client
-from openapi_client.api.customers_api import CustomersApi
-from openapi_client.models import AddressInput, CustomerCreate, CustomerUpdate
+import proposal_api
+from proposal_api.api.customers_api import CustomersApi
+from proposal_api.models import AddressInput, CustomerCreate, CustomerUpdate
 
-configuration = openapi_client.Configuration(host=os.environ["API_URL"])
+configuration = proposal_api.Configuration(host=os.environ["API_URL"])
 configuration.access_token = os.environ["API_KEY"]
-api = CustomersApi(openapi_client.ApiClient(configuration))
+api = CustomersApi(proposal_api.ApiClient(configuration))
+
+
+def code(call, *values):
+    """The code in the body of a rejected request."""
+    try:
+        call(*values)
+    except proposal_api.ApiException as error:
+        return json.loads(error.body)["code"]
+
+
+def names(*lists):
+    return [customer.name for one in lists for customer in one.data]
+
+
 made = api.create_customer(CustomerCreate(name="Ana", tags=["vip"], address=AddressInput(city="Lisboa")))
-updated = api.update_customer(made.id, CustomerUpdate(notes="Met at the fair."))
-pages = [api.list_customers(limit=1, sort="-createdAt")]
-pages.append(api.list_customers(limit=1, cursor=pages[0].pagination.next_cursor))
-try:
-    api.create_customer(CustomerCreate(email="nobody"))
-    refused = None
-except openapi_client.ApiException as error:
-    refused = json.loads(error.body)["code"]
-names = [customer.name for page in pages for customer in page.data]
-print(json.dumps({"id": made.id, "city": updated.address.city, "names": names, "refused": refused}))
+got = api.get_customer(made.id)
+updated = api.update_customer(got.id, CustomerUpdate(notes="Met at the fair."))
+found = api.list_customers(tag="vip", created_since=made.created_at)
+first = api.list_customers(limit=1, sort="-createdAt")
+second = api.list_customers(limit=1, cursor=first.pagination.next_cursor)
+seen = {
+    "id": updated.id,
+    "city": updated.address.city,
+    "found": names(found),
+    "names": names(first, second),
+    "missing": code(api.get_customer, "cus_00000000000000000000000000"),
+    "refused": code(api.create_customer, CustomerCreate(email="nobody")),
+}
+print(json.dumps(seen))
