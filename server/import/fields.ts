@@ -1,6 +1,7 @@
 /** The fields that a table can fill, as people see them. */
 import type { z } from 'zod';
 import { addressParts } from '../entities/customer.ts';
+import { labelOf } from '../text/labels.ts';
 import type { Kind } from './kind.ts';
 
 /** The columns of a table with these fields; a dot stands for a field inside an object. */
@@ -19,16 +20,6 @@ export function describeFields({ columns, required }: Pick<Kind, 'columns' | 're
   return columns
     .filter((name) => name !== 'id')
     .map((name) => ({ name, label: labelOf(name), type: typeOf(name), isRequired: required.includes(name) }));
-}
-
-/** `shippingAddress.postalCode` → `Shipping address, postal code`. */
-export function labelOf(name: string): string {
-  if (name.startsWith('metadata.')) return name;
-  const words = name
-    .replaceAll(/(?<=[a-z])(?=[A-Z\d])/g, ' ')
-    .toLowerCase()
-    .replace('.', ', ');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace(/^Sku/, 'SKU').replace(/\burl\b/, 'URL');
 }
 
 function typeOf(name: string): string {

@@ -69,8 +69,8 @@ describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => 
     await page.getByText('The personal data is erased.').waitFor();
     expect(await page.getByText('Alfreds Futterkiste').count()).toBe(0);
     await expectSound(page);
-    await page.getByRole('button', { name: 'Let the external id be used again' }).click();
-    await page.getByText('The external id can be used again.').waitFor();
+    await page.getByRole('button', { name: 'Let the external ID be used again' }).click();
+    await page.getByText('The external ID can be used again.').waitFor();
     await expectSound(page);
     await page.goto(`${world.url}/`);
     await expectSound(page);

@@ -101,7 +101,7 @@ describe('an import', () => {
     expect(words(figures(checked))).toBe(' new 1 changed 1 unchanged 0 rejected 1 ');
     expect(words(checked)).toContain('Columns are separated by semicolons');
     expect(words(checked)).toMatch(/Line 4: email must be .*Download the rejected rows/);
-    expect(words(checked)).toMatch(/Line Name External id Email 2 Ana C-1 3 Bo C-2 bo@example.com 4 email must/);
+    expect(words(checked)).toMatch(/Line Name External ID Email 2 Ana C-1 3 Bo C-2 bo@example.com 4 email must/);
     expect(await tenant.client.customers.list()).toMatchObject({ data: [{ name: 'Old' }] });
     for (const name of await readdir(uploadFolder))
       expect((await stat(join(uploadFolder, name))).mode & 0o777).toBe(0o600);
@@ -276,7 +276,7 @@ describe('an import', () => {
     await press(visiting, 'start', tenant);
     const path = /href="(\/settings\/imports\/[0-9a-f-]{36})"/.exec(await settled(visiting))?.[1] ?? '';
     const { text } = await visiting.get(path);
-    expect(words(text)).toMatch(/Created Name Id Bo cus_\w+ Changed Name Id Ana/);
+    expect(words(text)).toMatch(/Created Name ID Bo cus_\w+ Changed Name ID Ana/);
     expect(text).toContain(`href="/settings/customers/${id}"`);
     const stranger = await admin(await world.organization());
     expect((await stranger.get(path)).status).toBe(404);

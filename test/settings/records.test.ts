@@ -164,12 +164,12 @@ describe('erasing a customer', () => {
     ]);
   });
 
-  test('rejects its external id until an admin releases it', async () => {
+  test('rejects its external ID until an admin releases it', async () => {
     const { tenant } = await scene();
     const known = { name: 'Ana', externalId: 'crm-7' };
     const { body: customer } = await tenant.call('POST', '/v1/customers', known);
     const page = `/settings/customers/${customer.id}`;
-    const offer = 'Let the external id be used again';
+    const offer = 'Let the external ID be used again';
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     const member = await signIn(world, await someone(world, tenant));
     const stranger = await signIn(world, await someone(world, (await scene()).tenant, 'admin'));
@@ -192,7 +192,7 @@ describe('erasing a customer', () => {
       expect([sent.status, sent.location]).toEqual([303, `${page}?released`]);
     }
     const { text } = await admin.get(`${page}?released`);
-    expect(text).toContain('The external id can be used again.');
+    expect(text).toContain('The external ID can be used again.');
     expect(text).not.toContain(offer);
     expect((await tenant.call('POST', '/v1/customers', known)).status).toBe(201);
     expect((await tenant.call('GET', `/v1/customers/${customer.id}`)).body.erasedAt).not.toBeNull();
@@ -201,7 +201,7 @@ describe('erasing a customer', () => {
       `external_id_released ${customer.id}`,
     ]);
     expect((await admin.get('/settings/api-keys')).text).toContain(
-      `let the external id of erased customer ${customer.id} be used again`,
+      `let the external ID of erased customer ${customer.id} be used again`,
     );
   });
 });

@@ -84,6 +84,7 @@ describe('usage', () => {
     expect(failures[2]?.fields).toEqual(expect.arrayContaining([{ field: 'email', code: 'invalid_email' }]));
     expect(JSON.stringify(failures) + page.text).not.toMatch(/Secret name|not an address/);
     expect(page.text).toContain(failures[2]?.requestId);
+    expect(page.text).toContain('each with one of the field codes.');
     expect((await visiting.get('/settings/usage')).text).toContain('5 in all');
   });
 
@@ -143,7 +144,9 @@ describe('usage', () => {
     const visiting = await signIn(world, await someone(world, tenant));
     const { text } = await visiting.get(`/settings/api-keys/${publicId('key', keyId)}`);
     expect(text).toContain('<span class="badge off">Revoked</span>');
-    expect(text).toMatch(/3 times, <time[\s\S]*GET \/v1\/customers<[\s\S]*api_key_revoked<\/a>/);
+    expect(text).toMatch(
+      /3 times, <time[^>]*>just now<\/time><\/th>[\s\S]*GET \/v1\/customers<[\s\S]*api_key_revoked<\/a>/,
+    );
     expect(text).toContain('An admin of the organization revoked the key.');
     const lastUse = async () => {
       const { rows } = await world.database.pool.query('select last_used_at from api_keys where id = $1', [keyId]);

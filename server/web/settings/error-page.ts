@@ -40,7 +40,7 @@ function errorPage({ status, title }: Problem, sentence: string, requestId: stri
       <a href="/settings" role="button" class="outline">Go to settings</a>
       <a href="/docs" role="button" class="secondary outline">Read the docs</a>
     </p>
-    ${status >= 500 && html`<p class="quiet">Request id: <code>${requestId}</code></p>`}
+    ${status >= 500 && html`<p class="quiet">Request ID: <code>${requestId}</code></p>`}
   </article>`;
   return { title, main };
 }

@@ -39,7 +39,7 @@ function list(title: string, records: readonly Named[], all: number, { kind }: U
   });
   return html` <section class="card" aria-label="${title}">
     <h2>${title}</h2>
-    ${recordTable({ label: title, heads: ['Name', 'Id'], rows, empty: 'These records no longer exist.' })}
+    ${recordTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
     ${all > records.length && html`<p class="quiet">The first ${count(records.length)} of ${count(all)}.</p>`}
   </section>`;
 }

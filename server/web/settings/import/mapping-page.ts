@@ -81,7 +81,7 @@ const questionField = ({ about, readings }: MappingForm['questions'][number], ma
 function matchReadings({ matches }: MappingForm): { value: string; label: string }[] {
   const known = 'A row changes the record that has its';
   const labels = {
-    externalId: `${known} external id, and creates one where there is none. Safe to import again.`,
+    externalId: `${known} external ID, and creates one where there is none. Safe to import again.`,
     email: `${known} email address, and creates one where there is none. Every row needs an address.`,
     sku: `${known} SKU, and creates one where there is none. Every row needs a SKU.`,
     none: 'Every row creates a record, again each time that the file is imported.',

@@ -1,6 +1,6 @@
 /** The first rows of a file, as they will be read; wide tables scroll on their own. */
 import type { UploadRow } from '../../../entities/upload.ts';
-import { labelOf } from '../../../import/fields.ts';
+import { labelOf } from '../../../text/labels.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 
@@ -13,7 +13,7 @@ export function previewTable(rows: readonly UploadRow[]): Html | false {
         <thead>
           <tr>
             <th scope="col">Line</th>
-            ${fields.map((field) => html`<th scope="col">${labelOf(field)}</th>`)}
+            ${fields.map((field) => html`<th scope="col">${field.startsWith('metadata.') ? field : labelOf(field)}</th>`)}
           </tr>
         </thead>
         <tbody>

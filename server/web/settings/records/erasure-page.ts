@@ -1,4 +1,4 @@
-/** Erasing a customer's personal data, and letting its external id be used again. */
+/** Erasing a customer's personal data, and letting its external ID be used again. */
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { Page, Signed } from '../page.ts';
@@ -13,7 +13,7 @@ export function erasePage({ signed, record, proposals, token }: ErasePageView): 
   const main = html`<article class="card">
     <h1>${title}</h1>
     <p>
-      <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external id are
+      <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
       erased from the customer, from ${proposals === 1 ? 'its proposal' : `its ${proposals} proposals`}, from search,
       from stored responses and from the audit log.
     </p>
@@ -32,16 +32,16 @@ export function erasePage({ signed, record, proposals, token }: ErasePageView): 
   return { title, main, signed, current: '/settings/customers' };
 }
 
-/** For an erased customer whose external id is still rejected. */
+/** For an erased customer whose external ID is still rejected. */
 export const releaseSection = ({ id }: OneRecord, token: Html): Html =>
   html`<section class="card" aria-labelledby="release">
-    <h2 id="release">External id</h2>
+    <h2 id="release">External ID</h2>
     <p>
-      The external id that this customer had is rejected, so that no sync or import brings the erased data back. If the
+      The external ID that this customer had is rejected, so that no sync or import brings the erased data back. If the
       person returns, let it be used again. This customer stays erased.
     </p>
     <form method="post" action="${recordPath('customers', id)}/release">
       ${token}
-      <button type="submit" class="secondary">Let the external id be used again</button>
+      <button type="submit" class="secondary">Let the external ID be used again</button>
     </form>
   </section>`;

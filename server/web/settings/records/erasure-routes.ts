@@ -48,7 +48,7 @@ export function erasureRoutes(router: Router, context: SettingsContext): void {
 
   router.post('/customers/:id/release', guard.change('external_id_released', release));
   async function release(change: Change): Promise<void> {
-    await asAdmin(change, 'external_id_released', ['release external ids', 'Releasing external ids needs'], (id) =>
+    await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
       releaseExternalId(tenantOf(change), id, change.visitor.member.id),
     );
     change.response.redirect(303, `${pathOf(change)}?released`);

@@ -5,13 +5,14 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { recordTable } from '../record-table.ts';
 import { timeDay } from '../time.ts';
-import { amount, badge, recordPath, words } from './record-kinds.ts';
+import { labelOf } from '../../../text/labels.ts';
+import { amount, badge, recordPath } from './record-kinds.ts';
 
 export function linesSection(proposal: Proposal): Html {
   const { lineItems, currency, customer, customerId, status, title } = proposal;
   const times = eventTimes.flatMap((name) => {
     const at = proposal[name];
-    return at === null ? [] : [html`<li>${words(name.replace(/At$/, ''))} ${timeDay(at)}</li>`];
+    return at === null ? [] : [html`<li>${labelOf(name.replace(/At$/, ''))} ${timeDay(at)}</li>`];
   });
   return html`<section aria-labelledby="lines">
     <p>

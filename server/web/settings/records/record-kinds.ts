@@ -8,6 +8,7 @@ import type { item } from '../../../../contract/items.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { v1 } from '../../../../contract/v1.ts';
+import { labelOf } from '../../../text/labels.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { timeDay } from '../time.ts';
@@ -32,22 +33,13 @@ export type RecordKind = {
 };
 
 const titled = (values: readonly string[]): Record<string, string> =>
-  Object.fromEntries(values.map((value) => [value, words(value)]));
+  Object.fromEntries(values.map((value) => [value, labelOf(value)]));
 const all = { '': 'All' };
 const newest = { '-createdAt': 'Newest first', '-updatedAt': 'Last changed first' };
 
-/** `firstName` → `First name`; `viewed` → `Viewed`. */
-export function words(name: string): string {
-  const text = name.replaceAll(
-    /([a-z])([A-Z]|\d)/g,
-    (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
-  );
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 export const badge = (status: string): Html => {
   const look = { active: 'on', accepted: 'on', sent: 'warm', viewed: 'warm' }[status] ?? 'off';
-  return html`<span class="badge ${look}">${words(status)}</span>`;
+  return html`<span class="badge ${look}">${labelOf(status)}</span>`;
 };
 
 export const amount = (value: string, currency: string): Html =>
@@ -63,7 +55,7 @@ export const recordKinds: readonly [RecordKind, RecordKind, RecordKind] = [
     list: v1.customers.list,
     get: v1.customers.get,
     parameter: 'customerId',
-    searched: 'Name, email, phone, city, external id',
+    searched: 'Name, email, phone, city, external ID',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(customerStatuses) } },
       { name: 'sort', label: 'Order', options: { ...newest, name: 'By name' } },
@@ -117,7 +109,7 @@ export const recordKinds: readonly [RecordKind, RecordKind, RecordKind] = [
     row: ({ name, sku, type, unitPrice, currency, status, createdAt }: Item) => [
       name,
       sku ?? '',
-      words(type),
+      labelOf(type),
       amount(unitPrice, currency),
       badge(status),
       timeDay(createdAt),

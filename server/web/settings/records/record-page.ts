@@ -6,7 +6,8 @@ import { foldable, notice } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { timeDay } from '../time.ts';
 import { linesSection } from './proposal-lines.ts';
-import { recordPath, words } from './record-kinds.ts';
+import { labelOf } from '../../../text/labels.ts';
+import { recordPath } from './record-kinds.ts';
 import type { RecordKind } from './record-kinds.ts';
 import { sectionOf } from './records-page.ts';
 
@@ -59,7 +60,7 @@ const fieldsOf = (record: object): Html[] =>
     .map(
       ([name, value]: [string, unknown]) =>
         html`<div>
-          <dt>${words(name)}</dt>
+          <dt>${labelOf(name)}</dt>
           <dd>${printValue(name, value)}</dd>
         </div>`,
     );
@@ -69,7 +70,7 @@ function printValue(name: string, value: unknown): Html | string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (Array.isArray(value)) return value.length === 0 ? html`<span class="quiet">none</span>` : value.join(', ');
   // The names in metadata are the callers' own.
-  if (typeof value === 'object') return printObject(value, name === 'metadata' ? (inner) => inner : words);
+  if (typeof value === 'object') return printObject(value, name === 'metadata' ? (inner) => inner : labelOf);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (name.endsWith('At')) return timeDay(text);
   const linked = { customerId: 'customers', itemId: 'items' } as const;

@@ -12,7 +12,7 @@ import { recordsNeedTeamPage, recordsPage } from './records-page.ts';
 
 const doneBy = [
   ['erased', 'The personal data is erased.'],
-  ['released', 'The external id can be used again.'],
+  ['released', 'The external ID can be used again.'],
 ] as const;
 
 export function recordRoutes(router: Router, context: SettingsContext): void {

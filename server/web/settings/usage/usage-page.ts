@@ -16,7 +16,7 @@ import { warningsOfKey } from '../keys/key-warnings.ts';
 import { foldable } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
-import { dayOf, timeAgo, timeDay } from '../time.ts';
+import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
 
 type UsageView = { signed: Signed; report: UsageReport };
@@ -107,10 +107,10 @@ const number = (value: number): Html | string => (value === 0 ? html`<span class
 const failureTable = (groups: FailureGroup[]): Html =>
   recordTable({
     label: 'Recent failures',
-    heads: ['Time', 'Request', 'Status', 'Error', 'Request id'],
+    heads: ['Time', 'Request', 'Status', 'Error', 'Request ID'],
     rows: groups.map(
       ({ latest: { createdAt, operation, status, code, fields, requestId }, count: times, firstAt }) => ({
-        head: times === 1 ? timeAgo(createdAt) : html`${times} times, ${timeAgo(firstAt)} to ${timeAgo(createdAt)}`,
+        head: html`${times > 1 && `${times} times, `}${ago(firstAt) !== ago(createdAt) && html`${timeAgo(firstAt)} to `}${timeAgo(createdAt)}`,
         cells: [
           requestName(operation),
           String(status),
@@ -138,4 +138,4 @@ const requestName = (operation: string): Html =>
 const meaningOf = (code: string): string | undefined =>
   Object.entries(problemCatalogue)
     .find(([known]) => known === code)?.[1]
-    .meaning.replaceAll('`', '');
+    .meaning.replaceAll(/`|\[(.+?)\]\(.+?\)/g, '$1');
