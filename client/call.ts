@@ -16,7 +16,7 @@ export type ClientOptions = {
   /** Milliseconds that each attempt may take; `Infinity` for no limit. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * How often a failed attempt is repeated: after 429 (once `Retry-After` has passed), 408, 5xx except 501, a lost
+   * How many times a failed attempt is repeated: after 429 (once `Retry-After` has passed), 408, 5xx except 501, a lost
    * connection or a timeout. Waits a random time up to 0.5, 1, 2, 4, 8 seconds, or `Retry-After` if that is longer (up to
    * two minutes). Safe for writes: all attempts of a POST carry the same Idempotency-Key, and a repeated PATCH merges the
    * same values again. Default: 3, for up to 4 attempts.
@@ -95,7 +95,7 @@ function uniqueText(): string {
 /** A key copied with its line end works; anything else that no header can carry is rejected without being shown. */
 function checkKey(apiKey: unknown): string {
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
-  if (key === '') throw new TypeError('apiKey is missing: pass an API key, ak_live_…, from Settings, API Keys');
+  if (key === '') throw new TypeError('apiKey is missing: pass an API key, ak_live_…, from Settings > API Keys');
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new TypeError('apiKey must be a single API key, such as ak_live_…, without spaces or line breaks');
   return key;

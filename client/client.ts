@@ -9,7 +9,7 @@ import { Sync } from './sync.ts';
 import type { CallOptions, WithResponse } from './types.ts';
 
 /**
- * A client of the API at `baseUrl` for the organization of `apiKey`. Throws a TypeError if an option cannot be right;
+ * A client of the API at `baseUrl` for the organization of `apiKey`. Throws a TypeError if an option is invalid;
  * sends nothing before the first call.
  */
 export function createClient(options: ClientOptions): Client {

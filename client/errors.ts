@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** What happened and what to do, for people. */
   readonly detail: string;
-  /** Everything that is wrong with the request, each with its location; `[]` if there is nothing to point at. */
+  /** Everything that is wrong with the request, each with its location; `[]` if there is nothing to point to. */
   readonly errors: ProblemError[];
   /** The value of `X-Request-Id`, to give to support. */
   readonly requestId: string | null;

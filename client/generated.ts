@@ -113,7 +113,7 @@ export type Customer = {
   /** `archived` customers are kept but no longer in use. */
   status: CustomerStatus;
   /**
-   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * When the personal data of this customer was erased on request; `null` if it was not. Erase your copies, too; an
    * erased customer can no longer be changed.
    */
   erasedAt: string | null;
@@ -225,14 +225,14 @@ export type CreateCustomerOptions = CallOptions & {
   onConflict?: 'error' | 'return' | 'update' | undefined;
   /**
    * Makes retries safe: within 24 hours, a repeated request with the same key and body returns the original response,
-   * and nothing is created twice. Use a new value, such as a UUID, for each record. Default: a new UUID for each call,
-   * kept across its retries. Pass your own to be safe across restarts.
+   * and no second record is created. Use a new value, such as a UUID, for each record. Default: a new UUID for each
+   * call, kept across its retries. Pass your own to be safe across restarts.
    */
   idempotencyKey?: string | undefined;
   /**
    * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
    * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record
-   * before you conclude that somebody else changed it.
+   * before concluding that someone else changed it.
    */
   ifMatch?: string | undefined;
 };
@@ -306,7 +306,7 @@ export type UpdateCustomerOptions = CallOptions & {
   /**
    * Changes the record only if it is still this version: the `etag` that you read; otherwise fails with
    * `precondition_failed`. If a response is lost, the retry can fail because of its own change: compare the record
-   * before you conclude that somebody else changed it.
+   * before concluding that someone else changed it.
    */
   ifMatch?: string | undefined;
 };
@@ -357,7 +357,7 @@ export type CustomerUpdate = {
   /** `archived` customers are kept but no longer in use. */
   status?: 'active' | 'archived' | undefined;
   /**
-   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * When the personal data of this customer was erased on request; `null` if it was not. Erase your copies, too; an
    * erased customer can no longer be changed.
    */
   erasedAt?: string | null | undefined;
@@ -413,11 +413,11 @@ export type ListedProposal = {
   /** Title. */
   title: string;
   /**
-   * The status of the proposal. The organization’s application moves it, this API never does: a proposal whose
-   * `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of
-   * the last move; `sentAt`, `acceptedAt` and the like are the times of the first. An accepted proposal can be canceled,
-   * or sent and accepted again: `acceptedAt` then still is the first acceptance, and `status` tells how things stand
-   * now. New values may be added.
+   * The status of the proposal. The organization’s application changes it, never this API: a proposal whose `expiresAt`
+   * has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of the last
+   * change; `sentAt`, `acceptedAt` and the other times say when each status was first reached. An accepted proposal can
+   * be canceled, or sent and accepted again: `acceptedAt` is then still the first acceptance, and `status` is the
+   * current state. New values may be added.
    */
   status: ProposalStatus;
   /** When the status last changed. */
@@ -447,17 +447,17 @@ export type ListedProposal = {
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When the proposal was first sent; `null` if it has not been. */
+  /** When the proposal was first sent; `null` if that has not happened. */
   sentAt: string | null;
-  /** When the proposal was first viewed by the customer; `null` if it has not been. */
+  /** When the proposal was first viewed by the customer; `null` if that has not happened. */
   viewedAt: string | null;
-  /** When the proposal was first accepted; `null` if it has not been. */
+  /** When the proposal was first accepted; `null` if that has not happened. */
   acceptedAt: string | null;
-  /** When the proposal was first declined; `null` if it has not been. */
+  /** When the proposal was first declined; `null` if that has not happened. */
   declinedAt: string | null;
-  /** When the proposal was first expired; `null` if it has not been. */
+  /** When the proposal first expired; `null` if that has not happened. */
   expiredAt: string | null;
-  /** When the proposal was first canceled; `null` if it has not been. */
+  /** When the proposal was first canceled; `null` if that has not happened. */
   canceledAt: string | null;
   /** The person who accepted the proposal. */
   acceptedBy: {
@@ -541,7 +541,7 @@ export type ListedCustomer = {
   /** `archived` customers are kept but no longer in use. */
   status?: CustomerStatus | undefined;
   /**
-   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * When the personal data of this customer was erased on request; `null` if it was not. Erase your copies, too; an
    * erased customer can no longer be changed.
    */
   erasedAt: string | null;
@@ -676,11 +676,11 @@ export type Proposal = {
   /** Title. */
   title: string;
   /**
-   * The status of the proposal. The organization’s application moves it, this API never does: a proposal whose
-   * `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of
-   * the last move; `sentAt`, `acceptedAt` and the like are the times of the first. An accepted proposal can be canceled,
-   * or sent and accepted again: `acceptedAt` then still is the first acceptance, and `status` tells how things stand
-   * now. New values may be added.
+   * The status of the proposal. The organization’s application changes it, never this API: a proposal whose `expiresAt`
+   * has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of the last
+   * change; `sentAt`, `acceptedAt` and the other times say when each status was first reached. An accepted proposal can
+   * be canceled, or sent and accepted again: `acceptedAt` is then still the first acceptance, and `status` is the
+   * current state. New values may be added.
    */
   status: ProposalStatus;
   /** When the status last changed. */
@@ -707,17 +707,17 @@ export type Proposal = {
   notes: string | null;
   /** Terms that the customer sees. */
   terms: string | null;
-  /** When the proposal was first sent; `null` if it has not been. */
+  /** When the proposal was first sent; `null` if that has not happened. */
   sentAt: string | null;
-  /** When the proposal was first viewed by the customer; `null` if it has not been. */
+  /** When the proposal was first viewed by the customer; `null` if that has not happened. */
   viewedAt: string | null;
-  /** When the proposal was first accepted; `null` if it has not been. */
+  /** When the proposal was first accepted; `null` if that has not happened. */
   acceptedAt: string | null;
-  /** When the proposal was first declined; `null` if it has not been. */
+  /** When the proposal was first declined; `null` if that has not happened. */
   declinedAt: string | null;
-  /** When the proposal was first expired; `null` if it has not been. */
+  /** When the proposal first expired; `null` if that has not happened. */
   expiredAt: string | null;
-  /** When the proposal was first canceled; `null` if it has not been. */
+  /** When the proposal was first canceled; `null` if that has not happened. */
   canceledAt: string | null;
   /** The person who accepted the proposal. */
   acceptedBy: {
@@ -769,7 +769,7 @@ export type CustomerSummary = {
   /** Phone number. */
   phone: string | null;
   /**
-   * When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an
+   * When the personal data of this customer was erased on request; `null` if it was not. Erase your copies, too; an
    * erased customer can no longer be changed.
    */
   erasedAt: string | null;
@@ -907,8 +907,8 @@ export type CreateItemOptions = CallOptions & {
   onConflict?: 'error' | 'return' | undefined;
   /**
    * Makes retries safe: within 24 hours, a repeated request with the same key and body returns the original response,
-   * and nothing is created twice. Use a new value, such as a UUID, for each record. Default: a new UUID for each call,
-   * kept across its retries. Pass your own to be safe across restarts.
+   * and no second record is created. Use a new value, such as a UUID, for each record. Default: a new UUID for each
+   * call, kept across its retries. Pass your own to be safe across restarts.
    */
   idempotencyKey?: string | undefined;
 };
@@ -1168,7 +1168,7 @@ export type ProposalCanceledEvent = {
   data: Proposal;
 };
 
-/** An import was completed. */
+/** An import ended. */
 export type ImportCompletedEvent = {
   /** What happened. */
   type: 'import.completed';

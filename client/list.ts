@@ -17,8 +17,8 @@ export type ReadPage<Page> = (query: Query) => Promise<WithResponse<Page>>;
 
 /**
  * A list. `await` it for one page: `{ data, pagination, syncedThrough }`. Loop over it with `for await` for every record
- * from there on, or over `pages()` for every page; it reads pages of 100 records unless you set `limit`. Nothing is sent
- * before then, and each loop reads the list again. A page that fails throws out of the loop.
+ * from there on, or over `pages()` for every page; it reads pages of 100 records unless you set `limit`. No request is
+ * sent before then, and each loop starts over. If a page fails, the loop throws.
  */
 export class List<Page extends PageShape> implements Promise<Page>, AsyncIterable<RecordOf<Page>> {
   readonly #readPage: ReadPage<Page>;

@@ -46,7 +46,7 @@ export type Sending = {
 };
 
 const backoff = { firstMs: 500, longestMs: 8_000 };
-/** A longer Retry-After is not waited for: the call fails, and the caller decides. */
+/** If Retry-After is longer than this, the call fails instead of waiting. */
 const longestRetryAfterSeconds = 120;
 /** The longest delay that timers support; Infinity would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;

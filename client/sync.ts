@@ -17,8 +17,8 @@ type Start = { since?: string | Date | null | undefined; checkpoint?: string | n
 
 /**
  * The records that changed since a point in time, oldest change first, for a `for await` loop. When the loop completes,
- * `syncedThrough` advances: store it then, and no change is ever missed. A loop that you leave early or that fails does
- * not advance it, so the next one reads the same records again. A record can appear more than once: store it by its id.
+ * `syncedThrough` advances: store it then, and no change is ever missed. If you leave the loop early or it
+ * fails, it does not advance, so the next loop reads the same records again. A record can appear more than once: store it by its id.
  *
  * `pages()` reads page by page instead, each with a `checkpoint` to store, so that a sync that stops starts there again.
  */

@@ -9,7 +9,7 @@ export type CallOptions = {
   signal?: PlatformSignal | undefined;
   /** Milliseconds that each attempt may take, including the response body. Default: the client's, 30,000. */
   timeoutMs?: number | undefined;
-  /** How often a failed attempt is repeated; 0 for never. Default: the client's, 3. */
+  /** How many times a failed attempt is repeated; 0 for never. Default: the client's, 3. */
   maxRetries?: number | undefined;
   /** Further headers, such as `traceparent`. They do not replace those that the client sets itself. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -31,9 +31,9 @@ export type WithResponse<Body> = {
   status: number;
   /** The version of a single record, for `ifMatch` and `ifNoneMatch`; `null` for lists. */
   etag: string | null;
-  /** The value of `X-Request-Id`, to quote to support. */
+  /** The value of `X-Request-Id`, to give to support. */
   requestId: string | null;
-  /** The key's rate limit after this request; `null` if the server did not say. */
+  /** The key's rate limit after this request; `null` if the server did not send it. */
   rateLimit: RateLimit | null;
   /** All response headers. */
   headers: PlatformHeaders;

@@ -89,7 +89,7 @@ export const events = {
   'proposal.expired': event('proposal.expired', proposal, turned('expired')),
   'proposal.canceled': event('proposal.canceled', proposal, turned('was canceled')),
   'import.completed': event('import.completed', importSummary, {
-    summary: 'An import was completed.',
+    summary: 'An import ended.',
     description:
       'Sent when an import ends. An endpoint that receives it gets no `created` and `updated` events for the records of an import; the other events of proposals are sent.',
   }),

@@ -48,7 +48,7 @@ export const erasedAt = timestamp('', '2026-03-01T09:30:00.123Z')
   .nullable()
   .meta({
     description:
-      'When the personal data of this customer was erased on request, `null` if it was not. Erase your copies, too; an erased customer can no longer be changed.',
+      'When the personal data of this customer was erased on request; `null` if it was not. Erase your copies, too; an erased customer can no longer be changed.',
     examples: [null],
   });
 
@@ -104,7 +104,7 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
       return failure('too_long', `must have at most ${max} characters when encoded`, value);
     // A password would be shown to everyone who reads the record, and is not repeated here.
     if (target.username === '' && target.password === '') return undefined;
-    return failure('invalid_url', 'must have no user name or password before its host', '');
+    return failure('invalid_url', 'must not contain a user name or password', '');
   };
   const typed = textThat(rule, max, { ...options, format: 'uri' });
   return typed.overwrite(asUri).meta({ ...typed.meta() });

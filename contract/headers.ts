@@ -13,7 +13,7 @@ const idempotencyKey = z
     context.issues.push(failure('invalid_characters', 'must have 1 to 255 printable ASCII characters', context.value));
   })
   .meta({
-    description: `Makes retries safe: within ${idempotencyHours} hours, a repeated request with the same key and body returns the original response, and nothing is created twice. Use a new value, such as a UUID, for each record.`,
+    description: `Makes retries safe: within ${idempotencyHours} hours, a repeated request with the same key and body returns the original response, and no second record is created. Use a new value, such as a UUID, for each record.`,
     minLength: 1,
     maxLength: 255,
   })

@@ -42,9 +42,5 @@ const withoutZone = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 export function notAnInstant(value: string): Failure {
   return withoutZone.test(value)
     ? failure('invalid_type', 'must have a time zone, as in 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00', value)
-    : failure(
-        'invalid_type',
-        'must be an existing time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
-        value,
-      );
+    : failure('invalid_type', 'must be a valid time such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01', value);
 }

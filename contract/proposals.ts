@@ -43,7 +43,7 @@ export const proposalTexts = {
 };
 export const status = oneOf(proposalStatuses, {
   description:
-    'The status of the proposal. The organization’s application moves it, this API never does: a proposal whose `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of the last move; `sentAt`, `acceptedAt` and the like are the times of the first. An accepted proposal can be canceled, or sent and accepted again: `acceptedAt` then still is the first acceptance, and `status` tells how things stand now. New values may be added.',
+    'The status of the proposal. The organization’s application changes it, never this API: a proposal whose `expiresAt` has passed keeps its status until the application sets it to `expired`. `statusChangedAt` is the time of the last change; `sentAt`, `acceptedAt` and the other times say when each status was first reached. An accepted proposal can be canceled, or sent and accepted again: `acceptedAt` is then still the first acceptance, and `status` is the current state. New values may be added.',
   example: 'accepted',
   typeName: 'ProposalStatus',
 });
@@ -117,7 +117,7 @@ const customerSummary = z
 
 export const eventTimes = ['sentAt', 'viewedAt', 'acceptedAt', 'declinedAt', 'expiredAt', 'canceledAt'] as const;
 const happened = (what: string, example?: string) =>
-  fields.timestamp(`When the proposal was first ${what}; \`null\` if it has not been.`, example).nullable();
+  fields.timestamp(`When the proposal ${what}; \`null\` if that has not happened.`, example).nullable();
 /** The example proposal was accepted, so the times of the other outcomes are null. */
 const notYet = <T extends z.ZodType>(field: z.ZodNullable<T>) => field.meta({ examples: [null] });
 
@@ -145,12 +145,12 @@ export const proposal = z
       .meta({ description: 'The number of lines.', examples: [1] }),
     notes: proposalTexts.notes.nullable(),
     terms: proposalTexts.terms.nullable(),
-    sentAt: happened('sent', '2026-03-01T10:00:00.000Z'),
-    viewedAt: happened('viewed by the customer', '2026-03-02T08:15:30.000Z'),
-    acceptedAt: happened('accepted', '2026-03-03T14:05:12.000Z'),
-    declinedAt: notYet(happened('declined')),
-    expiredAt: notYet(happened('expired')),
-    canceledAt: notYet(happened('canceled')),
+    sentAt: happened('was first sent', '2026-03-01T10:00:00.000Z'),
+    viewedAt: happened('was first viewed by the customer', '2026-03-02T08:15:30.000Z'),
+    acceptedAt: happened('was first accepted', '2026-03-03T14:05:12.000Z'),
+    declinedAt: notYet(happened('was first declined')),
+    expiredAt: notYet(happened('first expired')),
+    canceledAt: notYet(happened('was first canceled')),
     acceptedBy: person('The person who accepted the proposal.').nullable(),
     declineReason: notYet(proposalTexts.declineReason.nullable()),
     expiresAt: fields.timestamp('When the offer expires.', '2026-03-31T22:00:00.000Z').nullable(),

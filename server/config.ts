@@ -72,7 +72,7 @@ const variables = {
       otherwise: 'where it listens',
     }),
   NODE_ENV: z.string().optional().register(descriptions, {
-    meaning: '`production` makes no demo without `--demo`, and warns if `PUBLIC_URL` is missing',
+    meaning: '`production` creates no demo without `--demo`, and warns if `PUBLIC_URL` is missing',
   }),
   DATABASE_URL: databaseUrl().optional().register(descriptions, {
     meaning: 'PostgreSQL 15 to 18: `postgresql://user:password@host:5432/name`',
@@ -99,7 +99,7 @@ const variables = {
   }),
   AUTH_SECRET: text(32).optional().register(descriptions, {
     meaning:
-      'signs cursors and the sessions of the settings pages; at least 32 characters, the same in every process; to change it, `new,old` for a while',
+      'signs cursors and settings-page sessions; at least 32 characters, the same in every process; to change it, `new,old` for a while',
     otherwise: 'a random one, kept in the database',
   }),
   SMTP_URL: url(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
@@ -132,7 +132,7 @@ const variables = {
     }),
   PLAN_CONTACT: text(3).max(200, 'must have at most 200 characters').optional().register(descriptions, {
     meaning:
-      'where admins ask for the Team plan, as a URL or in words, for the settings pages and the 403 of the API: `https://acme.example/plans`',
+      'where admins ask for the Team plan, as a URL or in words; the settings pages and the 403 of the API show it: `https://acme.example/plans`',
     otherwise: 'none; they are told to ask the operator',
   }),
   CONNECTIONS_PER_NETWORK: number(1, 1_000_000, 'a whole number').default(2_000).register(descriptions, {
@@ -144,13 +144,13 @@ const variables = {
   }),
   // OpenTelemetry's exporter reads the other OTEL_ variables itself.
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl().optional().register(descriptions, {
-    meaning: 'OpenTelemetry collector for traces, over OTLP/HTTP; they go to `/v1/traces` there',
+    meaning: 'OpenTelemetry collector for traces, over OTLP/HTTP; `/v1/traces` is appended',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl().optional().register(descriptions, {
     meaning: 'full URL of the traces endpoint; overrides the above',
   }),
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').optional().register(descriptions, {
-    meaning: '`otlp`, also without an endpoint (`http://localhost:4318`), or `none`',
+    meaning: '`otlp` (sends to `http://localhost:4318` if no endpoint is set) or `none`',
     otherwise: '`otlp` if an endpoint is set',
   }),
   OTEL_TRACES_SAMPLER: z
@@ -158,7 +158,7 @@ const variables = {
     .default('parentbased_always_on')
     .register(descriptions, { meaning: 'sampler, by its standard name' }),
   OTEL_TRACES_SAMPLER_ARG: number(0, 1, 'a number').default(1).register(descriptions, {
-    meaning: 'the share of traces that a `traceidratio` sampler keeps, from 0 to 1',
+    meaning: 'fraction of traces to sample with a `traceidratio` sampler, from 0 to 1',
   }),
   OTEL_SDK_DISABLED: yesOrNo().register(descriptions, { meaning: '`true` turns traces off' }),
 };
@@ -180,7 +180,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   }
   const config = result.data;
   if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)
-    throw new UsageError('DATABASE_POOLER_URL needs DATABASE_URL, which leads to the same database without a pooler.');
+    throw new UsageError('DATABASE_POOLER_URL requires DATABASE_URL, which must point directly at the same database.');
   const provider = [config.OIDC_ISSUER, config.OIDC_CLIENT_ID, config.OIDC_CLIENT_SECRET].filter(Boolean);
   if (provider.length % 3 !== 0)
     throw new UsageError('Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them');

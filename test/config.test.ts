@@ -58,7 +58,7 @@ describe('the configuration', () => {
       'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them',
     );
     expect(() => readConfig({ DATABASE_POOLER_URL: 'postgresql://pooler/x' })).toThrow(
-      'DATABASE_POOLER_URL needs DATABASE_URL, which leads to the same database without a pooler.',
+      'DATABASE_POOLER_URL requires DATABASE_URL, which must point directly at the same database.',
     );
   });
 

@@ -143,7 +143,7 @@ const clientNotes: Readonly<Record<string, string>> = {
   'idempotency-key':
     'Default: a new UUID for each call, kept across its retries. Pass your own to be safe across restarts.',
   'if-match':
-    'If a response is lost, the retry can fail because of its own change: compare the record before you conclude that somebody else changed it.',
+    'If a response is lost, the retry can fail because of its own change: compare the record before concluding that someone else changed it.',
   'if-none-match': 'If it still is, the method returns `null`.',
 };
 

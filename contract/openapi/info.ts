@@ -45,7 +45,7 @@ next run, and no change is missed. For new records only, sort by \`createdAt\`. 
 
 ## Errors
 
-Every failure is \`application/problem+json\` (RFC 9457). Branch on \`code\`, show \`detail\`, and quote \`requestId\` to
+Every failure is \`application/problem+json\` (RFC 9457). Branch on \`code\`, show \`detail\`, and give \`requestId\` to
 support; \`errors\` lists everything that is wrong with the request, and where. Besides what each operation lists, an unknown
 URL is 404 \`route_not_found\`, and an unsupported method is 405 \`method_not_allowed\` with \`Allow\`.
 

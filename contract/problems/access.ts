@@ -48,7 +48,7 @@ export const accessProblems = {
     title: 'API key invalid',
     detail: `This API key does not exist. Check that you copied all of it, or ${createKey}.`,
     headers: challenge,
-    meaning: 'There is no such key.',
+    meaning: 'No such key exists.',
     remedy:
       'Check that you copied all of it. A key is displayed only once. To replace a lost one, create another and revoke the old one.',
   }),
@@ -75,7 +75,7 @@ export const accessProblems = {
       `API access requires the Team plan. After the organization upgrades, the same key works again.${contact === undefined ? '' : ` To upgrade: ${contact}`}`,
     meaning: 'The key is valid, but the organization is not on the Team plan.',
     remedy:
-      'Ask an admin to upgrade; `detail` says where, if the operator of the service has told it. The same key then works again; you do not have to reconnect anything.',
+      'An admin of the organization can ask the operator of the service to upgrade it; `detail` says where, if the operator has set that. The same key then works again; you do not have to reconnect anything.',
     example: {},
   }),
   rate_limited: plainRow({

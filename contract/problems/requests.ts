@@ -82,7 +82,7 @@ export const requestProblems = {
     detail: describeErrors,
     errors: listed,
     meaning:
-      'There is no such query parameter here. It is rejected because a filter that is silently ignored returns the wrong records.',
+      'The operation has no such query parameter. It is rejected because a filter that is silently ignored returns the wrong records.',
     remedy: 'Correct the name; `errors[].suggestion` has the nearest one. Names are case-sensitive.',
     example: { errors: inQuery('limti', 'unknown_parameter', 'is not a parameter of this operation', 'limit') },
   }),
@@ -185,8 +185,8 @@ export const requestProblems = {
   unsupported_transfer_encoding: plainRow({
     status: 501,
     title: 'Unsupported transfer encoding',
-    detail: 'The only transfer encoding that is supported is chunked.',
-    meaning: '`Transfer-Encoding` has another value than `chunked`.',
+    detail: 'The only supported transfer encoding is chunked.',
+    meaning: '`Transfer-Encoding` has a value other than `chunked`.',
     remedy: 'Send the body uncompressed, with `Content-Length` or with `Transfer-Encoding: chunked`.',
   }),
   headers_too_large: plainRow({

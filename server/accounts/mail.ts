@@ -50,12 +50,12 @@ If you did not expect this, you can ignore it.
 export const resetMail = (to: string, link: string): Mail => ({
   to,
   subject: 'Choose a new password',
-  text: `Somebody, probably you, requested a new password for ${to}.
+  text: `Someone, probably you, requested a new password for ${to}.
 
 Choose it within 1 hour:
 
 ${link}
 
-If it was not you, you can ignore this: your password stays as it is.
+If it was not you, you can ignore this: your password has not changed.
 `,
 });

@@ -34,7 +34,7 @@ export async function attemptSignIn(
   return { outcome: 'accepted', ...(await admit({ database, signIns }, { email, admitted, device })) };
 }
 
-/** Starts the session of somebody who has proven who they are. */
+/** Starts the session of someone who has proven who they are. */
 export async function admit(
   { database, signIns }: { database: Database; signIns: SignIns },
   { email, admitted, device }: { email: string; admitted: Admitted; device: Device },

@@ -27,7 +27,7 @@ export async function signingSecret(
   if (before !== accepted[0]) await pool.query('update sign_in.secret set fingerprint = $1', [accepted[0]]);
   if (before !== null && !accepted.includes(before))
     warn(
-      'AUTH_SECRET is not the one that this database was last served with. What that one signed, such as sessions, open forms and cursors, is rejected. Give every process the same; to change it, set AUTH_SECRET=new,old for a while.',
+      'AUTH_SECRET differs from the one that this database was last served with. Sessions, open forms and cursors signed with that one are rejected. Use the same one in every process; to change it, set AUTH_SECRET=new,old for a while.',
     );
   return {
     secret: () => secret,

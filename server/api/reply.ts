@@ -3,7 +3,7 @@
 export type Reply<Status extends number, Body, Text = string> = {
   status: Status;
   body: Body;
-  /** The body as it is sent: serialized once. A page comes in pieces, because a string of many megabytes stops everybody. */
+  /** The body as it is sent: serialized once. A page comes in pieces, because a string of many megabytes stops everyone. */
   text: Text;
   etag?: string;
   /** Path of a new record, for `Location`. */

@@ -25,7 +25,7 @@ the lines of proposals: use JSON Lines to keep them.`,
     .addArgument(new Argument('<KIND>', 'what to export').choices(exportKinds))
     .argument('[FILE]', 'where to write; a dash, or nothing, for standard output')
     .addOption(organizationOption())
-    .addOption(new Option('--format <FORMAT>', 'the format, whatever the name of the file').choices(exportFormats))
+    .addOption(new Option('--format <FORMAT>', 'the format, regardless of the file name').choices(exportFormats))
     .option(
       '--updated-since <TIME>',
       'only records changed at or after this time, such as 2026-03-01 or 2026-03-01T09:30:00Z',

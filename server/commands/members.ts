@@ -24,7 +24,7 @@ const passwordOption = () => new Option('--password-stdin', 'read the password f
 export const membersCommand: Declare = (command) => {
   command.description(
     `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
-only one member. \`add\` and \`password\` print a link with which the member sets a password for the settings pages, once and
+only one member of an organization. \`add\` and \`password\` print a link with which the member sets a password for the settings pages, once and
 within ${linkHours} hours; with --password-stdin the password is the first line of standard input instead. A new password ends
 the member's sessions, and a removed member's sessions end at once. The last admin cannot be removed. The link begins with
 PUBLIC_URL, or with http://localhost and PORT.`,

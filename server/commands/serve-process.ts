@@ -132,7 +132,7 @@ export async function greet({ config, database, url, demo, metricsUrl }: Greetin
     warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);
   if (!config.REDIS_URL && (await hasOthers(database)))
     warn(
-      'Warning: another process uses this database. Without REDIS_URL, each process that serves counts the rate limit for itself.',
+      'Warning: another process uses this database. Without REDIS_URL, each process enforces the rate limit separately.',
     );
   say(`Serving ${url}/v1 (Ctrl-C stops)`);
   if (config.OIDC_ISSUER) void warnOfProvider(config.OIDC_ISSUER);
@@ -158,7 +158,9 @@ async function openLimiter({ REDIS_URL: url }: Config) {
     onChange: (message, reason) => (reason ? warningLog({ message, reason }) : standardLog({ message })),
   });
   if (!limiter.status().shared && (cluster.isPrimary || cluster.worker?.id === 1))
-    warn('Warning: the store at REDIS_URL does not respond; until it does, each process limits on its own.');
+    warn(
+      'Warning: the store at REDIS_URL does not respond; until it does, each process enforces the rate limit on its own.',
+    );
   return limiter;
 }
 

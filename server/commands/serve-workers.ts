@@ -124,11 +124,11 @@ class Crew {
           once(successor, 'exit').then(() => false),
         ]);
         if (this.#isStopping()) return;
-        if (!listens) return say('A new worker could not start; the others go on.');
+        if (!listens) return say('A new worker could not start; the others keep running.');
         this.#workers.delete(worker);
         await endWorker(worker);
       }
-      say('All workers are new.');
+      say('All workers have been replaced.');
     }));
   }
 

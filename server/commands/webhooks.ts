@@ -109,7 +109,7 @@ function declareChanges(command: Command): void {
 function declareEnds(command: Command): void {
   const summaries = {
     on: 'switch an endpoint on',
-    off: 'switch an endpoint off: it misses what happens meanwhile',
+    off: 'switch an endpoint off: events in the meantime are not sent',
   } as const;
   for (const name of ['on', 'off'] as const)
     adminCommand(command, name, summaries[name])

@@ -56,15 +56,15 @@ export function readParameters(fields: unknown): Parameters {
 
 export async function readAuthorization(sent: Parameters, clients: Clients, baseUrl: string): Promise<Authorization> {
   const { client_id: clientId, redirect_uri: redirectUri, state, code_challenge: codeChallenge = '', resource } = sent;
-  if (clientId === undefined) throw new OAuthError('invalid_request', 'The application did not say which it is.');
+  if (clientId === undefined) throw new OAuthError('invalid_request', 'The application did not identify itself.');
   const client = await clients.find(clientId);
   if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris))
     throw new OAuthError('invalid_request', 'The application asks to return to an address that is not its own.');
   const reject = (code: OAuthError['code'], sentence: string) =>
     new RejectedAuthorization(code, sentence, returnUrl({ redirectUri, state }, { error: code }, baseUrl));
   if (sent.response_type !== 'code')
-    throw reject('unsupported_response_type', 'The application asks for another response_type than “code”.');
-  // PKCE by S256 only: without it, or with “plain”, anybody who sees the code can use it.
+    throw reject('unsupported_response_type', 'The application asks for a response_type other than “code”.');
+  // PKCE by S256 only: without it, or with “plain”, anyone who sees the code can use it.
   if (sent.code_challenge_method !== 'S256' || !/^[\w-]{43}$/.test(codeChallenge))
     throw reject('invalid_request', 'The application does not protect its request with PKCE (S256).');
   if (resource !== undefined && !resourcesOf(baseUrl).includes(resource.replace(/\/$/, '')))

@@ -89,7 +89,7 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
         this.set(read());
       },
     });
-  gauge('http_requests_in_flight', 'Requests without a response yet.', inFlight);
+  gauge('http_requests_in_flight', 'Requests in flight.', inFlight);
   const poolGauge = (name: string, help: string, read: (pool: pg.Pool) => number) =>
     new Gauge({
       name,
@@ -106,7 +106,7 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
   gauge('key_cache_keys', 'API keys in the cache.', knownKeys);
   gauge(
     'rate_limit_shared',
-    '1 while the window holds over all processes, 0 while one of them limits on its own.',
+    '1 while Redis enforces the limit, 0 while any process falls back to its own counter.',
     () => (limiter?.().shared ? 1 : 0),
     'min',
   );

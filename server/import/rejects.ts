@@ -22,7 +22,7 @@ export function reportWidth(header: readonly string[]): number {
   return original < 0 ? 0 : original;
 }
 
-/** More than anybody corrects by hand: a file with more faults has one that is the same in every row. */
+/** More than anyone corrects by hand: a file with more faults has one that is the same in every row. */
 export const maximumRejects = 10_000;
 
 export type Rejects = {

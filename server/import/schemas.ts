@@ -25,7 +25,7 @@ const instant = parsed<string>(
     (typeof value === 'string' ? parseInstant(value.trim()) : undefined) ??
     failure(
       'invalid_type',
-      'must be an existing time with its zone such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
+      'must be a valid time with its zone, such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01',
       value,
     ),
   { type: 'string', format: 'date-time' },

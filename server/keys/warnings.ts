@@ -67,7 +67,7 @@ function ofLive({ createdAt, lastUsedAt, endsAt, replacedBy }: ApiKey, facts: Fa
   return {
     failing: tally && failing(tally),
     limited: limitedAt
-      ? `was at its limit of ${rateLimit.limit} requests a minute for several minutes. Let its tool call less often, or give each tool a key of its own.`
+      ? `was at its limit of ${rateLimit.limit} requests a minute for several minutes. Make its tool call less often, or give each tool its own key.`
       : undefined,
     unused: isUnused ? `has not been used for ${unusedDays} days. Revoke it if no tool needs it.` : undefined,
     expiring: isExpiring

@@ -107,7 +107,7 @@ export const auditErasure: Erasure<AuditEvent> = {
   ipAddress: kept,
 };
 
-/** What an import has done stays; what is known of the file goes with the file, which may hold anybody's data. */
+/** What an import has done stays; what is known of the file goes with the file, which may hold anyone's data. */
 export const uploadErasure: Erasure<Upload> = {
   ...always,
   memberId: kept,

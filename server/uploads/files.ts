@@ -59,7 +59,7 @@ export function uploadFiles(wanted: string) {
     /** Stores what is received. */
     async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
       if ((await readdir(await folder())).length >= uploadBounds.files)
-        throw new Problem('limit', { sentence: 'Too many files are waiting on this server. Try again tomorrow.' });
+        throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again tomorrow.' });
       await pipeline(received, writeFresh(join(await folder(), nameOf(upload))), { signal });
     },
     removeFile: (upload: Named) => remove(nameOf(upload)),

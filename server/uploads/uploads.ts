@@ -1,5 +1,5 @@
 /**
- * Imports of uploaded files: received, checked by a dry run, started, and run in the background, whether or not anybody
+ * Imports of uploaded files: received, checked by a dry run, started, and run in the background, whether or not anyone
  * watches. One at a time for each organization; its row in the database says how far it is, to every process.
  */
 import type { Readable } from 'node:stream';

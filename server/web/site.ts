@@ -20,11 +20,11 @@ const welcomePage = {
   title: 'Welcome',
   main: html`<article class="card">
       <h1>Your customers, proposals and items</h1>
-      <p>Look at them, import and export them, and manage members and API keys.</p>
+      <p>View, import and export them, and manage members and API keys.</p>
       <p><a href="/settings" role="button">Sign in</a></p>
     </article>
     <article class="card">
-      <h2>Do you connect a tool or write a program?</h2>
+      <h2>Connecting a tool or writing a program?</h2>
       <p>The documentation has guides for no-code tools, agents, TypeScript and every other language.</p>
       <p><a href="/docs" role="button" class="outline">Read the docs</a></p>
     </article>`,

@@ -204,6 +204,6 @@ async function checkUrl(typed: string, destinations: Destinations): Promise<stri
   });
   const isAllowed = addresses.length > 0 && addresses.every(({ address }) => destinations.isAllowed(address));
   if (url.protocol === 'http:' && !isAllowed)
-    throw invalid('Use https: plain http can be read and changed on the way.');
+    throw invalid('Use https: plain http can be read and changed in transit.');
   return url.href;
 }

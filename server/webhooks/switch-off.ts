@@ -41,12 +41,12 @@ type Facts = { organization: string; endpoint: WebhookEndpoint; reason: string; 
 const switchedOffMail = (to: string, { organization, endpoint, reason, link }: Facts): Mail => ({
   to,
   subject: `The webhook “${endpoint.name}” of ${organization} was switched off`,
-  text: `The webhook endpoint “${endpoint.name}” of ${organization} was switched off. It receives no events any more.
+  text: `The webhook endpoint “${endpoint.name}” of ${organization} was switched off. It no longer receives events.
 
 URL: ${new URL(endpoint.url).origin}
 Reason: ${reason}
 
-Once it works again, switch it on and send the missed events again:
+Once it works again, switch it on and resend the events it missed:
 
 ${link}
 `,

@@ -1,4 +1,4 @@
-/** Customers, proposals and items, looked at by somebody who does not program. */
+/** Customers, proposals and items, looked at by someone who does not program. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { someone } from '../settings/visiting.ts';
@@ -69,7 +69,7 @@ describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => 
     await page.getByText('The personal data is erased.').waitFor();
     expect(await page.getByText('Alfreds Futterkiste').count()).toBe(0);
     await expectSound(page);
-    await page.getByRole('button', { name: 'Let the external ID be used again' }).click();
+    await page.getByRole('button', { name: 'Release the external ID' }).click();
     await page.getByText('The external ID can be used again.').waitFor();
     await expectSound(page);
     await page.goto(`${world.url}/`);

@@ -1,4 +1,4 @@
-/** The whole way of somebody who does not program: invited, signed in, a file imported, a customer looked at and erased. */
+/** The whole way of someone who does not program: invited, signed in, a file imported, a customer looked at and erased. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { password, someone, unknownEmail } from '../settings/visiting.ts';

@@ -160,7 +160,7 @@ describe('options that cannot be right', () => {
     }
     for (const wrong of ['', ' ', undefined]) {
       expect(() => createClient({ baseUrl, apiKey: wrong as string })).toThrow(
-        /^apiKey is missing: pass an API key, ak_live_…, from Settings, API Keys$/,
+        /^apiKey is missing: pass an API key, ak_live_…, from Settings > API Keys$/,
       );
     }
     for (const wrong of ['ak_live_se\ncret', 'ak_live_sécret']) {

@@ -185,7 +185,7 @@ describe('connecting', () => {
     expect((await agree(visiting, ask)).location).toMatch(/^http:\/\/127\.0\.0\.1:51234\/done\?code=/);
   });
 
-  test('chooses the organization of somebody with several, and only the one that was shown', async () => {
+  test('chooses the organization of someone with several, and only the one that was shown', async () => {
     const { tenant, clientId } = await scene(world);
     const second = await world.organization({ name: 'Second' });
     const member = await someone(world, tenant, 'admin', 'Ann Lee');

@@ -24,7 +24,7 @@ export const exceptions: Exception[] = [
     rule: 'owasp:api4:2023-string-restricted',
     severity: 'warning',
     reason:
-      'Names, notes and streets are free text in every script: a pattern would reject somebody’s name. They are bounded in length.',
+      'Names, notes and streets are free text in every script: a pattern would reject someone’s name. They are bounded in length.',
   },
   {
     rule: 'owasp:api3:2023-no-additionalProperties',

@@ -145,7 +145,7 @@ describe('the embedded database', () => {
 
   test('names DATA_DIR where the folder cannot be written to', async () => {
     const folder = await emptyFolder(0o500);
-    // Root can write anywhere: for the attempt it is somebody else.
+    // Root can write anywhere: for the attempt it is someone else.
     if (IS_ROOT) process.seteuid?.(65_534);
     try {
       await expect(open(folder)).rejects.toThrow(/^Set DATA_DIR to a folder .*EACCES/);

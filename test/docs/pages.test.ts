@@ -166,14 +166,14 @@ describe('the search', () => {
   test.each([
     ['sdk', '/docs/sdks'],
     ['webhooks', '/docs/webhooks'],
-    ['rotate key', '/docs/api-keys#replace-a-key'],
+    ['rotate key', '/docs/api-keys#replace-rotate-an-api-key'],
     ['sandbox', '/docs/api-keys#there-is-no-sandbox'],
     ['timeout', '/docs/typed-client#timeouts-and-cancellation'],
     ['changelog', '/docs/changelog'],
     ['permissions', '/docs/members#roles-and-permissions'],
-    ['rollback', '/docs/operating#rolling-back'],
-    ['proposal status', '/docs/proposals#statuses-of-a-proposal'],
-    ['java', '/docs/sdks#generate-a-client'],
+    ['rollback', '/docs/operating#roll-back-an-upgrade'],
+    ['proposal status', '/docs/proposals#proposal-statuses'],
+    ['java', '/docs/sdks#generate-a-client-from-openapi'],
     ['delete', '/docs/personal-data#why-there-is-no-delete'],
   ])('finds “%s” first where it is explained', async (query, url) => {
     expect((await search(query)).urls[0]).toBe(url);

@@ -253,7 +253,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
         await expect.poll(counted).toBeGreaterThan(0);
         before.counted = await counted();
         workers.child.kill('SIGHUP');
-        while (!workers.output.text.includes('All workers are new.')) {
+        while (!workers.output.text.includes('All workers have been replaced.')) {
           await forget();
           await delay(5);
         }

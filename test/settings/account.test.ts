@@ -90,7 +90,7 @@ describe('one’s own sessions', () => {
     expect((await visiting.get(path)).status).toBe(200);
   });
 
-  test('of somebody else stay', async () => {
+  test('of someone else stay', async () => {
     const { visiting } = await scene();
     const other = await scene();
     const { rows } = await world.database.pool.query<{ id: string }>(
@@ -102,7 +102,7 @@ describe('one’s own sessions', () => {
     expect((await other.visiting.get(path)).status).toBe(200);
   });
 
-  test('are stored without what would sign somebody in', async () => {
+  test('are stored without what would sign someone in', async () => {
     const { member, visiting } = await scene();
     const [, token = ''] = /session_token=([^.]+)\./.exec(decodeURIComponent(visiting.cookie())) ?? [];
     expect(token.length).toBeGreaterThan(20);

@@ -47,7 +47,7 @@ export async function startHostileProvider(): Promise<{
       }),
       '/jwks': () => ({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }),
       '/token': () => ({ access_token: 'access', token_type: 'Bearer', expires_in: 60, id_token: idToken() }),
-      '/me': () => ({ sub: 'somebody', ...lies.userinfo }),
+      '/me': () => ({ sub: 'someone', ...lies.userinfo }),
     };
     response.end(JSON.stringify(bodies[path]?.() ?? {}));
   }
@@ -57,7 +57,7 @@ export async function startHostileProvider(): Promise<{
     const claims = {
       iss: issuer,
       aud: 'settings',
-      sub: 'somebody',
+      sub: 'someone',
       nonce: state.nonce,
       iat: seconds,
       exp: seconds + 60,

@@ -216,7 +216,7 @@ describe('without permission', () => {
     expect(await auditLog(world, tenant)).toEqual(['key_created test']);
   });
 
-  test('somebody who is not signed in is sent to sign in, and nothing is made', async () => {
+  test('someone who is not signed in is sent to sign in, and nothing is made', async () => {
     const { tenant, keyPath } = await scene();
     for (const address of [path, `${keyPath}/rename`, `${keyPath}/revoke`]) {
       expect((await visit(world.url).post(address, { name: 'Mine' })).location).toBe('/settings/sign-in');

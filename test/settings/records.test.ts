@@ -169,7 +169,7 @@ describe('erasing a customer', () => {
     const known = { name: 'Ana', externalId: 'crm-7' };
     const { body: customer } = await tenant.call('POST', '/v1/customers', known);
     const page = `/settings/customers/${customer.id}`;
-    const offer = 'Let the external ID be used again';
+    const offer = 'Release the external ID';
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     const member = await signIn(world, await someone(world, tenant));
     const stranger = await signIn(world, await someone(world, (await scene()).tenant, 'admin'));
@@ -201,7 +201,7 @@ describe('erasing a customer', () => {
       `external_id_released ${customer.id}`,
     ]);
     expect((await admin.get('/settings/api-keys')).text).toContain(
-      `let the external ID of erased customer ${customer.id} be used again`,
+      `released the external ID of erased customer ${customer.id}`,
     );
   });
 });

@@ -44,8 +44,8 @@ function formsIn(text: string): Form[] {
         if (isNeeded || name === 'csrfToken') needed.push(name);
       }
       const typed = {
-        name: 'Somebody',
-        email: 'somebody@example.com',
+        name: 'Someone',
+        email: 'someone@example.com',
         password: 'purple hen ladder',
         current: password,
       };

@@ -26,7 +26,7 @@ describe('with a provider', () => {
 
   beforeAll(async () => {
     provider = await startOpenIdProvider(`${world.url}/settings/oidc/callback`);
-    // The world has read none of it yet: the provider is asked when somebody first signs in.
+    // The world has read none of it yet: the provider is asked when someone first signs in.
     const { id: clientId, secret: clientSecret } = provider.client;
     Object.assign(singleSignOn, { issuer: provider.issuer, clientId, clientSecret });
   });
@@ -85,7 +85,7 @@ describe('with a provider', () => {
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual([]);
   });
 
-  test('lets the address decide each time: who had it before is somebody else', async () => {
+  test('lets the address decide each time: who had it before is someone else', async () => {
     const [one, other] = [await invited(world), await invited(world)];
     provider.people.set('mover', { email: one.member.email, verified: true });
     const visiting = visit(world.url);
@@ -156,7 +156,7 @@ describe('with a provider that lies', () => {
     expect(await attempt({ userinfo: { email, email_verified: true } })).toBe(home);
   });
 
-  test('signs in nobody with the userinfo of another subject, or a token for somebody else', async () => {
+  test('signs in nobody with the userinfo of another subject, or a token for someone else', async () => {
     const verified = { email, email_verified: true };
     expect(await attempt({ userinfo: { sub: 'another', ...verified } })).toBe(refusedAt);
     expect(await attempt({ token: { aud: 'another client', ...verified } })).toBe(refusedAt);

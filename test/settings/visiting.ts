@@ -24,7 +24,7 @@ export type Visit = {
   csrfToken(): Promise<string>;
 };
 
-/** Somebody with no session yet. */
+/** Someone with no session yet. */
 export function visit(url: string, constant: Record<string, string> = {}): Visit {
   const jar = new Map<string, { value: string; path: string }>();
   const cookie = (to = '/settings/') =>

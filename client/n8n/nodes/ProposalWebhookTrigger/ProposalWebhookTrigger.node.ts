@@ -21,7 +21,7 @@ export class ProposalWebhookTrigger implements INodeType {
     properties: [
       {
         displayName:
-          'An admin creates an endpoint with the URL above in Settings, Webhooks, and copies its secret here',
+          'An admin creates an endpoint with the URL above in Settings > Webhooks and copies its secret here',
         name: 'notice',
         type: 'notice',
         default: '',

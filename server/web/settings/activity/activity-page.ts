@@ -27,7 +27,7 @@ export function activityPage({ signed, kind, events, names, older }: View): Page
   const main = html` <h1>Activity</h1>
     <p class="lead">Who did what in the settings of ${signed.organization.name}, newest first.</p>
     <nav class="kinds" aria-label="Kinds of activity">${kindsFor(isAdmin).map((one) => kindLink(one, kind))}</nav>
-    ${events.length > 0 ? activityList(events, names) : html`<p class="empty">Nothing has happened yet.</p>`}
+    ${events.length > 0 ? activityList(events, names) : html`<p class="empty">There is no activity yet.</p>`}
     <p>
       ${older !== undefined && html`<a href="/settings/activity?kind=${kind}&amp;before=${publicId('event', older)}">Older</a> `}
       ${isAdmin && events.length > 0 && html`<a href="/settings/activity.csv?kind=${kind}">Download as CSV</a>`}

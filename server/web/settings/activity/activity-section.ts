@@ -23,7 +23,7 @@ export async function readActivity(em: ScopedEntityManager, { role }: Pick<Membe
   return { changes, rejections, signIns, names: await namesIn(em, [...changes, ...rejections, ...signIns]) };
 }
 
-/** The names of everybody whom these events are about. */
+/** The names of everyone whom these events are about. */
 export const namesIn = (em: ScopedEntityManager, events: readonly AuditEvent[]): Promise<MemberNames> =>
   readMemberNames(
     em,
@@ -101,7 +101,7 @@ const done: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, Told> =
   records_imported: ({ detail }) => html`imported ${detail}`,
   records_exported: ({ detail }) => html`exported ${detail}`,
   customer_erased: ({ detail }) => html`erased the personal data of customer ${detail}`,
-  external_id_released: ({ detail }) => html`let the external ID of erased customer ${detail} be used again`,
+  external_id_released: ({ detail }) => html`released the external ID of erased customer ${detail}`,
   webhook_created: aboutEndpoint('created'),
   webhook_changed: aboutEndpoint('changed'),
   webhook_switched_on: aboutEndpoint('switched on'),

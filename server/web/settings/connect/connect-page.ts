@@ -138,7 +138,9 @@ export function rejectedPage(sentence: string, returnTo: string | undefined): Pa
   const main = html`<article class="card">
     <h1>This application cannot be connected</h1>
     <p>${sentence}</p>
-    <p class="quiet">Nothing was changed. Start again from the application; if this page returns, tell its makers.</p>
+    <p class="quiet">
+      Nothing was changed. Start again from the application; if you see this page again, contact its developer.
+    </p>
     ${returnTo !== undefined && html`<p><a href="${returnTo}" role="button" class="outline" rel="noreferrer">Return to ${hostOf(returnTo)}</a></p>`}
   </article>`;
   return { title: 'Not connected', main, connecting: { formAction: '' } };

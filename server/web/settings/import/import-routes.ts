@@ -28,7 +28,7 @@ const formBytes = 100_000;
 /** Forms with a field for each column of a file, which are larger than others. */
 export const readColumnsForm = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 1100 });
 
-// Loaded when somebody opens the page: most processes never import.
+// Loaded when someone opens the page: most processes never import.
 const importer = () => import('./mapping.ts');
 
 export function importRoutes(router: Router, { guard }: SettingsContext): void {

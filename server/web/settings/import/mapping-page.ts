@@ -81,9 +81,9 @@ const questionField = ({ about, readings }: MappingForm['questions'][number], ma
 function matchReadings({ matches }: MappingForm): { value: string; label: string }[] {
   const known = 'A row changes the record that has its';
   const labels = {
-    externalId: `${known} external ID, and creates one where there is none. Safe to import again.`,
-    email: `${known} email address, and creates one where there is none. Every row needs an address.`,
-    sku: `${known} SKU, and creates one where there is none. Every row needs a SKU.`,
+    externalId: `${known} external ID, or creates one. Safe to import again.`,
+    email: `${known} email address, or creates one. Every row needs an address.`,
+    sku: `${known} SKU, or creates one. Every row needs a SKU.`,
     none: 'Every row creates a record, again each time that the file is imported.',
   };
   return matches.map((value) => ({ value, label: labels[value] }));

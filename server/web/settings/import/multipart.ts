@@ -25,7 +25,7 @@ export const readFormWithFile =
     try {
       request.body = await fieldsUpToFile(request, response, most);
     } catch (cause) {
-      const sentence = 'The form could not be read. Open the page again.';
+      const sentence = 'The form could not be read. Reload the page and try again.';
       throw new Problem('unreadable', { sentence }, { cause });
     }
     next();

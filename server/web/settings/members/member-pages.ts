@@ -116,7 +116,7 @@ function organizationSection({ signed: { organization }, csrfToken, details }: M
     <form method="post" action="/settings/members/organization" class="columns">
       ${hiddenToken(csrfToken())}
       ${textField({ id: 'organizationName', label: 'Name of the organization', value: name, most: nameLength.organization, problem: problemOf('name') })}
-      ${textField({ id: 'currency', label: 'Currency', value: currency, most: 3, hint: 'Of new items whose currency is left out.', problem: problemOf('currency') })}
+      ${textField({ id: 'currency', label: 'Currency', value: currency, most: 3, hint: 'For new items without a currency.', problem: problemOf('currency') })}
       <button type="submit">Save</button>
     </form>
   </section>`;

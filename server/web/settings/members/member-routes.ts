@@ -138,7 +138,7 @@ async function issueLink({ visitor, context }: Change, member: Member): Promise<
   }
 }
 
-/** No role is given to somebody by default. */
+/** No role is given to someone by default. */
 function roleIn(body: unknown): Role {
   const role = roles.find((known) => known === field(body, 'role'));
   if (role === undefined) throw new Problem('invalid', { sentence: 'Choose a role: admin or member.' });

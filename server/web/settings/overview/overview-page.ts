@@ -75,7 +75,7 @@ function failureSection({ failures, keys, report }: View): Html {
   const empty = sum(report.total) > 0 ? 'No call failed in the last 7 days.' : 'No tool has called yet.';
   return html`<section aria-labelledby="failures">
     <h2 id="failures">Latest failed calls</h2>
-    ${recordTable({ label: 'Latest failed calls', heads: ['Key', 'What was wrong', 'Status', 'When'], rows, empty })}
+    ${recordTable({ label: 'Latest failed calls', heads: ['Key', 'Error', 'Status', 'When'], rows, empty })}
   </section>`;
 }
 

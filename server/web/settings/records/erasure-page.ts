@@ -18,7 +18,7 @@ export function erasePage({ signed, record, proposals, token }: ErasePageView): 
       from stored responses and from the audit log.
     </p>
     <p>
-      The customer keeps its id and is archived. Its proposals keep their numbers, amounts, states and times. Backups,
+      The customer keeps its id and is archived. Its proposals keep their numbers, amounts, statuses and times. Backups,
       exported files and the systems that read the API keep their copies.
     </p>
     <form method="post" action="${path}/erase">
@@ -42,6 +42,6 @@ export const releaseSection = ({ id }: OneRecord, token: Html): Html =>
     </p>
     <form method="post" action="${recordPath('customers', id)}/release">
       ${token}
-      <button type="submit" class="secondary">Let the external ID be used again</button>
+      <button type="submit" class="secondary">Release the external ID</button>
     </form>
   </section>`;

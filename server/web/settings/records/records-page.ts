@@ -85,6 +85,6 @@ const exportForm = ({ kind, search, csrfToken }: View): Html => {
 /** Customers, proposals and items need the Team plan, as the API does. */
 export function recordsNeedTeamPage(signed: Signed, kind: RecordKind): Page {
   const main = html`<h1>${kind.label}</h1>
-    ${needsTeam('Customers, proposals and items are kept, but to be read they need', signed)}`;
+    ${needsTeam('Your records are kept, but viewing them requires', signed)}`;
   return { title: kind.label, main, signed, current: sectionOf(kind) };
 }

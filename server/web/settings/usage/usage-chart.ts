@@ -26,7 +26,7 @@ export function usageChart({ days, total }: UsageReport): Html {
   return html`<figure class="chart">
     <svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="chart-title">
       <title id="chart-title">
-        Requests by day over ${days.length} days, ${count(sum(total))} in all. The table below has the numbers.
+        Requests by day over ${days.length} days, ${count(sum(total))} in total. The table below has the numbers.
       </title>
       ${[0, top / 2, top].map((value) => gridLine(value, top))} ${bars}
       ${days.map(({ day }, index) => (days.length - 1 - index) % 7 === 0 && dayLabel(day, size.left + (index + 0.5) * step))}

@@ -52,7 +52,7 @@ export function endpointPage(view: View): Page {
     ${foldable(
       'remove',
       'Remove the endpoint',
-      html`<p>It receives nothing any more, and its deliveries are deleted.</p>
+      html`<p>It will receive no more events, and its deliveries will be deleted.</p>
         ${button(view, 'remove', 'Remove endpoint')}`,
     )}
     <p><a href="${webhooksPath}">All endpoints</a></p>`;
@@ -68,7 +68,7 @@ const button = ({ endpoint, token }: View, action: string, label: string): Html 
 const overlaps = [
   ['day', 'For 1 day'],
   ['week', 'For 1 week'],
-  ['now', 'Not at all: the old one is known to others'],
+  ['now', 'Not at all: others may know the old one'],
 ] as const;
 
 const replaceForm = ({ endpoint, token }: View): Html =>
@@ -89,7 +89,7 @@ const replaceForm = ({ endpoint, token }: View): Html =>
 const sendFailed = ({ endpoint, token }: View): Html =>
   html`<form method="post" action="${endpointPath(endpoint)}/resend-failed">
     ${hiddenToken(token)}
-    <label for="since">Send again what failed since</label>
+    <label for="since">Resend everything that failed since</label>
     <input id="since" name="since" type="date" required />
     <button type="submit" class="secondary outline">Send again</button>
   </form>`;
