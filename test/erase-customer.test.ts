@@ -180,7 +180,7 @@ describe('erasing a customer', () => {
 describe('an erased customer', () => {
   const world = useWorld();
 
-  test('says when, cannot be changed, and is not brought back by its externalId until that is released', async () => {
+  test('says when, cannot be changed, and is not created again by its externalId until that is released', async () => {
     const [tenant, neighbour] = [await world.organization(), await world.organization()];
     const { id } = await createPerson(tenant);
     await erase(world.database, tenant, id);
@@ -314,7 +314,7 @@ describe('the customers command', () => {
     });
   };
 
-  test('needs --yes where nobody can be asked, and can be run twice', async () => {
+  test('requires --yes without a terminal, and can be run twice', async () => {
     const tenant = await world.organization();
     const { slug } = tenant.organization;
     const { id } = await createPerson(tenant);
@@ -331,7 +331,7 @@ describe('the customers command', () => {
     expect(JSON.parse(again.stdout)).toEqual({ id, erased: false });
   });
 
-  test('names an id that is none, and one of another organization', async () => {
+  test('names an invalid id, and an id of another organization', async () => {
     const [tenant, neighbour] = [await world.organization(), await world.organization()];
     const { id } = await createPerson(tenant);
     const { slug } = neighbour.organization;

@@ -24,7 +24,7 @@ describe('the folder of uploads', () => {
     await rm(outside, { recursive: true });
   });
 
-  test('is another one where something else has its name', async () => {
+  test('gets a different name if the name is taken', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
     const target = await mkdtemp(join(tmpdir(), 'uploads-'));
     const folder = join(outside, 'uploads');
@@ -48,7 +48,7 @@ describe('the folder of uploads', () => {
   });
 });
 
-test('of the organizations that wait, the one that has had the least is next', async () => {
+test('of the waiting organizations, the one that has imported the least is next', async () => {
   let nowMs = 0;
   const take = createTurns(1, () => nowMs);
   const order: string[] = [];

@@ -11,7 +11,7 @@ import { networkOf } from '../limits/network.ts';
 export const attemptLimits = {
   account: { most: 10, seconds: 15 * 60 },
   address: { most: 50, seconds: 15 * 60 },
-  /** A network over its limit goes on slowly. */
+  /** A network over its limit is slowed down. */
   slow: { most: 1, seconds: 5 },
   reset: { most: 10, seconds: 15 * 60 },
   /** Pages of password links that are opened from one network. */

@@ -92,7 +92,7 @@ async function insertNew<T extends Stored, Row extends Stored, Body extends Show
   }
 }
 
-/** The record with the externalId, unchanged or with the body merged into it; undefined if there is none any more. */
+/** The record with the externalId, unchanged or with the body merged into it; undefined if there is no longer one. */
 async function useExisting<T extends Stored, Row extends Stored, Body extends Shown>(
   caller: Caller,
   { table, body: { externalId }, onConflict, ifMatch, merge, present }: Creation<T, Row, Body>,

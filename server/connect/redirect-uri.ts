@@ -15,7 +15,7 @@ export function isRedirectUri(text: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-/** Exactly one of the client's own; a program on the person's computer chooses its port anew each time. */
+/** Exactly one of the client's own; a program on the person's computer chooses a new port each time. */
 export function isRegistered(requested: string, registered: readonly string[]): boolean {
   if (!isRedirectUri(requested)) return false;
   return registered.some(

@@ -117,7 +117,7 @@ async function enterAgain(
   }
 }
 
-/** `formerSocket` is for coming back: then a cluster that is gone is an error, and not made anew. */
+/** `formerSocket` is for coming back: then a cluster that is gone is an error, and not created again. */
 async function enter(opening: Opening, formerSocket?: string): Promise<Presence> {
   const { cluster, lockFile, logFile, passwordFile } = opening.place;
   const deadline = Date.now() + START_TIMEOUT_MS;

@@ -88,7 +88,7 @@ async function send(
 
 /** In characters. What is longer is sent as fast as it is read, so that only a little of it is copied at a time. */
 const atOnce = 256 * 1024;
-/** Nobody reads it any more. */
+/** No one reads it anymore. */
 const idleMs = 30_000;
 
 async function sendEach(response: Response, pieces: readonly string[]): Promise<void> {

@@ -13,7 +13,7 @@ export const kept = Symbol('kept');
 type Column<Row, Name extends keyof Row> =
   | typeof kept
   | ((value: Row[Name], redaction: Redaction, row: { id: string }) => Row[Name]);
-/** Columns that follow from others are computed anew; `transactionStart` is not stored. */
+/** Columns that follow from others are recomputed; `transactionStart` is not stored. */
 type Derived = 'nameKey' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'search' | 'tokens' | 'transactionStart';
 export type Erasure<Row> = { readonly [Name in Exclude<keyof Row, Derived | symbol>]: Column<Row, Name> };
 

@@ -1,6 +1,6 @@
 /**
  * Every write of the API: prepared statements, compiled once from the entity's metadata, with the values that the
- * entity's own hooks compute. Not persist and flush: the unit of work builds its statements anew for each request, sends
+ * entity's own hooks compute. Not persist and flush: the unit of work rebuilds its statements for each request, sends
  * values as text and needs a transaction around them, which cost 5 (create) to 9 times (update) the CPU of a bare server
  * with the same statement, this costs 2.1 to 2.9 times (npm run bench). What the database decides stays there:
  * uniqueness by its indexes, lost updates by the version of the row.
@@ -40,7 +40,7 @@ export type Table<T extends object, Row extends object> = {
   entity: EntityName<T>;
   /** Reads whole records. */
   selection: Selection<T, Row>;
-  /** Values that no record may have any more, although no row has them: the externalIds of erased customers. */
+  /** Values that no record may use again, although no row has them: the externalIds of erased customers. */
   refusing?: {
     property: string;
     /** SQL over a new row: raises a violation of the constraint if its value is refused, by what is committed by then. */

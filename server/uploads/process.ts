@@ -1,6 +1,6 @@
 /**
  * Runs a check or an import in a process of its own, with bounds on its time and memory: whatever a file does to it, the
- * service goes on. In a thread, V8 could end both: threads share its memory for WebAssembly.
+ * service continues. In a thread, V8 could end both: threads share its memory for WebAssembly.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

@@ -102,7 +102,7 @@ export function createRunner({ database, files, onError }: Parts) {
       });
 
   return {
-    /** Ends when the file is stored; its check goes on. */
+    /** Ends when the file is stored; its check continues. */
     async receive(upload: Upload, received: ReceivedFile): Promise<void> {
       let failure: Error | undefined;
       await work(upload, async (signal, onProgress) => {

@@ -62,7 +62,7 @@ export const exceptImported = (changes: readonly Change[], imported: Imported): 
       !/\.(created|updated)$/.test(type) || imported.get(recordId)?.revision !== revision,
   );
 
-/** What has been looked at is not needed any more. */
+/** What has been looked at is no longer needed. */
 export async function forgetImports(
   client: Client,
   organizationId: string,

@@ -201,7 +201,7 @@ describe('GET /v1/proposals', () => {
     }
   });
 
-  test('ids takes a comma list or the parameter repeated, leaves out unknown ids, and rejects what is no id by its value', async () => {
+  test('ids takes a comma list or the parameter repeated, omits unknown ids, and rejects an invalid id by its value', async () => {
     const tenant = await world.organization();
     const ids = [await proposal(tenant), await proposal(tenant), await proposal(tenant)];
     const unknown = await proposal(await world.organization());

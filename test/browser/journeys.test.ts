@@ -222,7 +222,7 @@ describe.runIf(hasChromium)('with a mail server', { timeout: 300_000 }, () => {
   afterAll(() => mail.close());
   const mailing = useWorld(options);
 
-  test('a forgotten password is chosen anew by mail', async () => {
+  test('a forgotten password is reset by email', async () => {
     const member = await someone(mailing, await mailing.organization());
     const page = await screen.open();
     await page.goto(`${mailing.url}/settings/forgot-password`);

@@ -19,7 +19,7 @@ const me = async (key: string) => fetch(`${world.url}/v1/me`, { headers: { autho
 const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
 describe.runIf(hasChromium)('in a browser', () => {
-  test('an admin signs in, creates a key, copies it, uses it, sees its use, revokes it, and it is refused', async () => {
+  test('an admin signs in, creates a key, copies it, uses it, sees its use, revokes it, and it is rejected', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
     const page = await screen.open();
@@ -67,7 +67,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  test('a key that was shown is not brought back by going back', async () => {
+  test('a key that was shown does not reappear by going back', async () => {
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
     await create(page, 'Once');

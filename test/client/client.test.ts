@@ -55,7 +55,7 @@ describe('single records', () => {
     expect(merged).toMatchObject({ id: first.id, name: 'Anna' });
   });
 
-  test('changes a record only while it is the one that was read', async () => {
+  test('changes a record only if it has not changed since it was read', async () => {
     const { client } = await newClient(world);
     const { id } = await client.customers.create({ name: 'Ann' });
     const { etag } = await client.customers.get.withResponse(id);
@@ -149,7 +149,7 @@ describe('failures', () => {
 });
 
 describe('exampleFetch', () => {
-  test('answers every operation with its example, sends nothing, and remembers what was called', async () => {
+  test('returns the example of every operation, sends nothing, and records the calls', async () => {
     const fetch = exampleFetch();
     const client = createClient({ baseUrl: 'https://api.example.com/gateway', apiKey: 'test', fetch });
     const customer = await client.customers.create({ name: 'Ann' });
@@ -167,7 +167,7 @@ describe('exampleFetch', () => {
     ]);
   });
 
-  test('answers otherwise where the test says so', async () => {
+  test('returns what the test sets instead', async () => {
     const fetch = exampleFetch({
       'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', detail: 'None.', errors: [] } },
       'POST /v1/items': ({ body }) => ({ status: 201, body: { ...Object(body), id: 'itm_1' } }),

@@ -148,7 +148,7 @@ describe('every parameter of the contract', () => {
 });
 
 describe('options that cannot be right', () => {
-  test('are refused before anything is sent, and the key is not shown', async () => {
+  test('are rejected before anything is sent, and the key is not shown', async () => {
     for (const wrong of [
       '',
       'api.example.com',

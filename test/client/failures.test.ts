@@ -73,7 +73,7 @@ describe('an ETag that a proxy has weakened', () => {
   });
 });
 
-describe('where the platform has no randomUUID', () => {
+describe('on a platform without randomUUID', () => {
   test('a POST still has an Idempotency-Key of its own', async () => {
     const { client, seen } = await scene([made]);
     vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
@@ -219,7 +219,7 @@ describe('timeouts and aborts', () => {
     expect(await caught(client.me.get())).toBeInstanceOf(TimeoutError);
   });
 
-  test('a limit longer than any timer is no limit', async () => {
+  test('a limit longer than any timer means no limit', async () => {
     const { client } = await scene([fine]);
     expect(await client.me.get({ timeoutMs: Number.POSITIVE_INFINITY })).toEqual({ id: 'cus_1' });
   });

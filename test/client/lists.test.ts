@@ -147,7 +147,7 @@ describe('sync', () => {
     expect(pages[0]?.checkpoint).toBe(changes.syncedThrough);
   });
 
-  test('starts the interval again where the server no longer accepts a stored cursor', async () => {
+  test('starts the interval again if the server no longer accepts a stored cursor', async () => {
     const { client } = await newClient(world);
     await named(client, 'a', 'b');
     const pages = await all(client.customers.sync({ limit: 1, checkpoint: ' notacursor' }).pages());

@@ -53,7 +53,7 @@ describe('the packages', () => {
     );
   });
 
-  test('are not built where a library imports what is not there', async () => {
+  test('are not built if a library imports something that does not exist', async () => {
     const project = await mkdtemp(join(packed.client.project, 'unresolved-'));
     const library = join(project, 'node_modules/library');
     await mkdir(library, { recursive: true });
@@ -139,7 +139,7 @@ describe('the build, without node_modules', () => {
     }
   });
 
-  test('lets caches keep a client for good only if it is released', async () => {
+  test('lets caches keep a client forever only if it is released', async () => {
     const cacheControl = async (version: string) =>
       (await fetch(`${serving.url}/client-${version}.tgz`)).headers.get('cache-control');
     const sums = await readFile(join(root, 'client/releases/SHA512SUMS'), 'utf8').catch(() => '');

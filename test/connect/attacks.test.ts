@@ -166,7 +166,7 @@ describe('the registration', () => {
     expect((await postJson(`${world.url}/oauth/register`, many)).body.error).toBe('invalid_client_metadata');
   });
 
-  test('forged: what this service has not signed is no application', async () => {
+  test('forged: an application that this service has not signed is rejected', async () => {
     const { visiting, clientId } = await scene(world);
     const [text = '', signature = ''] = clientId.split('.');
     const evil = Buffer.from(JSON.stringify({ n: 'Robot', r: ['https://evil.example/'], i: '' })).toString('base64url');

@@ -55,7 +55,7 @@ describe('a client_id that is a URL', () => {
     expect(fetched.filter((line) => line.endsWith('/client.json'))).toEqual(['GET /client.json']);
   });
 
-  test('may only ask to return where its document says', async () => {
+  test('may only return to a URI in its document', async () => {
     const { visiting } = await scene(world);
     const clientId = publish('/own.json');
     const { status } = await visiting.get(pathOf(asking(clientId, { redirect_uri: 'https://evil.example/' })));

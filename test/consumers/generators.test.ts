@@ -149,7 +149,7 @@ describe('generated clients', () => {
     expect(await complaintsAbout(...cases.map(({ name, version }) => folderOf(name, version)))).toEqual([]);
   });
 
-  test('do not compile where they are used wrongly', async () => {
+  test('do not compile if they are used incorrectly', async () => {
     const wrong = await mkdtemp(join(folder, 'wrong-'));
     for (const [index, { name, version }] of cases.entries()) {
       const from = folderOf(name, version);

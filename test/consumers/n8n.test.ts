@@ -172,7 +172,7 @@ describe('the package for n8n', () => {
     expect(ofProposals.options.map(({ value }: any) => value)).toEqual(['get', 'getAll']);
   });
 
-  test('says what the API says of a value that it refuses, and of a key', async () => {
+  test('says what the API says of a value that it rejects, and of a key', async () => {
     const tenant = await world.organization();
     const wrong = step(tenant, 'customer', 'create', { additionalFields: { name: 'Ann', email: 'nobody' } });
     await expect(wrong).rejects.toMatchObject({ description: expect.stringMatching(/email/), httpCode: '422' });

@@ -130,7 +130,7 @@ describe('the package for Zapier', () => {
     expect(await step('searches', 'get_item', tenant, { id: made.id })).toEqual([made]);
   });
 
-  test('says what the API says of a value that it refuses', async () => {
+  test('says what the API says of a value that it rejects', async () => {
     const tenant = await world.organization();
     const input = { externalId: 'crm-7', name: 'Ann', email: 'nobody' };
     await expect(step('creates', 'create_customer', tenant, input)).rejects.toThrow(/e-?mail/);

@@ -25,7 +25,7 @@ test('the published migrations come first, in their order', () => {
   expect(migrations.slice(0, published.length).map(({ name }) => name)).toEqual(published.map(([name]) => name));
 });
 
-test('a database with the same migrations and other tables is refused in one sentence', async () => {
+test('a database with the same migrations and other tables is rejected in one sentence', async () => {
   const { url, drop } = await emptyDatabase();
   const database = await openDatabase({ url });
   try {

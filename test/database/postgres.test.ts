@@ -80,7 +80,7 @@ describe('the embedded database', () => {
     expect((await pool.query('SELECT answer FROM kept')).rows).toEqual([{ answer: 42 }]);
   });
 
-  test('starts where the pid of a killed server belongs to another process by now', async () => {
+  test('starts when the pid of a killed server now belongs to another process', async () => {
     const dataDir = await emptyFolder();
     await (await open(dataDir)).close();
     await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${process.ppid}\n${dataDir}\n`, { mode: 0o600 });
@@ -137,13 +137,13 @@ describe('the embedded database', () => {
     await expect(open('/proc/nowhere/data')).rejects.toThrow(/^Set DATA_DIR to a folder .*ENOENT/);
   });
 
-  test('names DATA_DIR where the folder cannot be made', async () => {
+  test('names DATA_DIR if the folder cannot be created', async () => {
     const file = join(await emptyFolder(), 'file');
     await writeFile(file, '');
     await expect(open(join(file, 'data'))).rejects.toThrow(/^Set DATA_DIR to a folder .*ENOTDIR/);
   });
 
-  test('names DATA_DIR where the folder cannot be written to', async () => {
+  test('names DATA_DIR if the folder is not writable', async () => {
     const folder = await emptyFolder(0o500);
     // Root can write anywhere: for the attempt it is someone else.
     if (IS_ROOT) process.seteuid?.(65_534);

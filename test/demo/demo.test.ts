@@ -47,7 +47,7 @@ describe('what is printed', () => {
     ]);
   });
 
-  test('has a curl line that answers with records when it is pasted', async () => {
+  test('prints a curl command that returns records when pasted', async () => {
     const line = demo.printed.find((printed) => printed.includes('curl')) ?? '';
     const [, name = '', value = '', address = ''] = /^ *curl -H "([^":]+): ([^"]+)" "([^"]+)"$/.exec(line) ?? [];
     const answer = await fetch(address, { headers: { [name]: value } });
@@ -149,7 +149,7 @@ describe('an existing organization', () => {
 });
 
 describe('a first run', () => {
-  test('that ends before the key is printed leaves nothing, and the next one starts anew', async () => {
+  test('that ends before the key is printed leaves nothing, and the next one starts over', async () => {
     const database = await emptyDatabase();
     const killed = ensureDemo(
       database,
@@ -164,7 +164,7 @@ describe('a first run', () => {
     expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('ak_live_');
   });
 
-  test('that was killed halfway is removed by the next one, which starts anew', async () => {
+  test('that was killed halfway is removed by the next one, which starts over', async () => {
     const database = await emptyDatabase();
     const half = await createOrganization(database, { name: 'Half', slug: 'demo', plan: 'team', currency: 'USD' });
     await forOrganization(database, half.id).transaction(async (em) => {

@@ -321,7 +321,7 @@ describe('the errors page', () => {
     for (const entry of entries) expect(entry).toMatch(/<p>.+<\/p>\s*<p><strong>What to do:<\/strong> .+<\/p>/s);
   });
 
-  test('is where the type of a problem leads', async () => {
+  test('is the target of a problem’s type', async () => {
     const tenant = await world.organization();
     const { body } = await tenant.call('GET', '/v1/customers/cus_x');
     const { origin, pathname, hash } = new URL(body.type);
@@ -333,7 +333,7 @@ describe('the errors page', () => {
 describe('the files of the pages', () => {
   const world = useWorld();
 
-  test('are kept by browsers for good, because another content has another name', async () => {
+  test('are cached by browsers forever, because different content has a different name', async () => {
     const pages = [await readPage(world, '/docs'), await readPage(world, '/docs/reference/list-customers')];
     const files = new Set(pages.flatMap(referencesOf).filter((address) => address.startsWith('/docs/assets/')));
     expect(files.size).toBe(3);

@@ -72,7 +72,7 @@ describe('the snippets', () => {
     for (const { text } of all) expect(() => JSON.parse(text), text).not.toThrow();
   });
 
-  test('show an error as the server answers it', async () => {
+  test('show an error as the server sends it', async () => {
     const [request, answer] = await onPage('/docs/errors');
     const { output } = await reader.shell(request?.text ?? '');
     const { requestId } = JSON.parse(output);

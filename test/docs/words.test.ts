@@ -25,6 +25,11 @@ const words: readonly [RegExp, string][] = [
   [/\bis no valid\b/i, 'is not a valid'],
   [/\bas it stands\b/i, 'unchanged'],
   [/\bgone wrong meanwhile\b/i, 'failed in the meantime'],
+  [/\b(?:some|any|every)body\b/i, 'someone, anyone, everyone'],
+  [/\bany more\b/i, 'no longer; anymore'],
+  [/\banew\b/i, 'again; re-'],
+  [/\bon the trail\b/i, 'in the audit log'],
+  [/\bbrought back\b/i, 'restored, undone'],
 ];
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -74,6 +79,8 @@ test.each([
   ['each organisation', 'organisation'],
   ['Whoever keeps a copy', 'Whoever'],
   ['restarts by itself', 'by itself'],
+  ['if somebody changed it', 'somebody'],
+  ['it is not valid any more', 'any more'],
 ])('“%s” is found', (text, word) => expect(found([text])[0]).toContain(`“${word}”`));
 
 test('American spellings, names of files and identifiers are left alone', () => {

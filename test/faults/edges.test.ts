@@ -40,13 +40,13 @@ const problemOf = (text: string): unknown => JSON.parse(text.slice(text.lastInde
 describe('a request that does not arrive in time', () => {
   const world = useWorld({ timeouts: { request: 300, headers: 300, check: 20 } });
 
-  test('is a 408 problem where its headers are late', async () => {
+  test('is a 408 problem if its headers are late', async () => {
     const text = await exchange(world.url, 'GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: ');
     expect(text).toMatch(/^HTTP\/1.1 408 /);
     expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
   });
 
-  test('is a 408 problem where its body is late', async () => {
+  test('is a 408 problem if its body is late', async () => {
     const { key } = await world.organization();
     const text = await exchange(
       world.url,
@@ -121,7 +121,7 @@ describe('a request with Expect: 100-continue', () => {
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201', 'HTTP/1.1 401']);
   });
 
-  test('is rejected without its body where the headers are enough to tell', async () => {
+  test('is rejected before its body if the headers are enough', async () => {
     const { key } = await world.organization();
     const authorization = `Authorization: Bearer ${key}\r\n`;
     const rejected: [string, string][] = [

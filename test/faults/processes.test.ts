@@ -101,7 +101,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
   ])(
     'of 300 requests at once to %s exactly 100 are admitted, and at most 100 more across the window’s edge',
     async (_, to) => {
-      // Keys of their own: each process goes on counting what it accepted.
+      // Keys of their own: each process keeps counting what it accepted.
       const first = to().length === 1 ? 12 : 0;
       for (const key of issued.keys.slice(first, first + rounds(1))) {
         await forget();
@@ -239,7 +239,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     await expect.poll(() => status().catch(() => 'refused')).toBe(200);
   });
 
-  test('SIGHUP replaces the workers one by one, and no request is refused or reset', async () => {
+  test('SIGHUP replaces the workers one by one, and no request is rejected or reset', async () => {
     const counted = async () => {
       const [, url = ''] = /Metrics: (\S+)/.exec(workers.output.text) ?? [];
       const created = /^http_requests_total\{operation="createCustomer",status="201"\} (\d+)/m;

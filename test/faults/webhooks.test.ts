@@ -88,7 +88,7 @@ async function whileWriting(urls: () => readonly string[], { keys }: Pick<Issued
 }
 type Work = (progress: (more: number) => Promise<void>) => Promise<void>;
 
-test('receivers that fail, hang, answer slowly, drop, redirect and flood miss nothing', async () => {
+test('receivers that fail, hang, respond slowly, drop, redirect or flood miss no event', async () => {
   const { url, drop } = await emptyDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
@@ -144,7 +144,7 @@ async function forProcesses(names: readonly string[]) {
   return { database, issued, environment: { DATABASE_URL: url, AUTH_SECRET: authSecret, WEBHOOK_ALLOW: allow.join() } };
 }
 
-test('a killed process costs no event: the next one goes on', async () => {
+test('a killed process costs no event: the next one continues', async () => {
   const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
   let single = await startServing([], environment);
   cleanups.push(() => single.end('SIGKILL'));

@@ -266,7 +266,7 @@ describe('an export of another tool', () => {
     expect(exportsOf.map(([name]) => name).toSorted()).toEqual(presetNames.toSorted());
   });
 
-  test('says how many of its rows are no records of their own, and which columns it leaves', async () => {
+  test('reports how many rows are not separate records, and which columns are ignored', async () => {
     const { csv } = await start();
     const [, kind, text] = exportsOf.find(([name]) => name === 'Shopify (products)') ?? [];
     const report = await csv(kind ?? 'items', text ?? '');
@@ -276,7 +276,7 @@ describe('an export of another tool', () => {
     );
   });
 
-  test('may be mapped in part otherwise, and keeps the rest in metadata', async () => {
+  test('can be remapped in part, and keeps the rest in metadata', async () => {
     const { csv, fetch } = await start();
     const [, , text = '', id = ''] = exportsOf.find(([name]) => name === 'HubSpot (contacts)') ?? [];
     await csv('customers', text, { map: { 'Lead Status': 'tags' }, restToMetadata: true });

@@ -19,7 +19,7 @@ function run(...words: string[]): Promise<Run> {
 }
 
 describe('the import command', () => {
-  test('prints one line and ends with 0 where every row is in', async () => {
+  test('prints one line and exits with 0 if every row was imported', async () => {
     const { organization } = await world.organization();
     const answer = await withFile('c.csv', 'externalId,name\nC-1,Ana\n', (file) =>
       run('customers', file, '--organization', organization.slug),

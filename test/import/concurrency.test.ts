@@ -93,7 +93,7 @@ describe('beside a running import', () => {
   });
 });
 
-test('an import that was stopped in the middle goes on where it was when it is run again', async () => {
+test('an import that was stopped halfway continues there when it is run again', async () => {
   const { tenant, rows } = await start();
   const all = Array.from({ length: 3500 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${index}` }));
   const text = all.map((row) => `${JSON.stringify(row)}\n`).join('');

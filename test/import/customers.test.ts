@@ -50,7 +50,7 @@ describe('importing customers', () => {
     expect((await neighbour.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
 
-  test('creates them from JSON Lines, with the time of the import where none is given', async () => {
+  test('creates them from JSON Lines, with the time of the import if none is given', async () => {
     const { importing, fetch } = await start();
     const report = await importing.rows(
       'customers',
@@ -161,7 +161,7 @@ describe('importing customers', () => {
     expect(await fetch('C-1')).toMatchObject({ name: 'Ana', phone: '123' });
   });
 
-  test('rejects more metadata than a record may hold, also where it comes in two imports', async () => {
+  test('rejects more metadata than a record can hold, even across two imports', async () => {
     const { importing } = await start();
     const keys = (from: number, to: number) =>
       Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`k${from + index}`, 'x']));

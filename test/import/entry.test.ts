@@ -69,7 +69,7 @@ describe('an inspection', () => {
     expect((await inspect('c.csv.gz', rows, 1_000_000)).columns).toHaveLength(2);
   });
 
-  test('refuses more columns than a record could have fields', async () => {
+  test('rejects more columns than a record could have fields', async () => {
     const header = Array.from({ length: 120_000 }, (_, index) => `c${index}`).join(',');
     await expect(inspect('c.csv', `${header}\n`)).rejects.toThrow(/columns|header cannot be read/);
     await expect(inspect('c.csv', `${header.slice(0, 8000)}\n1,2\n`)).rejects.toThrow('a file may have 1000');

@@ -100,7 +100,7 @@ describe('a file that cannot be imported at all', () => {
     expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
 
-  test('is rejected where its bytes are no text, or UTF-8 that was damaged', async () => {
+  test('is rejected if its bytes are not text, or are damaged UTF-8', async () => {
     const { csv, rows } = await start();
     const text = 'externalId,name\nC-1,Köln\nC-2,Malmö\nC-3,Łódź\n';
     const damaged = Buffer.concat([Buffer.from(text), Buffer.from([0xff])]);
@@ -110,7 +110,7 @@ describe('a file that cannot be imported at all', () => {
     await expect(rows('customers')).resolves.toEqual(counts({}));
   });
 
-  test('is rejected where its kind does not fit, or it is not there', async () => {
+  test('is rejected if its kind does not match, or it does not exist', async () => {
     const { csv } = await start();
     const { organization } = await world.organization();
     const run = (file: string) => importFile({ database: world.database, organization, kind: 'customers', file });

@@ -102,7 +102,7 @@ describe('CSV as people have it', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-2')).createdAt).toContain(secondDate);
   });
 
-  test('is not guessed about where its dates could mean two things', async () => {
+  test('is not guessed at if its dates are ambiguous', async () => {
     const { tenant, csv, choosing } = await start();
     const text = 'externalId,name,createdAt\nC-1,Ana,03/04/2026\n';
     await expect(csv('customers', text)).rejects.toThrow(
@@ -194,7 +194,7 @@ describe('JSON', () => {
     expect(await file('customers', 'rows.json', JSON.stringify(many))).toEqual(counts({ read: 3000, unchanged: 3000 }));
   });
 
-  test('is told from CSV by its first character, where the name says nothing', async () => {
+  test('is distinguished from CSV by its first character if the name does not say', async () => {
     const { file } = await start();
     expect(await file('customers', 'rows', '{"externalId":"C-1","name":"Ana"}\n')).toMatchObject({ created: 1 });
     expect(await file('customers', 'rows.txt', 'externalId,name\nC-2,Bob\n')).toMatchObject({ created: 1 });

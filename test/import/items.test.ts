@@ -46,7 +46,7 @@ describe('importing items', () => {
     expect(await fetch('I-2')).toMatchObject({ unitPrice: '0.0525', taxable: true, taxRate: '8.25' });
   });
 
-  test('takes the same number written otherwise for no change', async () => {
+  test('treats the same number in a different form as unchanged', async () => {
     const { importing, fetch } = await start();
     await importing.rows('items', { ...chai, taxRate: '8.25' });
     const before = await fetch('I-1');

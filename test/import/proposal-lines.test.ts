@@ -59,7 +59,7 @@ describe('the totals of an imported proposal', () => {
     expect(await save(...lines)).toEqual(counts({ read: 1, unchanged: 1 }));
   });
 
-  test('follow another currency, also where the lines stay', async () => {
+  test('follow a changed currency, even if the lines are unchanged', async () => {
     const { importing, save, fetch } = await start();
     await save(line({ unitPrice: '10.5', taxRate: '10' }));
     const [before] = (await fetch()).lineItems;
@@ -99,7 +99,7 @@ describe('the lines of an imported proposal', () => {
     expect(Object.values(idOf)).not.toContain(after.lineItems[2].id);
   });
 
-  test('move the proposal’s updatedAt where nothing else of it changes', async () => {
+  test('update the proposal’s updatedAt even if nothing else changes', async () => {
     const { save, fetch } = await start();
     await save(named('A'), named('B'));
     const before = await fetch();
@@ -109,7 +109,7 @@ describe('the lines of an imported proposal', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 
-  test('stay where they are absent, and go where the list is empty', async () => {
+  test('are kept if absent, and removed if the list is empty', async () => {
     const { importing, save, fetch } = await start();
     await save(named('A'));
     await importing.rows('proposals', { externalId: 'P-1', title: 'Autumn' });

@@ -114,7 +114,7 @@ describe('importing proposals', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 
-  test('moves statusChangedAt with the status, to the time of its own event where that is known', async () => {
+  test('moves statusChangedAt with the status, to the time of its event if that is known', async () => {
     const { importing, fetch } = await start();
     await importing.rows('proposals', { ...draft, createdAt: '2026-01-01' });
     expect((await fetch('P-1')).statusChangedAt).toBe('2026-01-01T00:00:00.000Z');
@@ -129,7 +129,7 @@ describe('importing proposals', () => {
     expect((await fetch('P-1')).statusChangedAt).toBe(declined.statusChangedAt);
   });
 
-  test('rejects a customer or an item that nobody has, by name', async () => {
+  test('rejects an unknown customer or item by name', async () => {
     const { importing } = await start();
     const neighbour = await world.organization();
     await importInto(world, neighbour).rows('customers', { externalId: 'C-2', name: 'Theirs' });
@@ -141,7 +141,7 @@ describe('importing proposals', () => {
     ]);
   });
 
-  test('rejects a status without what it implies, also where an update takes it away', async () => {
+  test('rejects a status without the fields it requires, even if an update clears them', async () => {
     const { importing, fetch } = await start();
     const fieldsOf = (errors: { field: string }[]) => errors.map(({ field }) => field);
     expect(fieldsOf((await importing.rows('proposals', { ...draft, status: 'accepted' })).errors)).toEqual([

@@ -89,7 +89,7 @@ describe('the report of rejected rows', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-6')).name).toBe('-5');
   });
 
-  test('is a header alone where nothing was rejected', async () => {
+  test('is only a header if nothing was rejected', async () => {
     const { run } = await start();
     const { first, report } = await run('customers', 'c.csv', 'externalId,name\nC-1,Ana\n', (text) => text);
     expect(first).toEqual(counts({ read: 1, created: 1 }));

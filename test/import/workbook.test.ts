@@ -53,7 +53,7 @@ test('a workbook is read with its numbers, dates and yes or no as they are', asy
   expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
 });
 
-test('a workbook that unpacks to too much is refused before it is in memory', async () => {
+test('a workbook that unpacks to too much is rejected before it is in memory', async () => {
   const bomb = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(120_000_000) }));
   expect(bomb.length).toBeLessThan(1_000_000);
   await expect(run(bomb, 'customers')).rejects.toThrow('unpacks to more than 100,000,000 bytes');

@@ -31,7 +31,7 @@ async function ownDatabase(name: string): Promise<string> {
 }
 
 describe('a database that is away', () => {
-  test('is 503 with Retry-After for every request, and /healthz goes on', async () => {
+  test('is 503 with Retry-After for every request, and /healthz still responds', async () => {
     const name = `faults_${process.pid}_${Date.now()}`;
     const database = await openDatabase({ url: await ownDatabase(name) });
     cleanups.push(() => database.orm.close());

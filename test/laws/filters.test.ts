@@ -176,7 +176,7 @@ for (const list of lists) {
     });
 
     for (const { name, schema } of withDefault) {
-      test(`${name} is ${JSON.stringify(schema.default)} where it is left out`, async () => {
+      test(`${name} is ${JSON.stringify(schema.default)} by default`, async () => {
         const shown = async (query: string) => {
           const { data, pagination } = (await tenant.call('GET', `${list.path}?${query}`)).body;
           return { ids: data.map(({ id }: Shown) => id), limit: pagination.limit };
@@ -197,7 +197,7 @@ for (const list of lists) {
 for (const create of operations.filter(({ method }) => method === 'POST')) {
   describe(`the defaults of ${create.title}`, () => {
     for (const { name, schema } of queryOf(create).filter(({ schema: given }) => given.default !== undefined)) {
-      test(`${name} is ${JSON.stringify(schema.default)} where it is left out`, async () => {
+      test(`${name} is ${JSON.stringify(schema.default)} by default`, async () => {
         const tenant = await world.organization();
         await createRecord(tenant, create.path, 1);
         const body = { ...bodyExample(create), externalId: 'external-1', sku: undefined };
@@ -212,7 +212,7 @@ for (const create of operations.filter(({ method }) => method === 'POST')) {
 
     for (const [name, schema] of Object.entries(bodySchema(create).properties ?? {})) {
       if (schema.default === undefined) continue;
-      test(`${name} is ${JSON.stringify(schema.default)} where it is left out`, async () => {
+      test(`${name} is ${JSON.stringify(schema.default)} by default`, async () => {
         const tenant = await world.organization();
         const { [name]: _, ...body } = bodyExample(create);
         expect((await tenant.call('POST', create.path, body)).body[name]).toBe(schema.default);

@@ -166,7 +166,7 @@ for (const list of lists) {
       expect(await tooMuch(list.path, queries)).toEqual([]);
     });
 
-    test('comes out of an index in order where there is no filter on another column', async () => {
+    test('comes out of an index in order if no other column is filtered', async () => {
       for (const [query, index] of Object.entries(orders)) {
         for (const sort of [query, `-${query}`]) {
           const { plan, indexes, buffers } = await explained(await readOf(`${list.path}?sort=${sort}`));

@@ -100,7 +100,7 @@ describe.each(Object.entries(tools))('%s', (_, offered) => {
     }
   });
 
-  test('gets a new field without a hand', () => {
+  test('gets a new field without a code change', () => {
     const field = { type: 'string', description: 'Points of the loyalty program.', maxLength: 20 };
     const found = offered(resourcesOf(withField('loyaltyNumber', field)));
     for (const key of ['create_customer', 'create_or_update_customer', 'update_customer'])

@@ -48,7 +48,7 @@ describe('statements that run at once', () => {
     return { start, end, running };
   }
 
-  test('are at most 3 of a key and 5 of an organization; others of it wait in order, nobody else does', async () => {
+  test('are at most 3 of a key and 5 of an organization; further ones wait in order, and no one else waits', async () => {
     const { start, end, running } = scene();
     const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => start('A', 'a', name));
     const more = ['b1', 'b2', 'b3'].map((name) => start('A', 'b', name));
@@ -81,7 +81,7 @@ describe('statements that run at once', () => {
     expect(new Set(running).size).toBe(19);
   });
 
-  test('are rejected at once where 100 of the organization wait already', async () => {
+  test('are rejected at once if 100 of the organization are already waiting', async () => {
     const { start, end, running } = scene();
     const all = Array.from({ length: 103 }, (_, index) => start('A', 'a', `a${index}`));
     await expect(start('A', 'a', 'too late')).rejects.toMatchObject({ code: 'unavailable' });
@@ -89,7 +89,7 @@ describe('statements that run at once', () => {
     await Promise.all(all);
   });
 
-  test('are rejected within a second where their turn would not come in five', async () => {
+  test('are rejected within a second if their turn would not come within five', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let nowMs = 0;

@@ -46,7 +46,7 @@ describe('problems of every operation', () => {
         expect(answer.body.errors[0].suggestion).toBe('limit');
     });
 
-    test(`${path} answers another method with 405 and what it allows`, async () => {
+    test(`${path} rejects other methods with 405 and lists those it allows`, async () => {
       const tenant = await world.organization();
       const answer = await tenant.call('DELETE', fill(path));
       expectProblem(answer, 405, 'method_not_allowed');
@@ -60,7 +60,7 @@ describe('problems of every operation', () => {
     const send = async (body: string | Uint8Array | undefined, headers: Record<string, string> = {}) =>
       (await world.organization()).call(method, fill(path), body, headers);
 
-    test(`${method} ${path} refuses what is no JSON object`, async () => {
+    test(`${method} ${path} rejects anything but a JSON object`, async () => {
       for (const body of ['{', '', '{"a":1}}', '\u0000', 'undefined'])
         expectProblem(await send(body), 400, 'malformed_json');
       expectProblem(await send(undefined), 400, 'malformed_json');
@@ -70,7 +70,7 @@ describe('problems of every operation', () => {
       expectProblem(await send('['.repeat(200_000)), 400, 'malformed_json');
     });
 
-    test(`${method} ${path} refuses other media types and encodings`, async () => {
+    test(`${method} ${path} rejects other media types and encodings`, async () => {
       expectProblem(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
       expectProblem(
         await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }),
@@ -85,7 +85,7 @@ describe('problems of every operation', () => {
       expectProblem(await send('{}', { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type');
     });
 
-    test(`${method} ${path} refuses a body over 256 KiB and takes one just below`, async () => {
+    test(`${method} ${path} rejects a body over 256 KiB and takes one just below`, async () => {
       expectProblem(await send(`"${'x'.repeat(256 * 1024)}"`), 413, 'payload_too_large');
       expectProblem(await send(`"${'x'.repeat(10_000_000)}"`), 413, 'payload_too_large');
       expectProblem(await send(`"${'x'.repeat(256 * 1024 - 2)}"`), 422, 'validation_failed');
@@ -255,7 +255,7 @@ describe('requests outside the contract', () => {
       expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
   });
 
-  test('one trailing slash is tolerated, HEAD answers as GET without a body', async () => {
+  test('one trailing slash is tolerated, HEAD responds like GET without a body', async () => {
     const tenant = await world.organization();
     expect((await tenant.call('GET', '/v1/customers/')).status).toBe(200);
     const head = await tenant.call('HEAD', '/v1/customers');
@@ -315,7 +315,7 @@ describe('requests outside the contract', () => {
     ],
   ];
   for (const [what, bytes, status, code] of rude) {
-    test(`${what} is answered by a JSON problem`, async () => {
+    test(`${what} gets a JSON problem`, async () => {
       const text = await overSocket(bytes);
       const [head = '', body = ''] = text.split('\r\n\r\n');
       expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -233,7 +233,7 @@ describe.each(patchCases)('%s with what a GET returned', (_, { path }) => {
 });
 
 describe.each(listCases)('a record of %s with nothing optional set', (_, list) => {
-  test('is null exactly where the contract says that it can be', async () => {
+  test('is null only where the contract allows it', async () => {
     const tenant = await world.organization();
     const create = operationAt('POST', list.path);
     const sparse = async () => {

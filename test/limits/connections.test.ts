@@ -49,7 +49,7 @@ describe('X-Forwarded-For', () => {
   const unknown = useWorld({ warn });
   const trusted = useWorld({ warn, trustedProxies: 1 });
 
-  test('is reported once where no proxy is trusted', async () => {
+  test('is reported once if no proxy is trusted', async () => {
     warnings.length = 0;
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     for (const { url } of [trusted, unknown, unknown]) await fetch(`${url}/healthz`, { headers });

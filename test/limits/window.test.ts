@@ -83,7 +83,7 @@ describe.runIf(hasRedis)('the window in Redis', () => {
     expect(await client.pTTL('proposal-api:window:real')).toBeLessThanOrEqual(60_000);
   });
 
-  test('admits no more when the clock of the server is set back, and goes on', async () => {
+  test('admits no extra requests when the server’s clock is set back, and continues', async () => {
     let nowMs = 100_000;
     const take = () => takeFromRedis(client, 'set back', { clock: () => nowMs });
     for (let count = 0; count < 100; count += 1) await take();

@@ -262,7 +262,7 @@ describe('the tools', () => {
     }
   });
 
-  test('answer within 8,000 tokens, with a cursor to the rest', async () => {
+  test('return at most 8,000 tokens, with a cursor to the rest', async () => {
     const tenant = await world.organization();
     const notes = 'Prefers delivery on Tuesdays. '.repeat(160);
     for (let count = 0; count < 10; count += 1)

@@ -73,7 +73,7 @@ const planted: [what: string, name: keyof Answers, change: Changed, sentence: Re
   ['an unknown address has no problem', 'nowhere', (_, body) => delete body.code, /required property 'code'/],
 ];
 
-describe('an answer of the server', () => {
+describe('a response of the server', () => {
   test('is what the document says', () => {
     for (const [name, answer] of Object.entries(answers)) expect(breaksOf(answer), name).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('an answer of the server', () => {
   });
 });
 
-describe('an answer of a server with the longest PUBLIC_URL', async () => {
+describe('a response of a server with the longest PUBLIC_URL', async () => {
   const longest = `https://api.example.com/${'a'.repeat(1000)}`.slice(0, 1000);
   const port = await freePort();
   const far = useWorld({ publicUrl: longest, port });

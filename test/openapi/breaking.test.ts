@@ -62,7 +62,7 @@ const breaking: Changes = {
     (draft) => parameter(draft, 'sort').schema.enum.pop(),
     'GET /v1/customers query sort: the value "-name" is gone',
   ],
-  'a field that is not accepted any more': [
+  'a field that is no longer accepted': [
     (draft) => delete schema(draft, 'CustomerCreate').properties.notes,
     'POST /v1/customers body: the field notes is gone',
   ],
@@ -89,11 +89,11 @@ const breaking: Changes = {
     (draft) => (field(draft, 'CustomerCreate', 'phone').pattern = '^[+]'),
     'POST /v1/customers body .phone: pattern was none and is "^[+]"',
   ],
-  'null that is not accepted any more': [
+  'null that is no longer accepted': [
     (draft) => (field(draft, 'CustomerCreate', 'notes').type = 'string'),
-    'POST /v1/customers body .notes: takes no null any more',
+    'POST /v1/customers body .notes: no longer takes null',
   ],
-  'a media type that is not accepted any more': [
+  'a media type that is no longer accepted': [
     (draft) => delete operation(draft, 'patch', '/v1/customers/{customerId}').requestBody.content['application/json'],
     'PATCH /v1/customers/{customerId} body: the media type application/json is gone',
   ],
@@ -103,15 +103,15 @@ const breaking: Changes = {
   ],
   'a field of an answer that can be absent': [
     (draft) => schema(draft, 'Customer').required.splice(0, 1),
-    'GET /v1/customers 200 .data[] .id: can be absent now',
+    'GET /v1/customers 200 .data[] .id: can now be absent',
   ],
   'a field of an answer that can be null': [
     (draft) => (field(draft, 'Customer', 'name').type = ['string', 'null']),
-    'GET /v1/customers/{customerId} 200 .name: can be null now',
+    'GET /v1/customers/{customerId} 200 .name: can now be null',
   ],
   'another type in an answer': [
     (draft) => (field(draft, 'Item', 'unitPrice').type = 'number'),
-    'GET /v1/items/{itemId} 200 .unitPrice: can be number now',
+    'GET /v1/items/{itemId} 200 .unitPrice: can now be number',
   ],
   'a longer text in an answer': [
     (draft) => (field(draft, 'Customer', 'name').maxLength = 900),
@@ -123,7 +123,7 @@ const breaking: Changes = {
   ],
   'an object inside a record that can be something else': [
     (draft) => (field(draft, 'Customer', 'address').anyOf[0] = { type: 'string' }),
-    'GET /v1/customers/{customerId} 200 .address: can be string now',
+    'GET /v1/customers/{customerId} 200 .address: can now be string',
   ],
   'a header that is gone': [
     (draft) => delete operation(draft).responses[200].headers.Link,
@@ -165,7 +165,7 @@ const additions: Record<string, (draft: any) => void> = {
   'a wider bound of what is sent': (draft) => (field(draft, 'CustomerCreate', 'notes').maxLength = 9000),
   'a narrower bound of what is read': (draft) => (field(draft, 'Customer', 'notes').maxLength = 100),
   'null that is accepted': (draft) => (field(draft, 'CustomerCreate', 'name').type = ['string', 'null']),
-  'null that does not come any more': (draft) => (field(draft, 'Customer', 'notes').type = 'string'),
+  'null that is no longer sent': (draft) => (field(draft, 'Customer', 'notes').type = 'string'),
   'a new header': (draft) => (operation(draft).responses[200].headers['X-New'] = { $ref: '#/components/headers/ETag' }),
   'a new failure': (draft) => (operation(draft).responses[410] = operation(draft).responses[400]),
   'other words and examples': (draft) => {

@@ -141,10 +141,8 @@ function typeBreaks(at: string, side: Side, { old, now }: Both<Schema>): string[
   const lost = typesOf(from).filter((type) => typesOf(to).length > 0 && !typesOf(to).includes(type));
   const closed = old.additionalProperties !== false && now.additionalProperties === false;
   return [
-    ...lost.map(
-      (type) => `${at}: ${side === 'sent' ? 'takes no' : 'can be'} ${type} ${side === 'sent' ? 'any more' : 'now'}`,
-    ),
-    ...(side === 'sent' && closed ? [`${at}: takes no further fields any more`] : []),
+    ...lost.map((type) => `${at}: ${side === 'sent' ? 'no longer takes' : 'can now be'} ${type}`),
+    ...(side === 'sent' && closed ? [`${at}: no longer takes further fields`] : []),
   ];
 }
 
@@ -156,7 +154,7 @@ function valueBreaks(at: string, side: Side, { old, now }: Both<Schema>): string
   const lost = openValues(old).filter((value) => !kept.includes(value));
   if (lost.length > 0) return lost.map((value) => `${at}: the value ${JSON.stringify(value)} is gone`);
   if (!old.enum) return now.enum && side === 'sent' ? [`${at}: is a closed set now`] : [];
-  if (!now.enum) return side === 'read' ? [`${at}: is no closed set any more`] : [];
+  if (!now.enum) return side === 'read' ? [`${at}: is no longer a closed set`] : [];
   const values = now.enum;
   return old.enum
     .filter((value) => !values.includes(value))

@@ -114,7 +114,7 @@ test('304 has an ETag and no body, and 412 shows the ETag that the record has no
   });
 });
 
-test('two different schemas of one name are refused', () => {
+test('two different schemas of one name are rejected', () => {
   const other = z.object({ name: z.string() }).meta({ id: 'Thing' });
   const contract = c.router({
     one: { ...make, responses: { 201: thing } },

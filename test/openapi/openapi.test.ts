@@ -121,7 +121,7 @@ describe.each([
     }
   });
 
-  test('has examples of answers that are what the contract describes, whole', () => {
+  test('has complete example responses that match the contract', () => {
     for (const one of routes) {
       for (const [status, response] of Object.entries(operationAt(document, one).responses)) {
         if (Number(status) >= 400 || status === '304') continue;
@@ -165,7 +165,7 @@ describe.each([
     }
   });
 
-  test('answers every failure with a problem, and shows each code as it is sent', () => {
+  test('describes every failure as a problem, and shows each code as it is sent', () => {
     for (const one of routes) {
       for (const [status, { content, description }] of Object.entries(operationAt(document, one).responses)) {
         if (Number(status) < 400) continue;

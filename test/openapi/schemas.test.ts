@@ -129,7 +129,7 @@ describe.each([
     expect(Object.keys(document.components.schemas.CustomerUpdate?.properties ?? {})).not.toContain('createdAt');
   });
 
-  test('leaves answers open to further fields, and says so of their enums', () => {
+  test('leaves responses open to new fields, and says so for their enums', () => {
     const answers = operationsIn(document).flatMap(({ at, operation }) =>
       Object.entries(operation.responses).flatMap(([status, { content }]) => mediaOf(content, `${at} ${status}`)),
     );

@@ -10,7 +10,7 @@ import { releasedForm } from './release.ts';
 const baseUrl = 'https://api.example.com';
 
 describe('the committed documents', () => {
-  // `npm run openapi:update` writes both anew; the diff of these files is what consumers will notice.
+  // `npm run openapi:update` rewrites both; the diff of these files is what consumers will notice.
   test('openapi-3.1.json is what /openapi.json says', async () => {
     const text = `${JSON.stringify(openApiDocument(baseUrl), undefined, 2)}\n`;
     await expect(text).toMatchFileSnapshot('openapi-3.1.json');

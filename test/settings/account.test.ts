@@ -16,7 +16,7 @@ async function scene() {
 const sessionIds = (text: string) => [...text.matchAll(/name="session" value="([^"]+)"/g)].map(([, id = '']) => id);
 
 describe('changing one’s own password', () => {
-  test('takes the current one, ends the other sessions and every link, and goes on in this session', async () => {
+  test('takes the current one, ends the other sessions and every link, and keeps this session', async () => {
     const { tenant, member, visiting } = await scene();
     const other = await signIn(world, member);
     const link = await passwordPath(world.database, member);
@@ -116,7 +116,7 @@ describe('one’s own sessions', () => {
 });
 
 describe('a password', () => {
-  test('is rejected where it is a common one in any of its disguises', async () => {
+  test('is rejected if it is common, in any disguise', async () => {
     for (const common of [
       'passwordpassword',
       'PASSWORD2024!',

@@ -91,7 +91,7 @@ describe('the audit log', () => {
     ).not.toContain('=key');
   });
 
-  test('keeps changes for good, and the rest for 90 days', async () => {
+  test('keeps changes forever, and the rest for 90 days', async () => {
     const tenant = await world.organization();
     await world.database.pool.query(
       `insert into audit_events (organization_id, id, kind, action, member_id, created_at)

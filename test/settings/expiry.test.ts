@@ -78,7 +78,7 @@ describe('a key with an expiry', () => {
 });
 
 describe('a password', () => {
-  test('is rejected where it is made of the email, the name or the organization', async () => {
+  test('is rejected if it is made of the email, the name or the organization', async () => {
     const known = ['maria.anders@futterkiste.example', 'Maria Anders', 'Alfreds Futterkiste GmbH'];
     for (const typed of [
       'maria.anders@futterkiste.example',
@@ -91,7 +91,7 @@ describe('a password', () => {
       expect([typed, await passwordProblem(typed, known)]).toEqual([typed, undefined]);
   });
 
-  test('is rejected so where it is chosen by a link', async () => {
+  test('is rejected with the same sentence when it is set with a link', async () => {
     const { admin } = await world.organization();
     const visiting = visit(world.url);
     const token = (await passwordPath(world.database, admin)).split('token=')[1] ?? '';

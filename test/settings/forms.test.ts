@@ -162,7 +162,7 @@ describe('every form', async () => {
   });
 });
 
-describe('a form that is none', () => {
+describe('a malformed form', () => {
   const send = (visiting: Visit, sent: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fetch(`${plain.url}/settings/api-keys`, {
       method: 'POST',

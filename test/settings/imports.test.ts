@@ -42,7 +42,7 @@ async function upload(visiting: Visit, content: string | Uint8Array<ArrayBuffer>
   return visiting.post('/settings/imports', await formWith(visiting, content, form));
 }
 
-/** The page, once nothing runs any more. */
+/** The page, once nothing is running. */
 async function settled(visiting: Visit): Promise<string> {
   let { text } = await visiting.get('/settings/imports');
   await expect
@@ -344,7 +344,7 @@ describe('an import', () => {
     expect(failed).not.toContain(uploadFolder);
   });
 
-  test('is rejected before it is received where it is too large, and where it is no form', async () => {
+  test('is rejected before it is received if it is too large or not a form', async () => {
     const tenant = await world.organization();
     const visiting = await admin(tenant);
     const sending = await slowUpload(visiting, { 'content-length': '100200000' });
@@ -610,7 +610,7 @@ describe('an export', () => {
     expect(words(await settled(visiting))).toContain('The import would change nothing.');
   });
 
-  test('is one at a time in an organization, and waits for nobody else’s', async () => {
+  test('runs one at a time in an organization, and does not wait for those of others', async () => {
     const [tenant, other] = [await world.organization(), await world.organization()];
     const [visiting, neighbor] = [await admin(tenant), await admin(other)];
     const fields = { kind: 'customers', format: 'jsonl' };

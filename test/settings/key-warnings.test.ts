@@ -126,7 +126,7 @@ describe('mail about keys', () => {
     expect([...received(member.email), ...received(neighbor.admin.email)]).toEqual([]);
   });
 
-  test('that nobody got is tried again', async () => {
+  test('that was not delivered is tried again', async () => {
     const tenant = await broken.organization();
     await change(broken, await keyNamed(broken, tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
     const failures = () => broken.log.filter(({ message }) => message === 'admins were not told about API keys').length;

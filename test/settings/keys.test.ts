@@ -78,7 +78,7 @@ describe('creating a key', () => {
     expect(await keyNames(world, tenant)).toEqual(['test', 'Once']);
   });
 
-  test('keeps what was typed where the name cannot be', async () => {
+  test('keeps what was typed if the name is invalid', async () => {
     const { tenant, visiting } = await scene();
     for (const [name, sentence] of [
       ['  ', 'Enter a name.'],
@@ -117,7 +117,7 @@ describe('a key in the list', () => {
     expect(confirmation.text).toMatch(/last used <strong><time [^>]+>just now/);
   });
 
-  test('is renamed, and answers under its new name', async () => {
+  test('is renamed, and shown under its new name', async () => {
     const { tenant, visiting, keyPath } = await scene();
     await tenant.call('GET', '/v1/me');
     const answer = await visiting.post(`${keyPath}/rename`, {
@@ -131,7 +131,7 @@ describe('a key in the list', () => {
     expect([refused.status, refused.text.includes('Enter a name.')]).toEqual([422, true]);
   });
 
-  test('is revoked, and refused from the next request on', async () => {
+  test('is revoked, and rejected from the next request on', async () => {
     const { tenant, visiting, keyPath } = await scene();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const answer = await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
@@ -199,7 +199,7 @@ describe('without permission', () => {
     expect((await visiting.get(path)).text).toMatch(/was not allowed to create a key <q>Mine<\/q>:\s+not an admin/);
   });
 
-  test('an admin of another organization finds no such key, and it is on the trail', async () => {
+  test('an admin of another organization finds no such key, and the attempt is in the audit log', async () => {
     const { tenant, keyPath } = await scene();
     const stranger = await scene();
     const form = await stranger.visiting.csrfToken();

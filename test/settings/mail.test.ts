@@ -56,7 +56,7 @@ describe('members add', () => {
       typed,
     );
 
-  test('sends the link where there is a mail server, and prints it in any case', async () => {
+  test('prints the link, and also emails it if there is a mail server', async () => {
     const { slug } = (await world.organization({ name: 'Acme' })).organization;
     const email = unknownEmail();
     const { status, out, err } = await add(world, slug, email, { SMTP_URL: server.url });
@@ -84,7 +84,7 @@ describe('members add', () => {
 });
 
 describe('a forgotten password', () => {
-  test('is answered alike for a member and for nobody, and only the member gets mail', async () => {
+  test('gets the same response for a member and an unknown address, and only the member gets mail', async () => {
     const member = await someone(world, await world.organization());
     const stranger = unknownEmail();
     const [known, unknown] = [await forgot(world, member.email), await forgot(world, stranger)];
@@ -112,7 +112,7 @@ describe('a forgotten password', () => {
     expect(received(member.email)).toEqual([]);
   });
 
-  test('without a mail server is answered alike for a member, an admin and nobody', async () => {
+  test('without a mail server gets the same response for a member, an admin and an unknown address', async () => {
     const tenant = await without.organization();
     const member = await someone(without, tenant, 'member', 'Ida Berg');
     const told = await Promise.all(

@@ -47,7 +47,7 @@ describe('the members command', () => {
     ).toBe(303);
   });
 
-  test('adds nobody with a password that cannot be', async () => {
+  test('adds no one with an invalid password', async () => {
     const { organization } = await world.organization();
     const email = unknownEmail();
     const refused = await members('short\n', ...adding(organization.slug, email), '--password-stdin');

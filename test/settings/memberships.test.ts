@@ -156,7 +156,7 @@ describe('a network full of guesses', () => {
     expect((await enter(stranger)).status).toBe(303);
   });
 
-  test('is no way around the limit of an account, and the cookie counts for its own address only', async () => {
+  test('does not get around the limit of an account, and the cookie counts for its own address only', async () => {
     const [member, other] = [
       await someone(world, await world.organization()),
       await someone(world, await world.organization()),

@@ -41,7 +41,7 @@ describe('records', () => {
     expect((await visiting.get('/settings/overview')).text).toContain('Ana Trujillo');
   });
 
-  test('are not there for nobody, and another organization’s are as unknown ones', async () => {
+  test('need a session, and those of another organization look unknown', async () => {
     const { paths } = await scene();
     const stranger = await scene();
     const visiting = await signIn(world, await someone(world, stranger.tenant, 'admin'));
@@ -134,7 +134,7 @@ describe('records', () => {
     expect((await tenant.em().find(Customer, {})).length).toBe(1);
   });
 
-  test('are read as often as a key may call, and no more', async () => {
+  test('are limited like the requests of a key', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
     const statuses: number[] = [];

@@ -43,7 +43,7 @@ describe('replacing a key', () => {
     expect((await successor.call('GET', '/v1/me')).status).toBe(200);
   });
 
-  test('a key whose time is up is refused by a process that knew it, and is listed as replaced', async () => {
+  test('a key whose time is up is rejected by a process that knew it, and is listed as replaced', async () => {
     const { tenant, visiting, replace } = await scene();
     await tenant.call('GET', '/v1/me');
     await replace('week');

@@ -56,7 +56,7 @@ describe('signing in', () => {
     expect((await visiting.get('/settings/sign-in')).location).toBe(home);
   });
 
-  test('answers the same for a wrong password and for an address that nobody has', async () => {
+  test('responds the same to a wrong password and an unknown address', async () => {
     const member = await someone(world, await world.organization());
     const unset = await addMember(world.database, (await world.organization()).organization, {
       email: unknownEmail(),
@@ -139,7 +139,7 @@ describe('signing in', () => {
     expect(answer.text).toContain('Enter your email address.');
   });
 
-  test('from another site is refused', async () => {
+  test('from another site is rejected', async () => {
     const member = await someone(world, await world.organization());
     for (const headers of otherSites) {
       const answer = await visit(world.url).post('/settings/sign-in', { email: member.email, password }, headers);

@@ -108,7 +108,7 @@ describe('with a provider', () => {
     expect((await visiting.get(home)).text).toMatch(/<option[^>]*>\s*Second Ltd/);
   });
 
-  test('a callback that nobody began signs in nobody, and leads to no other site', async () => {
+  test('a callback without a start signs in no one, and does not redirect to another site', async () => {
     for (const query of [
       '',
       '?code=x&state=y',
@@ -167,7 +167,7 @@ describe('with a provider that lies', () => {
       expect(await attempt({ token: told })).toBe(refusedAt);
   });
 
-  test('waits five seconds for what does not come, and reads no more than a megabyte', async () => {
+  test('waits at most five seconds, and reads at most a megabyte', async () => {
     expect(await attempt({ endless: '/token' })).toBe(refusedAt);
     expect(await attempt({ endless: '/me' })).toBe(refusedAt);
     expect(await attempt({ silent: '/token' })).toBe(refusedAt);

@@ -134,7 +134,7 @@ describe('usage', () => {
     expect(failure?.fields).toEqual([expect.objectContaining({ field: 'email', code: 'invalid_email' })]);
   });
 
-  test('tells why a tool fails that still uses a revoked key, and alike failures once', async () => {
+  test('shows why a tool with a revoked key fails, and groups equal failures', async () => {
     const tenant = await world.organization();
     const { keyId, organizationId } = await keyOf(tenant);
     await world.database.pool.query('update api_keys set revoked_at = now() where organization_id = $1', [
@@ -212,7 +212,7 @@ describe('the usage log', () => {
     expect((await reportOf(ids)).total.success).toBe(2);
   });
 
-  test('writes failures soon, and counts where they have waited long enough or are many', async () => {
+  test('writes failures soon, and counts once they are old enough or many', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     let nowMs = Date.now();

@@ -99,7 +99,7 @@ describe('a request is not sent to', () => {
     expect(sockets()).toBe(0);
   });
 
-  test('where a redirect leads', async () => {
+  test('the target of a redirect', async () => {
     const { port, requests } = await secretServer();
     const redirecting = createServer((_, response) =>
       response.writeHead(307, { location: `http://127.0.0.1:${port}/secret` }).end(),

@@ -113,7 +113,7 @@ describe('a request is rejected', () => {
     await expect(unwrap(headers, secret, sent)).rejects.toThrow(WebhookVerificationError);
   });
 
-  test('and a secret that is none is named, but not repeated', async () => {
+  test('and an invalid secret is reported without being repeated', async () => {
     await expect(unwrap(good, 'whsec_***')).rejects.toThrow(/^The secret must be whsec_ and base64/);
   });
 });
