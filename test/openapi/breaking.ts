@@ -181,7 +181,7 @@ function boundBreaks(at: string, side: Side, { old, now }: Both<Schema>): string
 function requiredBreaks(at: string, side: Side, { old, now }: Both<Schema>): string[] {
   const [from, to] = side === 'sent' ? [now, old] : [old, now];
   const names = (from.required ?? []).filter((name) => !to.required?.includes(name) && now.properties?.[name]);
-  return names.map((name) => `${at} .${name}: ${side === 'sent' ? 'is required now' : 'can be absent now'}`);
+  return names.map((name) => `${at} .${name}: ${side === 'sent' ? 'is required now' : 'can now be absent'}`);
 }
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
