@@ -36,7 +36,7 @@ test('another secret is named at the start, and of a list the first signs and ea
   expect(await startedWith(`${fresh},${old}`, held)).toEqual({ warnings: [], statuses: [200, 200] });
   expect(await startedWith(fresh, held)).toEqual({ warnings: [], statuses: [400, 303] });
   const { warnings } = await startedWith(other, held);
-  expect(warnings).toEqual([expect.stringContaining('AUTH_SECRET is not the one')]);
+  expect(warnings).toEqual([expect.stringContaining('AUTH_SECRET differs from the one')]);
   expect((await startedWith(`${old},${other}`, held)).warnings).toEqual([]);
 });
 

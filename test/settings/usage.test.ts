@@ -85,7 +85,7 @@ describe('usage', () => {
     expect(JSON.stringify(failures) + page.text).not.toMatch(/Secret name|not an address/);
     expect(page.text).toContain(failures[2]?.requestId);
     expect(page.text).toContain('each with one of the field codes.');
-    expect((await visiting.get('/settings/usage')).text).toContain('5 in all');
+    expect((await visiting.get('/settings/usage')).text).toContain('5 in total');
   });
 
   test('counts what was rate limited, and what the plan did not allow', async () => {
@@ -173,7 +173,7 @@ describe('usage', () => {
     log.record(event(ids, { status: 503, code: 'unavailable' }));
     await log.close();
     const { text } = await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
-    expect(text).toContain('1,235 in all');
+    expect(text).toContain('1,235 in total');
     expect(text.match(/<rect\s+class="success"/g)).toHaveLength(1);
     expect(text.match(/<rect\s+class="server_error"/g)).toHaveLength(1);
     const day = dayOf(new Date(Date.now() - 3 * dayMs).toISOString());
