@@ -38,6 +38,9 @@ export type ImportChoices = {
   type?: string | undefined;
 };
 
+/** `columns`: those of the last file, whose `match` and `type` fit no other file. `map` is of all files. */
+export type RememberedChoices = Pick<ImportChoices, 'map' | 'match' | 'type'> & { columns?: string[] };
+
 /** The counts of a dry run or an import, its notes, and the first errors. */
 export type UploadSummary = {
   read: number;
@@ -104,7 +107,7 @@ export const ImportMapping = defineEntity({
   name: 'ImportMapping',
   tableName: 'import_mappings',
   filters,
-  properties: { ...owned, kind: p.text().$type<ImportKind>(), choices: p.json<ImportChoices>() },
+  properties: { ...owned, kind: p.text().$type<ImportKind>(), choices: p.json<RememberedChoices>() },
 });
 export type ImportMapping = InferEntity<typeof ImportMapping>;
 

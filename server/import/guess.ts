@@ -1,6 +1,6 @@
 /** What the columns of a file probably mean, by their names in five languages: proposed to its owner, never assumed. */
 import { importKinds } from '../entities/upload.ts';
-import type { ImportChoices, ImportKind } from '../entities/upload.ts';
+import type { ImportChoices, ImportKind, RememberedChoices } from '../entities/upload.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 import { kinds } from './import-file.ts';
@@ -24,7 +24,7 @@ const isOwnMetadata = (name: string) =>
 export function proposeChoices(
   { format, columns }: Pick<Inspection, 'format' | 'columns'>,
   kind: ImportKind,
-  remembered: ImportChoices,
+  remembered: RememberedChoices,
 ): { choices: ImportChoices; isCertain: boolean } {
   const all = columns.map(({ name }) => name);
   const header = all.slice(reportWidth(all));
@@ -42,9 +42,12 @@ export function proposeChoices(
     if (field !== '') taken.add(field);
     isCertain &&= known !== undefined;
   }
-  const { match, type } = remembered;
-  const isUsual = Object.keys(map).length === 0;
-  return { choices: isUsual ? {} : withoutUndefined({ map, match, type }), isCertain };
+  const names = Object.keys(map);
+  if (names.length === 0) return { choices: {}, isCertain };
+  const { match, type, columns: last = [] } = remembered;
+  if (names.length === last.length && last.every((name) => Object.hasOwn(map, name)))
+    return { choices: withoutUndefined({ map, match, type }), isCertain };
+  return { choices: { map }, isCertain: isCertain && (match ?? 'externalId') === 'externalId' && !type };
 }
 
 /** The kind whose fields fit more of the columns than those of the file's own kind do, if there is one. */

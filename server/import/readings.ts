@@ -5,7 +5,7 @@ import type { Column } from './inspect.ts';
 import type { Preset } from './presets/presets.ts';
 import { exampleColumns, reportWidth } from './rejects.ts';
 import type { Example } from './rejects.ts';
-import { readingOf } from './values.ts';
+import { readingOf, readNumber } from './values.ts';
 import type { DateOrder, DecimalPoint } from './values.ts';
 
 /** What the file leaves open, with values that can be read in two ways. */
@@ -44,6 +44,13 @@ export function readingsOf(
   if (order && dates.some((column) => column.dates.open))
     notes.push(`Dates are read with the ${order === 'day-month' ? 'day' : 'month'} first.`);
   if (!preset && dates.some(({ hasNoZone }) => hasNoZone)) notes.push('Times without a time zone are read as UTC.');
+  const isFraction = (text: string) => {
+    const rate = Number(readNumber(text, point ?? '.'));
+    return rate > 0 && rate < 1;
+  };
+  // A cell of a workbook that shows 19% contains 0.19.
+  if (columns.some(({ samples }, index) => fields[index] === 'taxRate' && samples.some(isFraction)))
+    notes.push('Tax rates are percentages: 0.19 is read as 0.19%. Write 19 for 19%.');
   const questions: Question[] = [];
   if (!point && points.examples.length > 0) questions.push({ about: 'decimalPoint', examples: points.examples });
   if (!order && orders.examples.length > 0) questions.push({ about: 'dateOrder', examples: orders.examples });

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../config.ts';
 import type { Address } from '../database/orm.ts';
-import type { Upload, ImportChoices } from '../entities/upload.ts';
+import type { ImportChoices, RememberedChoices, Upload } from '../entities/upload.ts';
 import { ownModule } from '../files.ts';
 
 export type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
@@ -21,7 +21,7 @@ export type Job = Pick<Upload, 'organizationId' | 'kind' | 'fileName' | 'memberI
   /** What the admin has chosen; null before. */
   choices: ImportChoices | null;
   /** What was chosen for the last file of this kind. */
-  remembered: ImportChoices | null;
+  remembered: RememberedChoices | null;
 };
 
 export type Outcome = Partial<Pick<Upload, 'state' | 'inspection' | 'mapping' | 'rows' | 'summary' | 'records'>>;

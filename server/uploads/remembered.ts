@@ -1,12 +1,15 @@
 /** What the columns of the last file of a kind meant, which is proposed for the next file; not how it wrote numbers. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ImportMapping } from '../entities/upload.ts';
-import type { ImportChoices, Upload } from '../entities/upload.ts';
+import type { RememberedChoices, Upload } from '../entities/upload.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 
 const find = async (em: ScopedEntityManager, kind: Upload['kind']) => (await em.find(ImportMapping, { kind }))[0];
 
-export async function rememberedChoices(em: ScopedEntityManager, kind: Upload['kind']): Promise<ImportChoices | null> {
+export async function rememberedChoices(
+  em: ScopedEntityManager,
+  kind: Upload['kind'],
+): Promise<RememberedChoices | null> {
   return (await find(em, kind))?.choices ?? null;
 }
 
@@ -16,7 +19,7 @@ export async function remember(
 ): Promise<void> {
   if (!map) return;
   const found = await find(em, kind);
-  const choices = withoutUndefined({ map: { ...found?.choices.map, ...map }, match, type });
+  const choices = withoutUndefined({ map: { ...found?.choices.map, ...map }, match, type, columns: Object.keys(map) });
   if (found) found.choices = choices;
   else em.create(ImportMapping, { kind, choices });
 }

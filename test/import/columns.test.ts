@@ -286,3 +286,13 @@ describe('an export of another tool', () => {
     });
   });
 });
+
+test('a tax rate that is a fraction is imported as it is, and said to be a percentage', async () => {
+  const { csv, fetch } = await start();
+  const notes = ['Tax rates are percentages: 0.19 is read as 0.19%. Write 19 for 19%.'];
+  const header = 'externalId,type,name,unitPrice,taxRate';
+  expect(await csv('items', `${header}\nI-1,product,Chair,10.00,0.19\n`)).toMatchObject({ created: 1, notes });
+  expect((await fetch('items', 'I-1')).taxRate).toBe('0.19');
+  expect(await csv('items', `${header}\nI-1,product,Chair,10.00,19 %\n`)).toMatchObject({ updated: 1, notes: [] });
+  expect((await fetch('items', 'I-1')).taxRate).toBe('19');
+});

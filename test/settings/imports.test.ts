@@ -236,6 +236,11 @@ describe('an import', () => {
     const checked = await settled(visiting);
     expect(words(figures(checked))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
     expect(words(checked)).toContain('Every row creates a record.');
+    // What was chosen for those columns is no answer for others.
+    await upload(visiting, 'Kd.-Nr.;Firma\n1;Acme\n');
+    const asked = await settled(visiting);
+    expect(words(asked)).toContain('What is in customers.csv?');
+    expect(asked).toMatch(/value="externalId"\s+required\s+checked/);
   });
 
   test('of a corrected report of rejected rows asks nothing that the file was asked', async () => {
