@@ -1,6 +1,6 @@
 /** The valid name that was probably meant. */
 
-/** How many letters apart two names are: insertions, deletions, replacements and swaps of neighbours. */
+/** How many letters apart two names are: insertions, deletions, replacements and swaps of neighbors. */
 function distance(left: string, right: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -167,6 +167,19 @@ describe('exampleFetch', () => {
     ]);
   });
 
+  test('every method but sync has withResponse', async () => {
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch: exampleFetch() });
+    const methods = Object.values(client).flatMap((resource) => Object.entries(resource));
+    const without = methods.filter(([, method]) => !Object.hasOwn(method, 'withResponse'));
+    expect(methods.length).toBeGreaterThan(10);
+    expect(new Set(without.map(([name]) => name))).toEqual(new Set(['sync']));
+    for (const [name, { withResponse }] of methods.filter(([each]) => each !== 'sync'))
+      expect(await withResponse('id_1', {}), name).toMatchObject({
+        data: expect.any(Object),
+        headers: expect.any(Headers),
+      });
+  });
+
   test('returns what the test sets instead', async () => {
     const fetch = exampleFetch({
       'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', detail: 'None.', errors: [] } },

@@ -175,6 +175,16 @@ describe('the search', () => {
     ['proposal status', '/docs/proposals#proposal-statuses'],
     ['java', '/docs/sdks#generate-a-client-from-openapi'],
     ['delete', '/docs/personal-data#why-there-is-no-delete'],
+    ['sso', '/docs/members#single-sign-on-sso'],
+    ['gdpr', '/docs/personal-data'],
+    ['password reset', '/docs/members#reset-a-forgotten-password'],
+    ['google sheets', '/docs/automation#google-sheets-and-excel'],
+    ['kubernetes', '/docs/operating#kubernetes'],
+    ['rounding', '/docs/invoices#how-the-amounts-are-rounded'],
+    ['upsert', '/docs/retries-and-idempotency#create-or-update-by-your-own-id'],
+    ['graphql', '/docs#what-this-api-does-not-have'],
+    ['go', '/docs/sdks#generate-a-client-from-openapi'],
+    ['breaking changes', '/docs/versioning#what-v1-never-changes'],
   ])('finds “%s” first where it is explained', async (query, url) => {
     expect((await search(query)).urls[0]).toBe(url);
   });

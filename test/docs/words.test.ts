@@ -12,6 +12,7 @@ const words: readonly [RegExp, string][] = [
   [/\bcolou?r(?<!color)(?:s|ed)?\b/i, 'color'],
   [/\b(?:fav|hon)our(?:s|ed|ite)?\b/i, 'favor, honor'],
   [/\bgrey\b/i, 'gray'],
+  [/\bneighbours?\b/i, 'neighbor'],
   [/\blicences?\b/i, 'license'],
   [/\bcancell(?:ed|ing)\b/i, 'canceled, canceling'],
   [/\b(?:organ|normal|serial|recogn|capital|initial|local)is(?:e[ds]?|ing|ation)\b/i, '-ize'],

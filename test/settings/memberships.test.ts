@@ -156,6 +156,19 @@ describe('a network full of guesses', () => {
     expect((await enter(stranger)).status).toBe(303);
   });
 
+  test('cannot lock out a browser that has signed in before', async () => {
+    const member = await someone(world, await world.organization());
+    const [known, guesser] = ['198.51.100.203', '198.51.100.203'].map((address) =>
+      visit(world.url, { 'x-forwarded-for': address }),
+    );
+    const enter = (visiting: typeof known, typed: string) =>
+      visiting?.post('/settings/sign-in', { email: member.email, password: typed });
+    expect((await enter(known, password))?.status).toBe(303);
+    for (let count = 0; count < attemptLimits.account.most; count += 1) await enter(guesser, 'wrong wrong wrong');
+    expect((await enter(guesser, password))?.status).toBe(429);
+    expect((await enter(known, password))?.status).toBe(303);
+  });
+
   test('does not get around the limit of an account, and the cookie counts for its own address only', async () => {
     const [member, other] = [
       await someone(world, await world.organization()),

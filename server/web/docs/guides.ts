@@ -33,7 +33,7 @@ const build: Group = {
     {
       slug: 'proposals',
       title: "A proposal's life",
-      summary: 'Statuses, who moves a proposal, its times, and acceptance after a revision.',
+      summary: 'Statuses, who changes them, timestamps, and acceptance after a revision.',
     },
     {
       slug: 'pagination-and-sync',
@@ -43,14 +43,14 @@ const build: Group = {
     {
       slug: 'two-way-sync',
       title: 'Two-way sync',
-      summary: 'Keep customers the same in your system and here, with conflicts, erasure and crashes.',
+      summary: 'Keep customers in sync in both directions, with conflicts, erasure and crashes.',
     },
     {
       slug: 'invoices',
       title: 'Invoices from accepted proposals',
       summary: 'Invoice each accepted proposal once, with exact sums in every currency.',
     },
-    { slug: 'webhooks', title: 'Webhooks', summary: 'Receive what changes as signed requests, instead of polling.' },
+    { slug: 'webhooks', title: 'Webhooks', summary: 'Receive changes as signed requests, instead of polling.' },
     { slug: 'money', title: 'Money', summary: 'Decimal strings, currencies, and exact sums.' },
     { slug: 'errors', title: 'Errors', summary: 'Every error code: its status, its meaning and what to do.' },
     {
@@ -82,7 +82,7 @@ const automate: Group = {
     {
       slug: 'automation',
       title: 'No-code tools',
-      summary: 'Set up a connection test, trigger, search and create action.',
+      summary: 'Connect Zapier, Make, n8n, Power Automate, Google Sheets and other tools.',
     },
     {
       slug: 'agents',

@@ -39,6 +39,7 @@ export function framePage(page: Page, { baseUrl, assets }: Frame): string {
         </li>`,
     )}
   </ul>`;
+  // The script blocks rendering, so that nothing moves when code in several languages turns into tabs.
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -49,7 +50,7 @@ export function framePage(page: Page, { baseUrl, assets }: Frame): string {
         ${slug === undefined ? html`<meta name="robots" content="noindex" />` : publicTags(page, guideUrl(slug, baseUrl))}
         <link rel="icon" href="${root}/favicon.ico" />
         <link rel="stylesheet" href="${root}/docs/assets/${assets.style.name}" />
-        <script src="${root}/docs/assets/${assets.script.name}" defer></script>
+        <script src="${root}/docs/assets/${assets.script.name}" defer blocking="render"></script>
         ${sample && html`<script src="${root}/docs/assets/${assets.reference.name}" defer></script>`}
       </head>
       <body>

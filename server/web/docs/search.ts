@@ -22,9 +22,12 @@ export function buildIndex(sources: Iterable<{ guide: Guide; source: string }>):
   );
 }
 
-/** `webhooks` and `webhook` are the same word. */
-const singular = (word: string) => (/[^s]s$/.test(word) && word.length > 3 ? word.slice(0, -1) : word);
-const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? []).map(singular));
+/** `webhooks` and `webhook`, `retry` and `retries`, `round` and `rounding` are the same word. */
+const stem = (word: string) =>
+  word.length > 3 ? word.replace(/(?<=.{3})(?:ing|ed|es|s)$/, '').replace(/(?<=.{3})(?:ie|e|y|i)$/, '') : word;
+const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? []).map(stem));
+/** Words this short occur inside many others: `go`, `sso`. */
+const isShort = (word: string) => /^[\p{L}\p{N}]{1,3}$/u.test(word);
 
 /** The sections that contain every word: those with the words in their title first, and whole words before parts of words. */
 function find(index: Index, query: string): Entry[] {
@@ -33,7 +36,9 @@ function find(index: Index, query: string): Entry[] {
     .filter((word) => word !== '');
   if (typed.length === 0) return [];
   return index
-    .filter(({ folded, words }) => typed.every((word) => folded.includes(word) || words.has(singular(word))))
+    .filter(({ folded, words }) =>
+      typed.every((word) => words.has(stem(word)) || (!isShort(word) && folded.includes(word))),
+    )
     .map((entry) => ({ entry, score: scoreOf(entry, typed) }))
     .toSorted((left, right) => right.score - left.score)
     .slice(0, maximumResults)
@@ -44,7 +49,7 @@ function scoreOf({ guide, title, words }: Entry, typed: readonly string[]): numb
   const inTitle = fold(title);
   const titleWords = wordsOf(inTitle);
   const scoreOfWord = (word: string) =>
-    (titleWords.has(singular(word)) ? 8 : 0) + (inTitle.includes(word) ? 4 : 0) + (words.has(singular(word)) ? 2 : 0);
+    (titleWords.has(stem(word)) ? 10 : 0) + (inTitle.includes(word) ? 2 : 0) + (words.has(stem(word)) ? 3 : 0);
   // The overview names every page; each is better found on its own.
   return typed.reduce((score, word) => score + scoreOfWord(word), guide.slug === '' ? -5 : 0);
 }

@@ -17,7 +17,7 @@ for (const figure of document.querySelectorAll('figure.code')) {
   caption.append(button);
 }
 
-// Turns neighbours that say the same in several languages into tabs; the choice holds for the whole page.
+// Turns neighbors that say the same in several languages into tabs; the choice holds for the whole page.
 const groups = [...document.querySelectorAll('.tabs')];
 const labelOf = (figure) => figure.querySelector('figcaption').firstChild.textContent.trim();
 
