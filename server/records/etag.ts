@@ -2,8 +2,9 @@
 
 type Versioned = { revision: number; updatedAt: string };
 
-/** `others` are the versions of what is shown with the record. */
-export function etagOf({ revision, updatedAt }: Versioned, ...others: number[]): string {
+/** `other` is the revision of what is shown with the record, if anything is. */
+export function etagOf({ revision, updatedAt }: Versioned, other: number | null = null): string {
   // The time tells apart two versions with one number, such as those before and after a backup was restored.
-  return `"${[revision, Date.parse(updatedAt).toString(36), ...others].join('-')}"`;
+  const version = `${revision}-${Date.parse(updatedAt).toString(36)}`;
+  return other === null ? `"${version}"` : `"${version}-${other}"`;
 }

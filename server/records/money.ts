@@ -12,6 +12,8 @@ export function printPrice(stored: string, currency: string): string {
 /** A total: exactly the currency's decimals. */
 export function printTotal(stored: string, currency: string): string {
   const digits = digitsOf(currency);
+  // As a column with 4 decimals prints it, with no more of them than the currency has: nearly every total.
+  if (digits === 2 && stored.at(-5) === '.' && stored.endsWith('00')) return stored.slice(0, -2);
   const printed = trimDecimal(stored, digits);
   const [, decimals = ''] = printed.split('.');
   return decimals.length <= digits ? printed : fromScaled(roundOff(toScaled(stored), 4 - digits), digits);
