@@ -4,15 +4,12 @@
  * rows a file; `node test/bench/import.ts 100000 proposals` imports proposals with three lines each, without a COPY. Further
  * words are options of Node for the import, such as --cpu-prof.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { createOrganization } from '../../server/accounts/organizations.ts';
@@ -20,6 +17,8 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { throwawayDatabase } from '../database.ts';
+import { cpuSeconds, postmasterPid, runWatched } from './processes.ts';
+import type { Ran } from './processes.ts';
 
 const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 const names = ['Alder', 'Birch', 'Cedar', 'Dogwood', 'Elm', 'Fir', 'Gum', 'Hazel', 'Ilex', 'Juniper', 'Kauri', 'Larch'];
@@ -68,26 +67,8 @@ async function writeRows(file: string, first: string, row: (index: number) => st
 /** CPU times, unlike the time that passes, hardly depend on what else the machine does. */
 type Cost = { seconds: number; databaseSeconds: number; ownSeconds: number; peakMiB?: number };
 
-type Times = { parent: string; seconds: number };
-
-/** The CPU time of a process and of its children that have ended. */
-async function timesOf(pid: number | string): Promise<Times | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The name, in brackets, may contain spaces.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields?.[at] ?? 0), 0);
-  return fields && { parent: fields[1] ?? '', seconds: ticks / 100 };
-}
-
 /** The CPU time of all processes of the database's server. */
-async function databaseSeconds({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const server = (await timesOf(rows[0]?.pid ?? ''))?.parent ?? '';
-  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const times = await Promise.all(processes.map(timesOf));
-  const children = times.flatMap((one) => (one?.parent === server ? [one.seconds] : []));
-  return children.reduce((sum, seconds) => sum + seconds, (await timesOf(server))?.seconds ?? 0);
-}
+const databaseSeconds = async ({ pool }: Database) => cpuSeconds(await postmasterPid(pool));
 
 async function measured(database: Database, work: () => Promise<Partial<Cost>>): Promise<Cost> {
   const before = await databaseSeconds(database);
@@ -97,24 +78,8 @@ async function measured(database: Database, work: () => Promise<Partial<Cost>>):
   return { seconds, ownSeconds: 0, databaseSeconds: (await databaseSeconds(database)) - before, ...cost };
 }
 
-/** Runs the command, and watches its memory. */
-async function runImport(url: string, imported: string, file: string): Promise<Partial<Cost>> {
-  const words = [...nodeOptions, program, 'import', imported, file, '--organization', 'bench'];
-  const env = { ...process.env, DATABASE_URL: url };
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'inherit', 'ignore'] });
-  const ended = once(child, 'close');
-  let [peakMiB, ownSeconds] = [0, 0];
-  let isRunning = true;
-  void ended.then(() => (isRunning = false));
-  while (isRunning) {
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-    peakMiB = Math.max(peakMiB, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
-    ownSeconds = Math.max(ownSeconds, (await timesOf(child.pid ?? ''))?.seconds ?? 0);
-    await Promise.race([wait(50), ended]);
-  }
-  if (child.exitCode !== 0) throw new Error(`The import ended with ${child.exitCode}.`);
-  return { ownSeconds, peakMiB };
-}
+const runImport = (url: string, imported: string, file: string): Promise<Ran> =>
+  runWatched([...nodeOptions, program, 'import', imported, file, '--organization', 'bench'], { DATABASE_URL: url });
 
 /** The rows whose externalId is in the file, as COPY writes them. */
 async function unload({ pool }: Database, file: string, from: number): Promise<void> {

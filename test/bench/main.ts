@@ -2,7 +2,10 @@
  * What a request costs beside the least that could send the same bytes (yardstick.ts), and how responses slow down as an
  * organization grows. README.md says how to read it. Nothing here fails by being slow.
  */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureExport } from './export.ts';
 import { measureGrowth } from './growth.ts';
 import { operations } from './operations.ts';
 import { measureOperations } from './throughput.ts';
@@ -18,6 +21,9 @@ const { values, positionals } = parseArgs({
     requests: { type: 'string', default: '3000' },
     /** How many customers the one organization of the growth table has, small and large. */
     growth: { type: 'string', default: '10000,1000000' },
+    /** How many customers are exported and imported. */
+    export: { type: 'string', default: '20000,200000' },
+    import: { type: 'string', default: '100000' },
     /** Flags for the Node of the service, such as --cpu-prof. */
     flags: { type: 'string', default: '' },
   },
@@ -36,3 +42,8 @@ if (measured.length > 0) {
   });
 }
 if (chosen('growth')) await measureGrowth(values.growth.split(',').map(Number));
+if (chosen('export')) await measureExport(values.export.split(',').map(Number));
+if (chosen('import')) {
+  const program = fileURLToPath(new URL('import.ts', import.meta.url));
+  process.exitCode = spawnSync(process.execPath, [program, values.import], { stdio: 'inherit' }).status ?? 1;
+}

@@ -1,8 +1,9 @@
 /** Servers under measurement: processes of their own, whose cost Linux counts. */
 import { spawn } from 'node:child_process';
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 
 export type Server = { port: number; pid: number; stop(): Promise<void> };
@@ -71,4 +72,30 @@ export async function postmasterPid(pool: Pick<pg.Pool, 'query'>): Promise<numbe
   const parent = Number(statOf(rows[0]?.pid ?? 0)[1]);
   if (!Number.isInteger(parent)) throw new Error('PostgreSQL must run on this machine, and the machine on Linux.');
   return parent;
+}
+
+/** CPU of a command, its largest memory, and when the first byte of its output came. */
+export type Ran = { seconds: number; ownSeconds: number; peakMiB: number; firstByteMs: number };
+
+/** Runs a command, whose output is read and thrown away, and watches its memory. */
+export async function runWatched(words: string[], env: Record<string, string>): Promise<Ran> {
+  const startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  const child = spawn(process.execPath, words, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ran: Ran = { seconds: 0, ownSeconds: 0, peakMiB: 0, firstByteMs: Number.NaN };
+  child.stdout.once('data', () => (ran.firstByteMs = elapsedMs())).resume();
+  const ended = once(child, 'close').then(() => (ran.seconds = elapsedMs() / 1000));
+  while (child.exitCode === null && child.signalCode === null) {
+    const pid = child.pid ?? 0;
+    const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, 'utf8') : '';
+    ran.peakMiB = Math.max(ran.peakMiB, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    ran.ownSeconds = Math.max(ran.ownSeconds, cpuSeconds(pid));
+    await Promise.race([wait(100), ended]);
+  }
+  await ended;
+  if (child.exitCode !== 0) throw new Error(`${words.join(' ')} ended with ${child.exitCode ?? child.signalCode}.`);
+  return ran;
 }

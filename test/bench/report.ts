@@ -1,5 +1,6 @@
 /** What was measured, as Markdown for README.md. */
 import { cpus, loadavg } from 'node:os';
+import type { Ran } from './processes.ts';
 import type { Settings } from './throughput.ts';
 
 /** CPU in milliseconds a request, which is seconds per 1,000 requests; times in milliseconds. */
@@ -29,7 +30,8 @@ export function printHeader({ organizations, customers, keys, rounds, requests }
   );
   print('one of the two. CPU is in milliseconds a request.\n');
   const ratio = ['to bare', 'to same bytes'];
-  const names = ['requests/s', ...ratio, 'p50, ms', 'p99, ms', 'server CPU', ...ratio, 'PostgreSQL CPU', ...ratio];
+  const times = ['p50, ms', 'p99, ms', ...ratio];
+  const names = ['requests/s', ...ratio, ...times, 'server CPU', ...ratio, 'PostgreSQL CPU', ...ratio];
   row(['operation', ...names]);
   row(['---', ...names.map(() => '--:')]);
 }
@@ -43,7 +45,7 @@ export function printOperation(name: string, [ours = [], alike = [], bare = []]:
   shares[0].push(ratio('perSecond', bare));
   shares[1].push(ratio('perSecond', alike));
   const cells = [
-    [triple('perSecond', 0), ...ratios('perSecond'), triple('p50', 1), triple('p99', 1)],
+    [triple('perSecond', 0), ...ratios('perSecond'), triple('p50', 1), triple('p99', 1), ...ratios('p99')],
     [triple('serverCpu', 2), ...ratios('serverCpu'), triple('postgresCpu', 2), ...ratios('postgresCpu')],
   ];
   row([name, ...cells.flat()]);
@@ -75,4 +77,26 @@ export function printGrowth(sizes: readonly number[], rows: readonly GrowthRow[]
   for (const { name, p50s, database } of rows) row([name, ...cells(p50s), ...cells(database)]);
   print(`\nTimes are in milliseconds. Plans with ${sizes.at(-1)} customers:\n`);
   for (const { name, plan } of rows) print(`${name}\n${plan.replaceAll(/^/gm, '    ')}\n`);
+}
+
+export type ExportRow = Ran & { format: string; customers: number; databaseSeconds: number };
+
+export function printExport(rows: readonly ExportRow[]): void {
+  const names = [
+    'customers',
+    'seconds',
+    'a second',
+    'first byte, ms',
+    'CPU, s',
+    'CPU of PostgreSQL, s',
+    'peak RSS, MiB',
+  ];
+  row(['export', ...names]);
+  row(['---', ...names.map(() => '--:')]);
+  for (const { format, customers, seconds, firstByteMs, ownSeconds, databaseSeconds, peakMiB } of rows) {
+    const times = [seconds.toFixed(1), (customers / seconds).toFixed(0), firstByteMs.toFixed(0)];
+    const costs = [ownSeconds.toFixed(1), databaseSeconds.toFixed(1), peakMiB.toFixed(0)];
+    row([format, String(customers), ...times, ...costs]);
+  }
+  print(`\nThe first byte is counted from the start of the command. Load ${load()}.\n`);
 }
