@@ -1,5 +1,7 @@
 /** Refuses a database whose tables are not this release's, although it has run migrations of the same names. */
 import { UsageError } from '../config.ts';
+import { appliedMigrations } from './migrate.ts';
+import { migrations } from './migrations/list.ts';
 import type { Database } from './orm.ts';
 
 /** One statement at each start. A newer release's further columns do no harm. */
@@ -17,6 +19,12 @@ export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'
     )
     .find((name) => !present.has(name));
   if (missing === undefined) return;
+  const known = new Set<string>(migrations.map(({ name }) => name));
+  const later = (await appliedMigrations(pool)).findLast((name) => !known.has(name));
+  if (later !== undefined)
+    throw new UsageError(
+      `a later release has changed its tables (${missing} is missing, and ${later} has been run), so this release no longer works with it. Start the later release, or restore a backup from before the upgrade.`,
+    );
   throw new UsageError(
     `its tables are not those of this release (${missing} is missing): it was changed by hand, or made by a version that was never released. Restore a backup, or use another database.`,
   );
