@@ -1,6 +1,6 @@
 /**
  * Exports an organization's customers, items or proposals, as they are at one moment, at any size: `exportRecords` yields
- * the text of the file piece by piece, about 1000 records each.
+ * the text of the file in short pieces, so that none of them occupies the process for long.
  *
  *     await pipeline(Readable.from(exportRecords({ database, organizationId, kind: 'customers', format: 'csv' })), target);
  *
@@ -49,7 +49,9 @@ export type ExportOptions = {
   onProgress?: ((records: number) => void) | undefined;
 };
 
-const pageSize = 1000;
+/** In one read; fewer where the last ones were long. */
+const mostRecords = 200;
+const longPiece = 256 * 1024;
 
 export async function* exportRecords(options: ExportOptions): AsyncGenerator<string> {
   const { database, organizationId, kind } = options;
@@ -83,20 +85,29 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
   source: Source<Read>,
   shape: Shape<Shown>,
   // Records that need nothing else are shown as they were read.
-  complete: (page: Read[]) => Promise<Shown[]> = async (page) => page as Stored[] as Shown[],
+  complete: (page: Read[]) => Iterable<Promise<Shown[]>> = (page) => [Promise.resolve(page as Stored[] as Shown[])],
 ): AsyncGenerator<string> {
   const keys = format === 'csv' ? await metadataKeys(source, conditions) : [];
   const columns = [...shape.columns, ...keys.map((key) => `metadata.${key}`)];
   if (format === 'csv') yield `${isMarked ? byteOrderMark : ''}${csvLines([columns])}`;
   const cells = cellsOf(columns);
+  const pages = { size: mostRecords / 8 };
   let written = 0;
-  for await (const page of pagesOf(source, conditions)) {
-    const documents = (await complete(page)).map((record) => shape.document(record));
-    yield format === 'csv'
-      ? csvLines(documents.map(cells))
-      : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
-    written += page.length;
-    onProgress?.(written);
+  for await (const page of pagesOf(source, conditions, pages)) {
+    let longest = 0;
+    for (const group of complete(page)) {
+      const records = await group;
+      const documents = records.map((record) => shape.document(record));
+      const text =
+        format === 'csv'
+          ? csvLines(documents.map(cells))
+          : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
+      longest = Math.max(longest, text.length);
+      yield text;
+      written += records.length;
+      onProgress?.(written);
+    }
+    pages.size = longest > longPiece ? Math.ceil(pages.size / 2) : Math.min(mostRecords, pages.size * 2);
   }
 }
 
@@ -104,18 +115,21 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
 async function* pagesOf<Read extends Stored>(
   { session, table, index }: Source<Read>,
   conditions: readonly Condition<never>[],
+  /** Changed while they are read. */
+  pages: { readonly size: number },
 ): AsyncGenerator<Read[]> {
   const values = ['00000000-0000-0000-0000-000000000000'];
   const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const text = `select ${table.selection('t')} from ${table.name} t
-    where t.organization_id = $1 and ${where} order by t.id limit ${pageSize}`;
+    where t.organization_id = $1 and ${where} order by t.id limit`;
   for (;;) {
-    const rows = await session.query(text, values);
+    const { size } = pages;
+    const rows = await session.query(`${text} ${size}`, values);
     if (rows.length === 0) return;
     const page = rows.map((row) => table.parse(row));
     yield page;
     values[0] = page.at(-1)?.id ?? '';
-    if (rows.length < pageSize) return;
+    if (rows.length < size) return;
   }
 }
 

@@ -6,7 +6,30 @@ import type { Proposal } from '../entities/proposal.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { ExportedProposal } from './shapes.ts';
 
-export async function withReferences(
+/** In one read; a proposal has up to 500. */
+const mostLines = 500;
+
+/** In groups that have few lines together. */
+export function* withReferences(
+  session: Session,
+  orm: Database['orm'],
+  page: readonly Proposal[],
+): Generator<Promise<ExportedProposal[]>> {
+  let group: Proposal[] = [];
+  let lines = 0;
+  for (const proposal of page) {
+    lines += proposal.lineItemCount;
+    if (lines > mostLines && group.length > 0) {
+      yield referencesOf(session, orm, group);
+      group = [];
+      lines = proposal.lineItemCount;
+    }
+    group.push(proposal);
+  }
+  yield referencesOf(session, orm, group);
+}
+
+async function referencesOf(
   session: Session,
   orm: Database['orm'],
   page: readonly Proposal[],

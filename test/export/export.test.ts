@@ -159,6 +159,43 @@ describe('an export', () => {
   });
 });
 
+describe('the pieces of an export', () => {
+  async function lengths(
+    { organization }: Tenant,
+    kind: ExportOptions['kind'],
+  ): Promise<[length: number, records: number][]> {
+    const found: [number, number][] = [];
+    const options = { database: world.database, organizationId: organization.id, kind, format: 'jsonl' } as const;
+    for await (const piece of exportRecords(options)) found.push([piece.length, piece.split('\n').length - 1]);
+    return found;
+  }
+
+  test('have few lines of proposals, however many each proposal has', async () => {
+    const { tenant, importing } = await start();
+    const line = { type: 'service', name: 'Work', quantity: 1, unitPrice: '1' };
+    const proposal = (number: number, lines: number) => ({
+      externalId: `P-${number}`,
+      number: `N-${number}`,
+      title: 'Spring',
+      status: 'draft',
+      lineItems: Array.from({ length: lines }, () => line),
+    });
+    await importing.rows('proposals', ...[300, 300, 500, 1, 2, 3].map((lines, index) => proposal(index, lines)));
+    expect((await lengths(tenant, 'proposals')).map(([, records]) => records)).toEqual([1, 1, 1, 3]);
+  });
+
+  test('become short where records are long', async () => {
+    const { tenant, importing } = await start();
+    const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 'x'.repeat(500)]));
+    const rows = Array.from({ length: 120 }, (_, index) => ({ externalId: `C-${index}`, name: 'Ann', metadata }));
+    await importing.rows('customers', ...rows);
+    const found = await lengths(tenant, 'customers');
+    expect(found.reduce((sum, [, records]) => sum + records, 0)).toBe(120);
+    expect(Math.min(...found.map(([, records]) => records))).toBeLessThan(15);
+    expect(Math.max(...found.slice(2).map(([length]) => length))).toBeLessThan(512 * 1024);
+  });
+});
+
 describe('a reader that is slower than the database', () => {
   test('gets everything, while the source ends without it', async () => {
     const ended = Promise.withResolvers<void>();
