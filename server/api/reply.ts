@@ -5,6 +5,8 @@ export type Reply<Status extends number, Body, Text = string> = {
   body: Body;
   /** The body as it is sent: serialized once. A page comes in pieces, because a string of many megabytes stops everyone. */
   text: Text;
+  /** Of a page: the texts of its records alone. */
+  records?: readonly string[];
   etag?: string;
   /** Path of a new record, for `Location`. */
   location?: string;
@@ -36,7 +38,7 @@ export function page<Body extends { data: readonly unknown[]; pagination: { next
   const text = ['{"data":[', ...separated, `],${JSON.stringify(rest).slice(1)}`];
   // What was serialized.
   const body = Object.assign(new Parsed(records), rest) as unknown as Body;
-  return { status: 200, body, text, next: rest.pagination.nextUrl };
+  return { status: 200, body, text, records, next: rest.pagination.nextUrl };
 }
 
 /** Over HTTP, only the text is needed. A getter of each body's own would keep the texts until the next full collection. */

@@ -4,7 +4,7 @@ import type { Request as HttpRequest, RequestHandler, Response } from 'express';
 import { readVersion } from '../files.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { handleMcp } from '../mcp/server.ts';
-import type { CallOperation } from '../mcp/tool.ts';
+import type { Calling } from '../mcp/tool.ts';
 import { createTools } from '../mcp/tools.ts';
 import { sumProposals } from '../api/proposal-sums.ts';
 import { operationOf } from '../operations/operations.ts';
@@ -33,7 +33,10 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
       version,
       tools,
       begin: () => beginCall(response, parts),
-      onEnd: (problem) => noteEnd(response, problem),
+      onEnd(problem) {
+        noteEnd(response, problem);
+        return parts.shares.rejections.hold(keyOf(response).id, problem?.status ?? 200);
+      },
     });
     response.status(status);
     // Whether the connection stays open is for the server and the client to say.
@@ -44,17 +47,18 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
 }
 
 /** Takes an allowance for the call; each operation after its first one takes another. Problems: those of requireAdmission(). */
-async function beginCall(response: Response, parts: AdmissionParts): Promise<CallOperation> {
+async function beginCall(response: Response, parts: AdmissionParts): Promise<Calling> {
   const key = keyOf(response);
   let next: ReturnType<typeof admitOne> | undefined = admitOne(key, response, parts);
-  await next;
-  return async (route, input) => {
+  const { turns } = await next;
+  const call: Calling['call'] = async (route, input) => {
     const operation = operationOf(route);
     response.locals.operation = operation.id;
     const caller = await (next ?? admitOne(key, response, parts));
     next = undefined;
     return perform(operation, input, caller);
   };
+  return { call, pause: turns.pauses(key.organization.id) };
 }
 
 function noteEnd({ locals }: Response, problem: Problem | undefined): void {

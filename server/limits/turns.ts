@@ -9,6 +9,8 @@ const sliceMs = 5;
 /** For one organization. */
 const mostWaiting = 200;
 
+export type Pause = () => Promise<void> | undefined;
+
 export class Turns {
   readonly #queues = new Map<string, (() => void)[]>();
   readonly #clock: () => number;
@@ -29,15 +31,23 @@ export class Turns {
   /** `one` of each, in order. The first slice begins at once: short work waits for nothing. */
   async each<From, To>(organizationId: string, from: readonly From[], one: (each: From) => To): Promise<To[]> {
     const done: To[] = [];
-    let endsAt = this.#clock() + sliceMs;
+    const pause = this.pauses(organizationId);
     for (const each of from) {
-      if (this.#clock() >= endsAt) {
-        await this.take(organizationId);
-        endsAt = this.#clock() + sliceMs;
-      }
+      const turn = pause();
+      // Even an await of nothing would cost each record.
+      if (turn) await turn;
       done.push(one(each));
     }
     return done;
+  }
+
+  /** Called before each piece of long work, which begins now: waits for a turn where the slice is over. */
+  pauses(organizationId: string): Pause {
+    let endsAt = this.#clock() + sliceMs;
+    return () => {
+      if (this.#clock() < endsAt) return undefined;
+      return this.take(organizationId).then(() => void (endsAt = this.#clock() + sliceMs));
+    };
   }
 
   #next(): void {

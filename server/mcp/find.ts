@@ -3,7 +3,7 @@ import type { AppRoute } from '@ts-rest/core';
 import { ArgumentError, chosenFields, selected } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { untrusted } from './tool.ts';
-import type { Arguments, CallOperation, Tool } from './tool.ts';
+import type { Arguments, CallOperation, Calling, Tool } from './tool.ts';
 
 const reads = { readOnlyHint: true, openWorldHint: false } as const;
 /** Some 8,000 tokens. */
@@ -47,7 +47,7 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
       additionalProperties: false,
     },
     annotations: reads,
-    async run({ fields, includeLineItems, includeCustomer, limit = usualLimit, ...filtersGiven }, call) {
+    async run({ fields, includeLineItems, includeCustomer, limit = usualLimit, ...filtersGiven }, call, pause) {
       const chosen = chosenFields(fields, known, usual);
       const included = [includeLineItems === true && 'lineItems', includeCustomer === true && 'customer'].filter(
         Boolean,
@@ -55,16 +55,17 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
       const include = included.length > 0 ? { include: included.join(',') } : {};
       const shown = includeLineItems === true ? [...chosen, 'lineItems'] : chosen;
       const page = async (size: unknown) => {
-        const { body } = await call(route, { query: texts({ ...filtersGiven, limit: size, ...include }) });
-        const { data, pagination } = Object(body);
-        return { records: data.map((record: unknown) => selected(record, shown)), next: pagination.nextCursor };
+        const query = texts({ ...filtersGiven, limit: size, ...include });
+        const { body, records: found = [] } = await call(route, { query });
+        return { found, next: Object(body).pagination.nextCursor };
       };
       const isLong = includeLineItems === true && Number(limit) > mostWithLines && Number(limit) <= 100;
       const whole = await page(isLong ? mostWithLines : limit);
-      const fitting = howManyFit(whole.records);
+      const fitting = await howManyFit(whole.found, shown, pause);
       // The cursor of a shorter page comes with that page.
-      const { records, next } = fitting < whole.records.length ? await page(fitting) : whole;
-      return { records: records.map(withinBounds), ...(next !== null && { nextCursor: next }) };
+      const { found, next } = fitting < whole.found.length ? await page(fitting) : whole;
+      const records = found.map((text) => withinBounds(selected(JSON.parse(text), shown)));
+      return { records, ...(next !== null && { nextCursor: next }) };
     },
   };
 }
@@ -85,11 +86,16 @@ function texts(query: Arguments): Arguments {
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** At least one: a single record is cut by its lines. */
-function howManyFit(records: readonly unknown[]): number {
+/** At least one: a single record is cut by its lines. Those after the first that does not fit are not even parsed. */
+async function howManyFit(found: readonly string[], shown: readonly string[], pause: Calling['pause']) {
   let bytes = 0;
-  const over = records.findIndex((record) => (bytes += sizeOf(record)) > mostBytes);
-  return over < 0 ? records.length : Math.max(over, 1);
+  for (const [index, text] of found.entries()) {
+    const turn = pause();
+    if (turn) await turn;
+    bytes += sizeOf(selected(JSON.parse(text), shown));
+    if (bytes > mostBytes) return Math.max(index, 1);
+  }
+  return found.length;
 }
 
 /** A record with as many of its lines as fit, and the position after which the rest begins. */

@@ -3,7 +3,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { toProblem } from '../problems/translate.ts';
 import { Problem } from '../problems/problem.ts';
 import { ArgumentError } from './result.ts';
-import type { Arguments, CallOperation, Tool } from './tool.ts';
+import type { Arguments, Calling, Tool } from './tool.ts';
 
 type ToolResult = {
   content: { type: 'text'; text: string }[];
@@ -17,9 +17,9 @@ export type McpOptions = {
   version: string;
   tools: readonly Tool[];
   /** Takes an allowance for a call of a tool. Problems: rate_limited. */
-  begin: () => Promise<CallOperation>;
-  /** Called when a tool has ended, with the problem if it failed. */
-  onEnd: (problem?: Problem) => void;
+  begin: () => Promise<Calling>;
+  /** Called when a tool has ended, with the problem if it failed; the result may be sent once this resolves. */
+  onEnd: (problem?: Problem) => Promise<void> | undefined;
 };
 
 /** Handles one HTTP request, whose body is already parsed; the caller is in `begin`. */
@@ -57,14 +57,14 @@ async function callTool(
   { tools, begin, onEnd }: Pick<McpOptions, 'tools' | 'begin' | 'onEnd'>,
 ): Promise<ToolResult> {
   try {
-    const call = await begin();
-    const result = await toolFor(tools, name, input).run(input, call);
-    onEnd();
+    const { call, pause } = await begin();
+    const result = await toolFor(tools, name, input).run(input, call, pause);
+    await onEnd();
     return { content: [{ type: 'text', text: JSON.stringify(result) }] };
   } catch (error) {
     const problem =
       error instanceof ArgumentError ? new Problem('validation_failed', { errors: [] }) : toProblem(error);
-    onEnd(problem);
+    await onEnd(problem);
     return failed(error instanceof ArgumentError ? error.message : explain(problem));
   }
 }
