@@ -146,11 +146,12 @@ const rejectMethod =
     throw new Problem('method_not_allowed', { method, allow, advice: methodAdvice(method, path) });
   };
 
-function renderProblem({ baseUrl }: Parts): ErrorRequestHandler {
-  return (error: unknown, _, response, next) => {
+function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
+  return async (error: unknown, _, response, next) => {
     const problem = toProblem(error);
     response.locals.problem = problem;
     if (problem.status >= 500) response.locals.failure = problem.cause;
+    await shares.rejections.hold(response.locals.key?.id, problem.status);
     // The deadline has already sent a response.
     if (response.writableEnded) return;
     // The response has begun: close the connection, so that nobody takes the response for complete.

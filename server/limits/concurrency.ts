@@ -4,6 +4,7 @@
  * can take every connection. What would wait too long is rejected early.
  */
 import { Problem } from '../problems/problem.ts';
+import { Rejections } from './rejections.ts';
 import { Turns } from './turns.ts';
 
 type Most = {
@@ -131,12 +132,13 @@ export class WorkLimiter {
 }
 
 /** What organizations share: the operations that run at once, those of them that may be large, and the event loop. */
-export type Shares = { work: WorkLimiter; largeWork: WorkLimiter; turns: Turns };
+export type Shares = { work: WorkLimiter; largeWork: WorkLimiter; turns: Turns; rejections: Rejections };
 
 export const createShares = (): Shares => ({
   work: new WorkLimiter(),
   largeWork: new WorkLimiter(large),
   turns: new Turns(),
+  rejections: new Rejections(),
 });
 
 const countOf = ({ ofKey }: Running, keyId: string) => ofKey.get(keyId) ?? 0;

@@ -1,6 +1,7 @@
 /** No caller can use up what others need: keys that do not exist, statements that run at once, reads that take long. */
 import { describe, expect, test, vi } from 'vitest';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
+import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
 import { useWorld } from '../world.ts';
 import { patientConnection } from '../patient.ts';
@@ -126,6 +127,31 @@ describe('statements that run at once', () => {
       for (let round = 0; round < 10; round += 1)
         await expect(limiter.run('A', 'a', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
       expect(running).toEqual(['a1', 'a2', 'a3']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('rejections', () => {
+  test('of a key that goes on after a hundred of them are held for a second, two thousand at most', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let nowMs = 0;
+      const rejections = new Rejections(() => nowMs);
+      const hold = (key: string, status = 429) => rejections.hold(key, status);
+      for (let count = 0; count < 100; count += 1) expect(hold('a', count % 2 === 0 ? 429 : 503)).toBeUndefined();
+      expect([hold('a', 404), hold('b'), rejections.hold(undefined, 429)]).toEqual([undefined, undefined, undefined]);
+      let sent = 0;
+      const held = Array.from({ length: 2_000 }, () => hold('a')?.then(() => (sent += 1)));
+      expect(held.every((one) => one !== undefined)).toBe(true);
+      expect(hold('a')).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(999);
+      expect(sent).toBe(0);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(sent).toBe(2_000);
+      nowMs = 60_000;
+      expect(hold('a')).toBeUndefined();
     } finally {
       vi.useRealTimers();
     }

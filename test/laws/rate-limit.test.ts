@@ -26,6 +26,28 @@ describe('the rate limit', () => {
     expect((await tenant.call('GET', '/v1/me')).headers.get('ratelimit')).toBe('"default";r=99;t=60');
   });
 
+  test('tells a key that goes on after a hundred rejections a second later, over HTTP and to agents', async () => {
+    const tenant = await world.organization();
+    const me = () => tenant.call('GET', '/v1/me');
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'who_am_i', arguments: {} } };
+    const headers = {
+      authorization: `Bearer ${tenant.key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const tool = async () => {
+      const response = await fetch(`${world.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(message) });
+      expect(await response.text()).toContain('rate_limited');
+    };
+    const took = async (send: () => Promise<unknown>) => {
+      const startedAt = performance.now();
+      await send();
+      return performance.now() - startedAt;
+    };
+    await Promise.all(Array.from({ length: 200 }, me));
+    for (const send of [me, tool]) expect(await took(send)).toBeGreaterThan(990);
+  });
+
   test('everything with a valid key counts, 401 and OPTIONS do not', async () => {
     const tenant = await world.organization();
     await tenant.call('OPTIONS', '/v1/customers');

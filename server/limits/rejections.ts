@@ -1,0 +1,44 @@
+/**
+ * Holds back rejections of a key that goes on sending although it is told to wait: without a pause, a few connections of
+ * one key could keep the process busy with nothing but rejections.
+ */
+const windowMs = 60_000;
+/** In a window, the rejections of a key that are sent at once: as many as its requests that are accepted. */
+const sentAtOnce = 100;
+const heldMs = 1_000;
+/** In all: what is beyond is sent at once, so that those held take little memory. */
+const mostHeld = 2_000;
+/** Told to wait, not told what is wrong. */
+const statuses: ReadonlySet<number> = new Set([429, 503]);
+
+export class Rejections {
+  /** By key, since the window began. */
+  readonly #counts = new Map<string, number>();
+  readonly #clock: () => number;
+  #windowStart: number;
+  #held = 0;
+
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+    this.#windowStart = clock();
+  }
+
+  /** Resolves when the response may be sent; undefined where that is now. */
+  hold(key: string | undefined, status: number): Promise<void> | undefined {
+    if (key === undefined || !statuses.has(status)) return undefined;
+    const nowMs = this.#clock();
+    if (nowMs - this.#windowStart >= windowMs) {
+      this.#windowStart = nowMs;
+      this.#counts.clear();
+    }
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return count > sentAtOnce && this.#held < mostHeld ? this.#wait() : undefined;
+  }
+
+  async #wait(): Promise<void> {
+    this.#held += 1;
+    await new Promise((resolve) => setTimeout(resolve, heldMs));
+    this.#held -= 1;
+  }
+}
