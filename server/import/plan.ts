@@ -63,6 +63,7 @@ function planRow(
   if (!stored)
     return { ...asCreated(newRecord(table, values, session.organizationId), startedAt), ...(lines && { lines }) };
   if (!lines && !table.differs(stored, values)) return { id: stored.id, outcome: 'unchanged', record: {} };
+  if (isLater(values.createdAt, startedAt)) return { id: stored.id, outcome: [createdLater], record: {} };
   return {
     id: stored.id,
     outcome: 'updated',
@@ -74,9 +75,16 @@ function planRow(
 }
 
 function asCreated(draft: Values, startedAt: string): Plan {
+  if (isLater(draft.createdAt, startedAt)) return { id: '', outcome: [createdLater], record: {} };
   const record = { ...draft, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
   return { id: String(draft.id), outcome: 'created', record };
 }
+
+/** Both as the API prints times. */
+const isLater = (time: unknown, than: string): boolean => typeof time === 'string' && time > than;
+
+/** Who reads what is new would meet such a record a second time. */
+const createdLater: Rejection = { field: 'createdAt', code: 'out_of_range', message: 'must not be in the future' };
 
 const unknownId = (kind: string): Rejection => ({
   field: 'id',

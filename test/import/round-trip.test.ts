@@ -148,6 +148,26 @@ function onlyRow(text: string, format: ExportFormat, externalId: string): string
   return [...(format === 'csv' ? lines.slice(0, 1) : []), ...rows].join('\n');
 }
 
+test('a record cannot have been created in the future, whether it is new or stored', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  const createdAt = new Date(Date.now() + 3_600_000).toISOString();
+  const customer = { externalId: 'C-1', name: 'Ana' };
+  const item = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' };
+  const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft' };
+  const later = [{ line: 1, field: 'createdAt', code: 'out_of_range', message: 'must not be in the future' }];
+  for (const [kind, row] of [
+    ['customers', customer],
+    ['items', item],
+    ['proposals', proposal],
+  ] as const) {
+    expect(await rows(kind, { ...row, createdAt }), kind).toMatchObject({ created: 0, rejected: 1, errors: later });
+    expect(await rows(kind, { ...row, createdAt: '2001-02-03' }), kind).toMatchObject({ created: 1 });
+    expect(await rows(kind, { ...row, createdAt }), kind).toMatchObject({ updated: 0, rejected: 1, errors: later });
+    expect(await fetchRecord(tenant, kind, row.externalId)).toMatchObject({ createdAt: '2001-02-03T00:00:00.000Z' });
+  }
+});
+
 test('a wrong tax is rejected, and updatedAt never goes back', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
