@@ -61,6 +61,10 @@ type Parts = {
 
 const attempt = { action: 'records_imported' } as const;
 const pruneEveryMs = 60_000;
+/** Of an organization. */
+const listed = 20;
+/** The rest of them lose their rejected rows, or one organization could fill the folder. */
+const keptReports = 5;
 
 export function createUploads({ database, folder, onError }: Parts): Uploads {
   const files = uploadFiles(folder);
@@ -124,7 +128,7 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
     },
 
     async ended(organization) {
-      return (await latest(organization, 20)).filter(({ state }) => state === 'imported');
+      return (await latest(organization, listed)).filter(({ state }) => state === 'imported');
     },
 
     admit: (who) => asAdmin(who, async () => undefined),
@@ -142,6 +146,8 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
         return { before: found, upload: em.create(Upload, { ...wanted, ...mine }) };
       });
       if (before && before.state !== 'imported') await files.removeAll(before);
+      const older = (await latest(who.organization, listed)).slice(keptReports);
+      await files.removeFilesOf(older.map(({ id }) => id));
       await runner.receive(upload, received);
     },
 

@@ -366,6 +366,23 @@ describe('an import', () => {
     expect(broken.status).toBe(400);
   });
 
+  test('keeps the rejected rows of the five latest, so that no organization fills the folder', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const { id: memberId } = await someone(world, tenant, 'admin');
+    const em = tenant.em();
+    const ended = Array.from({ length: 8 }, () =>
+      em.create(Upload, { memberId, kind: 'items', fileName: 'a.csv', mapping: {}, state: 'imported', bytesTotal: 1 }),
+    );
+    await em.flush();
+    const ids = ended.map(({ id }) => id).toSorted();
+    for (const id of ids) await writeFile(join(uploadFolder, `${id}.rejected.csv`), '');
+    await upload(visiting, 'externalId,name\nC-1,Ana\n');
+    const left = (await readdir(uploadFolder)).map((name) => name.slice(0, 36));
+    expect(ids.filter((id) => left.includes(id))).toEqual(ids.slice(-4));
+    await settled(visiting);
+  });
+
   test('is one at a time', async () => {
     const tenant = await world.organization();
     const visiting = await admin(tenant);
