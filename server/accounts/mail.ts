@@ -27,9 +27,18 @@ export function createMailer({ url, from }: MailOptions): Mailer {
     async send(mail) {
       transport ??= connect();
       // A single address only: a list would send the mail to others, too.
-      await (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } });
+      const sending = (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } });
+      await sending.catch((error: unknown) => {
+        throw withoutAddresses(error);
+      });
     },
   };
+}
+
+/** For the log: servers repeat the address in what they say about it. */
+function withoutAddresses(error: unknown): Error {
+  const said = error instanceof Error ? error.message : String(error);
+  return new Error(said.replaceAll(/[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
 }
 
 type Invitation = { organization: string; inviter: string; link: string; hours: number };

@@ -46,6 +46,18 @@ describe('an invitation', () => {
   });
 });
 
+describe('a mail server that rejects an address', () => {
+  test('is logged without the address', async () => {
+    const email = unknownEmail();
+    server.reject(email);
+    const invited = await invite(world, email);
+    expect(invited.text).toContain('We could not email it');
+    const logged = JSON.stringify(world.log);
+    expect(logged).toContain('550 <…> is nobody here');
+    expect(logged).not.toContain(email);
+  });
+});
+
 describe('members add', () => {
   const add = (where: World, slug: string, email: string, variables: NodeJS.ProcessEnv, typed?: string) =>
     runCommand(

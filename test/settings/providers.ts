@@ -7,12 +7,19 @@ import { SMTPServer } from 'smtp-server';
 
 export type ReceivedMail = { from: string; to: string[]; text: string };
 
-/** Takes every mail and keeps it. */
-export async function startMailServer(): Promise<{ url: string; mails: ReceivedMail[]; close(): Promise<void> }> {
+type MailServer = { url: string; mails: ReceivedMail[]; reject(address: string): void; close(): Promise<void> };
+
+/** Takes every mail and keeps it, but for addresses that it rejects. */
+export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
+  const rejected = new Set<string>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _, done) {
+      const unknown = Object.assign(new Error(`<${address}> is nobody here`), { responseCode: 550 });
+      done(rejected.has(address) ? unknown : undefined);
+    },
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -34,6 +41,7 @@ export async function startMailServer(): Promise<{ url: string; mails: ReceivedM
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
+    reject: (address) => void rejected.add(address),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
