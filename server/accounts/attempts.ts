@@ -59,6 +59,10 @@ export const admitChange = (pool: pg.Pool, memberId: string) => take(pool, 'memb
 /** Whether one more failed sign-in of this account is recorded in the audit log. */
 export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take(pool, 'logged', memberId)) === 0;
 
+/** Whether it is for this process, of all that share the database, to do some work that one does in so many seconds. */
+export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
+  (await count(pool, `work ${work}`, seconds)).count === 1;
+
 const counting = `insert into sign_in.attempts as a (key, count, ends_at) values ($1, 1, now() + $2 * interval '1 second')
   on conflict (key) do update set
     count = case when a.ends_at <= now() then 1 else a.count + 1 end,
@@ -68,9 +72,13 @@ const counting = `insert into sign_in.attempts as a (key, count, ends_at) values
 /** Counts one more attempt, across all processes, within the window that the first one opened. */
 async function take(pool: pg.Pool, limit: Limit, whose: string): Promise<number> {
   const { most, seconds } = attemptLimits[limit];
-  const { rows } = await pool.query<{ count: number; secondsLeft: number }>(counting, [`${limit} ${whose}`, seconds]);
-  const [found] = rows;
-  return found && found.count > most ? Math.max(1, found.secondsLeft) : 0;
+  const found = await count(pool, `${limit} ${whose}`, seconds);
+  return found.count > most ? Math.max(1, found.secondsLeft) : 0;
+}
+
+async function count(pool: pg.Pool, key: string, seconds: number): Promise<{ count: number; secondsLeft: number }> {
+  const { rows } = await pool.query<{ count: number; secondsLeft: number }>(counting, [key, seconds]);
+  return rows[0] ?? { count: 0, secondsLeft: 0 };
 }
 
 const accountOf = ({ email, ipAddress, device }: Attempt) => `${hashed(email)} ${device ?? networkOf(ipAddress)}`;

@@ -1,4 +1,5 @@
 /** Tells admins by mail about keys that need their attention, in the background of a serving process. */
+import { claimWork } from '../accounts/attempts.ts';
 import { createMailer } from '../accounts/mail.ts';
 import type { Mail, Mailer } from '../accounts/mail.ts';
 import { listOrganizations } from '../accounts/organizations.ts';
@@ -29,6 +30,8 @@ export function mailWarnings(
     if (looking) return;
     looking = true;
     try {
+      // A little less than until the next look, which may come a little early.
+      if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
       for (const organization of await listOrganizations(parts.database)) {
         if (background.isClosing()) return;
         if (organization.plan === 'team') await warnAdmins(parts, mailer, organization);

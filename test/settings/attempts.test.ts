@@ -1,10 +1,19 @@
 /** The limits on guessing, and on how much is kept about it. */
 import { describe, expect, test } from 'vitest';
-import { admitReset, attemptLimits } from '../../server/accounts/attempts.ts';
+import { admitReset, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
 import { mostAttempts, removeExpired } from '../../server/http/retention.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld({ ownDatabase: true });
+
+test('work that one process does for all is claimed by one of them, and again when its time is over', async () => {
+  const { pool } = world.database;
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claimWork(pool, 'to look', 900)));
+  expect(claims.filter(Boolean)).toHaveLength(1);
+  expect(await claimWork(pool, 'something else', 900)).toBe(true);
+  await pool.query(`update sign_in.attempts set ends_at = now() where key = 'work to look'`);
+  expect(await claimWork(pool, 'to look', 900)).toBe(true);
+});
 
 describe('attempts', () => {
   test('are kept up to a limit, and those that end first are removed', async () => {
