@@ -35,12 +35,14 @@ export function typeText(schema: Schema, schemas: Schemas): string {
   const nullable =
     [schema.type, actual.type].flat().includes('null') || schema.anyOf?.some(({ type }) => type === 'null');
   const limits = [
-    actual.maxLength !== undefined && actual.format !== 'date-time' && `at most ${Number(actual.maxLength)} characters`,
+    actual.maxLength !== undefined &&
+      actual.format !== 'date-time' &&
+      `at most ${Number(actual.maxLength).toLocaleString('en-US')} characters`,
     actual.type === 'integer' &&
       actual.minimum !== undefined &&
       `${Number(actual.minimum)} to ${Number(actual.maximum)}`,
     actual.maxItems !== undefined && `at most ${Number(actual.maxItems)}`,
-    actual.default !== undefined && `default \`${JSON.stringify(actual.default).replaceAll('"', '')}\``,
+    (actual.default ?? '') !== '' && `default \`${JSON.stringify(actual.default).replaceAll('"', '')}\``,
   ].filter((limit) => limit !== false);
   return [`${baseText(actual, schemas)}${nullable ? ' or null' : ''}`, ...limits].join(', ');
 }
@@ -49,7 +51,10 @@ function baseText(schema: Schema, schemas: Schemas): string {
   const values = schema.enum ?? schema['x-extensible-enum'];
   if (Array.isArray(values)) return values.map((value) => `\`${String(value)}\``).join(', ');
   const type = [schema.type ?? []].flat().find((one) => one !== 'null') ?? 'any';
-  if (type === 'array') return `list of ${schema.items ? baseText(nonNull(schema.items, schemas), schemas) : 'values'}`;
+  if (type === 'array') {
+    const item = schema.items ? baseText(nonNull(schema.items, schemas), schemas) : 'value';
+    return `list of ${/^\w+$/.test(item) ? `${item}s` : item}`;
+  }
   if (type === 'string' && String(schema.pattern).includes('[0-9]*)(')) return 'decimal string';
   return formats[String(schema.format)] ?? type;
 }
