@@ -140,6 +140,7 @@ const rawSql = [
   'server/accounts/password-links.ts',
   'server/accounts/sessions.ts',
   'server/accounts/sign-in-tables.ts',
+  'server/accounts/two-factor.ts',
   'server/connect/codes.ts', // the same: a code is looked up before its organization is known
   'server/export/', // pages of one snapshot, on one session whose $1 is the organization
   'server/import/', // set-based statements on one session, whose $1 is the organization; ANALYZE
@@ -190,6 +191,7 @@ const executes = [
   'server/database/statement.ts', // a message of PostgreSQL's protocol, on a connection
   'server/keys/usage-report.ts', // sums, which an entity manager cannot form
   'server/accounts/credentials.ts', // passwords and links end in the transaction that removes the member
+  'server/accounts/two-factor.ts', // the same
   'server/webhooks/activate.ts', // the turns of all proposals, in the transaction that switches the endpoint on
   'server/webhooks/deliveries.ts', // locks in the order of ids, before the entity manager changes the same rows
 ];

@@ -13,6 +13,8 @@ export const attemptLimits = {
   address: { most: 50, seconds: 15 * 60 },
   /** A network over its limit is slowed down. */
   slow: { most: 1, seconds: 5 },
+  /** Codes of two-factor authentication, over all networks: only somebody who has the password gets to try one. */
+  code: { most: 10, seconds: 15 * 60 },
   reset: { most: 10, seconds: 15 * 60 },
   /** Pages of password links that are opened from one network. */
   link: { most: 60, seconds: 15 * 60 },
@@ -45,6 +47,18 @@ export async function forgiveSignIn(pool: pg.Pool, attempt: Attempt): Promise<vo
   const text = 'update sign_in.attempts set count = greatest(count - 1, 0) where key = $1';
   if (attempt.device === undefined) await pool.query(text, [`address ${networkOf(attempt.ipAddress)}`]);
 }
+
+type CodeAttempt = { userId: string; device?: string | undefined };
+
+/** Seconds to wait; a browser that has signed in before is counted separately, so that others cannot lock it out. */
+export const admitCode = (pool: pg.Pool, attempt: CodeAttempt) => take(pool, 'code', codeKey(attempt));
+
+/** After a correct code. */
+export async function forgiveCode(pool: pg.Pool, attempt: CodeAttempt): Promise<void> {
+  await pool.query('delete from sign_in.attempts where key = $1', [`code ${codeKey(attempt)}`]);
+}
+
+const codeKey = ({ userId, device = 'unknown' }: CodeAttempt) => `${userId} ${device}`;
 
 /** Seconds to wait until another password link may be requested, or opened, from this network. */
 export const admitReset = (pool: pg.Pool, ipAddress: string) => take(pool, 'reset', networkOf(ipAddress));

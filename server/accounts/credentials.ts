@@ -34,6 +34,13 @@ export async function matchPassword(connection: Connection, email: string, passw
   return rows.filter((row) => right.has(row.password));
 }
 
+/** What is stored for these memberships, as long as they last. */
+export async function readPasswords(connection: Connection, memberIds: readonly string[]): Promise<Credential[]> {
+  const text = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
+    from ${credentials} and m.id = any($1) order by m.id`;
+  return (await connection.query<Credential>(text, [memberIds])).rows;
+}
+
 /** Sets what `hashPassword` made of a new password. */
 export async function storePassword(
   connection: Connection,

@@ -56,6 +56,37 @@ If you did not expect this, you can ignore it.
 `,
 });
 
+const twoFactorChanges = {
+  turnedOn: 'was turned on. Signing in with your password now also needs a code from your authenticator app',
+  turnedOff: 'was turned off. Signing in needs your password only',
+  reset: 'was reset by an admin or operator. Signing in needs your password only, until you turn it on again',
+  newCodes: 'has new recovery codes. The old ones no longer work',
+  recovered: 'was passed with a recovery code, which no longer works. If you lost your app, turn it off and on again',
+};
+export type TwoFactorChange = keyof typeof twoFactorChanges;
+
+export const twoFactorMail = (
+  to: string,
+  { change, organizations }: { change: TwoFactorChange; organizations: readonly string[] },
+): Mail => ({
+  to,
+  subject: 'Your two-factor authentication',
+  text: `Two-factor authentication for ${to} at ${organizations.join(', ')} ${twoFactorChanges[change]}.
+
+If it was not you, change your password and tell an admin of your organization.
+`,
+});
+
+export const twoFactorPolicyMail = (
+  to: string,
+  { organization, actor, isRequired }: { organization: string; actor: string; isRequired: boolean },
+): Mail => ({
+  to,
+  subject: `Two-factor authentication is ${isRequired ? 'required' : 'optional'} in ${organization}`,
+  text: `${actor} made two-factor authentication ${isRequired ? 'required' : 'optional'} for the members of ${organization}.
+`,
+});
+
 export const resetMail = (to: string, link: string): Mail => ({
   to,
   subject: 'Choose a new password',

@@ -13,6 +13,7 @@ import { publicId } from '../records/public-id.ts';
 import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { deleteSignIn } from './credentials.ts';
+import { endTwoFactor } from './two-factor.ts';
 
 export type NewMember = Pick<Member, 'email' | 'name' | 'role'>;
 
@@ -72,10 +73,27 @@ export async function changeRole(
   });
 }
 
-/** Ends the member's sessions, links and password in the same transaction. Keys that the member created stay. */
+/**
+ * Turns two-factor authentication off for a member who lost the app. It stays on in other organizations of the person, whose
+ * admins this one is not.
+ */
+export async function resetTwoFactor(em: ScopedEntityManager, actor: Actor | null, subject: Actor): Promise<Member> {
+  if (actor?.id === subject.id) throw ownTwoFactor();
+  return changeMember(em, actor, { subject, action: 'two_factor_reset' }, async (inner, member) => {
+    const isOn = await endTwoFactor(inner, member.id);
+    if (!isOn) throw new Problem('repeated', { sentence: `${member.name} has no two-factor authentication to reset.` });
+    recordEvent(inner, { action: 'two_factor_reset', memberId: actor?.id ?? null, subjectId: member.id });
+  });
+}
+
+const ownTwoFactor = () =>
+  new Problem('invalid', { sentence: 'Turn off your own two-factor authentication on the Account page.' });
+
+/** Ends the member's sessions, links, second factor and password in the same transaction. Keys that the member created stay. */
 export async function removeMember(em: ScopedEntityManager, actor: Actor | null, subject: Actor): Promise<Member> {
   return changeMember(em, actor, { subject, action: 'member_removed' }, async (inner, member) => {
     if (member.role === 'admin') await requireAnotherAdmin(inner, member);
+    await endTwoFactor(inner, member.id);
     await deleteSignIn(inner, member);
     recordEvent(inner, { action: 'member_removed', memberId: actor?.id ?? null, subjectId: member.id });
     member.removedAt = member.transactionStart ?? null;
@@ -85,7 +103,7 @@ export async function removeMember(em: ScopedEntityManager, actor: Actor | null,
 async function changeMember(
   em: ScopedEntityManager,
   actor: Actor | null,
-  { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' },
+  { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' | 'two_factor_reset' },
   change: (em: ScopedEntityManager, member: Member) => Promise<void>,
 ): Promise<Member> {
   const attempt = { action, memberId: actor?.id ?? null, detail: publicId('member', subject.id) };

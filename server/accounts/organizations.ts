@@ -74,6 +74,25 @@ export async function changeOrganization(
   );
 }
 
+/** By an admin, who would be the first to be kept out: `isReady` if that admin's own session satisfies it. */
+export async function requireTwoFactor(
+  em: ScopedEntityManager,
+  actor: Actor,
+  { isRequired, isReady }: { isRequired: boolean; isReady: boolean },
+): Promise<void> {
+  const attempt = { action: 'two_factor_policy_changed', memberId: actor.id } as const;
+  await auditingRejections(em, attempt, () =>
+    em.transactional(async (inner) => {
+      const organization = await requireAdmin(inner, actor, 'require two-factor authentication');
+      const sentence = 'Turn on two-factor authentication for your own account first, on the Account page.';
+      if (isRequired && !isReady) throw new Problem('invalid', { sentence });
+      if (organization.requiresTwoFactor === isRequired) return;
+      recordEvent(inner, { ...attempt, detail: isRequired ? 'required' : 'optional' });
+      organization.requiresTwoFactor = isRequired;
+    }),
+  );
+}
+
 function rename(
   em: ScopedEntityManager,
   organization: Organization,

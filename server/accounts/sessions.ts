@@ -11,13 +11,19 @@ const renewSeconds = 300;
 /** Where a sign-in comes from, for the list of sessions. */
 export type Device = { ipAddress: string; userAgent: string };
 /** A person in an organization, as a session may open it. */
-export type Membership = Pick<Member, 'organizationId'> & { memberId: string; organizationName: string };
+export type Membership = Pick<Member, 'organizationId'> & {
+  memberId: string;
+  organizationName: string;
+  hasTwoFactor: boolean;
+};
 export type OpenSession = {
   id: string;
   userId: string;
   /** The organization chosen last; null until one is chosen. */
   organizationId: string | null;
   memberships: Membership[];
+  /** The provider decides whether it asks for a second factor. */
+  isSingleSignOn: boolean;
   isRenewed: boolean;
 };
 
@@ -48,25 +54,33 @@ export async function startSession(
 
 const finding = `select s.id, s."userId", s."organizationId" as current, m.id as "memberId",
     m.organization_id as "organizationId", o.name as "organizationName",
+    exists (select from sign_in.two_factor_members t where t.member_id = m.id) as "hasTwoFactor",
+    s."memberIds" is null as "isSingleSignOn",
     s."expiresAt" < now() + interval '${sessionSeconds.idle - renewSeconds} seconds' as "isStale"
   from sign_in."session" s join sign_in."user" u on u.id = s."userId"
     left join members m on m.email_key = u.email and ${opens}
     left join organizations o on o.id = m.organization_id
   where s.token = $1 and ${isLive} order by m.created_at, m.id`;
 
-type Found = Membership & { id: string; userId: string; current: string | null; isStale: boolean };
+type Found = Membership &
+  Pick<OpenSession, 'id' | 'userId' | 'isSingleSignOn'> & { current: string | null; isStale: boolean };
 
 /** The session of this token; undefined if it has ended. Renews it if its last renewal is five minutes ago. */
 export async function readSession(pool: pg.Pool, token: string): Promise<OpenSession | undefined> {
   const { rows } = await pool.query<Found>(finding, [sealed(token)]);
   const [first] = rows;
   if (!first) return undefined;
-  const { id, userId, current, isStale } = first;
+  const { id, userId, current, isSingleSignOn, isStale } = first;
   if (isStale) await renew(pool, id);
   const memberships = rows
     .filter(({ memberId }) => memberId !== null)
-    .map(({ memberId, organizationId, organizationName }) => ({ memberId, organizationId, organizationName }));
-  return { id, userId, organizationId: current, memberships, isRenewed: isStale };
+    .map(({ memberId, organizationId, organizationName, hasTwoFactor }) => ({
+      memberId,
+      organizationId,
+      organizationName,
+      hasTwoFactor,
+    }));
+  return { id, userId, organizationId: current, memberships, isSingleSignOn, isRenewed: isStale };
 }
 
 async function renew(pool: pg.Pool, id: string): Promise<void> {

@@ -4,6 +4,7 @@ import { forOrganization } from '../database/tenant.ts';
 import type { AuditAction } from '../entities/audit-event.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { admitSignIn, admitToLog, forgiveSignIn } from './attempts.ts';
+import type { Credential } from './credentials.ts';
 import { membersWithEmail, noteSignIn } from './member-lookup.ts';
 import type { KnownMember } from './member-lookup.ts';
 import type { Device } from './sessions.ts';
@@ -11,10 +12,11 @@ import type { Admitted, SignIns } from './sign-in.ts';
 
 type Attempt = { email: string; password: string; device: Device; knownDevice: string | undefined };
 export type SignInResult =
-  | { outcome: 'accepted'; cookies: string[] }
+  | { outcome: 'accepted'; credentials: Credential[] }
   | { outcome: 'rejected' }
   | { outcome: 'too_many'; waitSeconds: number };
 
+/** The first step of a sign-in: the password. */
 export async function attemptSignIn(
   { database, signIns }: { database: Database; signIns: SignIns },
   { email, password, device, knownDevice }: Attempt,
@@ -23,15 +25,14 @@ export async function attemptSignIn(
   const attempt = { email, ipAddress: device.ipAddress, device: knownDevice };
   const waitSeconds = await admitSignIn(pool, attempt);
   if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
-  const right = await signIns.check(email, password);
-  const [first] = right;
-  if (!first) {
-    await logFailure(database, email, device.ipAddress);
+  const credentials = await signIns.check(email, password);
+  if (credentials.length === 0) {
+    const members = await membersWithEmail(pool, email);
+    await logFailure(database, members, { ipAddress: device.ipAddress });
     return { outcome: 'rejected' };
   }
   await forgiveSignIn(pool, attempt);
-  const admitted = { userId: first.userId, memberIds: right.map(({ memberId }) => memberId) };
-  return { outcome: 'accepted', ...(await admit({ database, signIns }, { email, admitted, device })) };
+  return { outcome: 'accepted', credentials };
 }
 
 /** Starts the session of someone who has proven who they are. */
@@ -62,10 +63,14 @@ export async function logOwn(
 }
 
 /** An unknown email address has no organization, so only the request log records it. */
-async function logFailure(database: Database, email: string, ipAddress: string): Promise<void> {
-  for (const { id, organizationId } of await membersWithEmail(database.signIns, email)) {
+export async function logFailure(
+  database: Database,
+  members: readonly Pick<KnownMember, 'id' | 'organizationId'>[],
+  facts: { ipAddress: string; reason?: 'code' },
+): Promise<void> {
+  for (const { id, organizationId } of members) {
     if (!(await admitToLog(database.signIns, id))) continue;
-    const entry = { kind: 'sign_in', action: 'sign_in_failed', memberId: null, subjectId: id, ipAddress } as const;
+    const entry = { kind: 'sign_in', action: 'sign_in_failed', memberId: null, subjectId: id, ...facts } as const;
     await writeEvent(forOrganization(database, organizationId).em(), entry);
   }
 }

@@ -19,6 +19,10 @@ export type Visitor = {
   em: ScopedEntityManager;
   /** What CSRF tokens are bound to; it is not the session's token. */
   sessionId: string;
+  userId: string;
+  isSingleSignOn: boolean;
+  /** Whether two-factor authentication is on for this member. */
+  hasTwoFactor: boolean;
   /** Every membership that the session opens. */
   memberships: Membership[];
 };
@@ -59,9 +63,13 @@ export function createSignIns({ database, secret, secure }: Parts): SignIns {
     const em = forOrganization(database, membership.organizationId).em();
     const member = await em.findOneOrFail(Member, { id: membership.memberId });
     const organization = await em.findOneOrFail(Organization, { id: membership.organizationId });
-    const { id: sessionId, memberships } = session;
+    const { id: sessionId, userId, memberships, isSingleSignOn } = session;
+    const { hasTwoFactor } = membership;
     const cookies = session.isRenewed ? [cookie.set(token, sessionSeconds.idle)] : [];
-    return { visitor: { member, organization, em, sessionId, memberships }, cookies };
+    return {
+      visitor: { member, organization, em, sessionId, userId, memberships, isSingleSignOn, hasTwoFactor },
+      cookies,
+    };
   }
 
   async function signOut(header: string | undefined): Promise<{ cookies: string[] }> {

@@ -1,10 +1,11 @@
 import { text as textOf } from 'node:stream/consumers';
 import { Argument, Option } from '@commander-js/extra-typings';
-import { createMailer, invitation, mailOptions } from '../accounts/mail.ts';
+import { invitation } from '../accounts/mail.ts';
 import { addMember, changeRole, listMembers, removeMember } from '../accounts/members.ts';
 import { passwordProblem } from '../accounts/passwords.ts';
 import { readSignInReady } from '../accounts/credentials.ts';
 import { membersWithEmail } from '../accounts/member-lookup.ts';
+import { readApps } from '../accounts/two-factor.ts';
 import { issueLink, linkHours, pathOfLink, setPassword } from '../accounts/password-links.ts';
 import { readConfig, UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
@@ -17,7 +18,9 @@ import { publicId } from '../records/public-id.ts';
 import { organizationCommand } from './acting.ts';
 import { jsonOption, organizationBySlug, print, printList, printTable, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
-import { say, sayJson, warn } from './terminal.ts';
+import { sendMail } from './mail.ts';
+import { say, sayJson } from './terminal.ts';
+import { resetTwoFactorOf } from './two-factor.ts';
 
 const passwordOption = () => new Option('--password-stdin', 'read the password from the first line of standard input');
 
@@ -53,6 +56,12 @@ PUBLIC_URL, or with http://localhost and PORT.`,
     .addOption(jsonOption())
     .action(changeRoleOf);
   command
+    .command('reset-two-factor')
+    .summary('turn off two-factor authentication for a member who lost the app')
+    .argument('<EMAIL>', 'the member')
+    .addOption(jsonOption())
+    .action(resetTwoFactorOf);
+  command
     .command('remove')
     .summary('remove a member')
     .argument('<EMAIL>', 'the member')
@@ -67,19 +76,20 @@ const list = ({ organization: slug, json }: Json & { organization: string }) =>
   withDatabase(async (database) => {
     const organization = await organizationBySlug(database, slug);
     const members = await listMembers(forOrganization(database, organization.id).em());
-    const ready = await readSignInReady(
-      database.signIns,
-      members.map(({ id }) => id),
-    );
+    const ids = members.map(({ id }) => id);
+    const ready = await readSignInReady(database.signIns, ids);
+    const apps = await readApps(database.signIns, ids);
     const rows = members.map((member) => ({
       ...present(member),
       canSignIn: ready.has(member.id),
+      twoFactor: apps.some(({ memberId }) => memberId === member.id),
       lastSignedInAt: member.lastSignedInAt,
     }));
     if (json) return sayJson(rows);
     printTable(
-      rows.map(({ canSignIn, lastSignedInAt, ...row }) => ({
+      rows.map(({ canSignIn, twoFactor, lastSignedInAt, ...row }) => ({
         ...row,
+        twoFactor: twoFactor ? 'on' : 'off',
         lastSignedInAt: lastSignedInAt ?? (canSignIn ? 'never' : 'invited'),
       })),
     );
@@ -178,13 +188,6 @@ async function sendInvitation(
   { email }: Member,
   { organization, link }: { organization: string; link: string },
 ): Promise<void> {
-  const options = mailOptions(readConfig());
-  if (!options) return;
   const facts = { organization, inviter: 'The operator of this service', link, hours: linkHours };
-  await createMailer(options)
-    .send(invitation(email, facts))
-    .then(
-      () => warn(`The link was also sent to ${email}.`),
-      (error: unknown) => warn(`The link could not be sent to ${email}: ${String(error)}`),
-    );
+  await sendMail(invitation(email, facts), { sent: 'The link was also sent', unsent: 'The link could not be sent' });
 }

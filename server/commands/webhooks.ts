@@ -10,7 +10,7 @@ import { createDestinations } from '../webhooks/addresses.ts';
 import * as endpoints from '../webhooks/endpoints.ts';
 import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
-import { createSeal } from '../webhooks/seal.ts';
+import { createSeal } from '../text/seal.ts';
 import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
 import { jsonOption, printList, text, withDatabase } from './command.ts';
 import { say } from './terminal.ts';
@@ -156,7 +156,10 @@ function time(value: string): string {
 
 async function partsOf({ pool }: Opened): Promise<EndpointParts> {
   const { AUTH_SECRET, WEBHOOK_ALLOW } = readConfig();
-  return { seal: createSeal(AUTH_SECRET ?? (await readSecret(pool))), destinations: createDestinations(WEBHOOK_ALLOW) };
+  return {
+    seal: createSeal(AUTH_SECRET ?? (await readSecret(pool)), 'webhook secrets'),
+    destinations: createDestinations(WEBHOOK_ALLOW),
+  };
 }
 
 const present = ({ id, name, url, events, activeSince, offReason, createdAt }: WebhookEndpoint) => ({

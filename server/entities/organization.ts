@@ -29,6 +29,8 @@ export const Organization = defineEntity({
     slug: p.text(),
     currency: p.text(),
     plan: p.text().$type<Plan>(),
+    /** Members who sign in with a password set two-factor authentication up before they see anything else. */
+    requiresTwoFactor: p.boolean().default(false),
     createdAt: createdAt(),
   },
 });

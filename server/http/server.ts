@@ -141,6 +141,7 @@ export async function serve({
       webhooks,
       mail: options.mail,
       singleSignOn: options.singleSignOn,
+      now: options.now,
       limiter: limiter ?? memoryRateLimiter(clock),
       handshakes: memoryRateLimiter(clock),
       shares: createShares(),

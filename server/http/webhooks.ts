@@ -19,7 +19,7 @@ import { createRender } from '../webhooks/render.ts';
 import type { ReadRecords } from '../webhooks/render.ts';
 import { runLimits, runWebhooks } from '../webhooks/run.ts';
 import type { RunLimits, Webhooks } from '../webhooks/run.ts';
-import { createSeal } from '../webhooks/seal.ts';
+import { createSeal } from '../text/seal.ts';
 import { createSender, sendLimits } from '../webhooks/send.ts';
 import type { SendLimits } from '../webhooks/send.ts';
 import { createSwitchOff } from '../webhooks/switch-off.ts';
@@ -48,7 +48,7 @@ type Parts = {
 export function startWebhooks(parts: Parts): Webhooks & EndpointParts {
   const { database, secret, mail, baseUrl, options = {}, onAttempt, onError } = parts;
   const destinations = createDestinations(options.allow ?? [], options.resolve);
-  const seal = createSeal(secret);
+  const seal = createSeal(secret, 'webhook secrets');
   const switchOff = createSwitchOff({ database, mailer: mail && createMailer(mail), baseUrl, onError });
   const delivery = {
     seal,

@@ -8,7 +8,7 @@ import type { Leased, Renewed } from './leases.ts';
 import type { Render } from './render.ts';
 import { endpointPause, failingDays, pauseAfter, retryDays } from './retry.ts';
 import { publicId } from '../records/public-id.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from '../text/seal.ts';
 import type { Outcome, Sender } from './send.ts';
 import { signaturesOf } from './sign.ts';
 

@@ -15,7 +15,7 @@ import type { Actor } from '../records/require-admin.ts';
 import { watch } from './activate.ts';
 import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from '../text/seal.ts';
 import { newSecret } from './sign.ts';
 import { lockDeliveries } from './deliveries.ts';
 

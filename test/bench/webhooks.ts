@@ -19,14 +19,14 @@ import { importFile } from '../../server/import/import-file.ts';
 import { issueKey } from '../../server/keys/issue.ts';
 import { createDestinations } from '../../server/webhooks/addresses.ts';
 import { createEndpoint } from '../../server/webhooks/endpoints.ts';
-import { createSeal } from '../../server/webhooks/seal.ts';
+import { createSeal } from '../../server/text/seal.ts';
 import { throwawayDatabase } from '../database.ts';
 import { withFile } from '../import/importing.ts';
 
 const imported = Number(process.argv[2] ?? 10_000);
 const authSecret = 'a secret of the measurement, which is long enough';
 const allow = ['127.0.0.0/8'];
-const parts = { seal: createSeal(authSecret), destinations: createDestinations(allow) };
+const parts = { seal: createSeal(authSecret, 'webhook secrets'), destinations: createDestinations(allow) };
 
 const receivedAt = new Map<string, number>();
 let requests = 0;

@@ -58,6 +58,9 @@ export async function stateOf({ database }: World, organizationId: string): Prom
           join members m on m.email_key = u.email where m.organization_id = $1) as sessions,
        (select count(*) from sign_in."verification" v join sign_in."user" u on u.id::text = v.value
           join members m on m.email_key = u.email where m.organization_id = $1) as links,
+       (select json_agg(f order by f.id) from sign_in.two_factor f join sign_in.two_factor_members t on t.two_factor_id = f.id
+          join members m on m.id = t.member_id where m.organization_id = $1) as two_factor,
+       (select requires_two_factor from organizations where id = $1) as policy,
        (select count(*) from sign_in.codes where organization_id = $1) as codes,
        (select json_agg(u order by u.id) from uploads u where organization_id = $1) as uploads,
        (select json_agg(e order by e.id) from webhook_endpoints e where organization_id = $1) as endpoints,

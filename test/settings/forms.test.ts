@@ -64,6 +64,8 @@ describe('every form', async () => {
       '/members',
       '/members/:id/remove',
       '/account/password',
+      '/account/two-factor',
+      '/members/:id/two-factor',
       '/connect',
       '/imports',
       '/imports/:id/start',
@@ -106,7 +108,7 @@ describe('every form', async () => {
     });
   }
 
-  const withoutSession = ['/sign-in', '/sign-out', '/password', '/forgot-password'];
+  const withoutSession = ['/sign-in', '/sign-in/code', '/sign-out', '/password', '/forgot-password'];
   const behindSession = paths.filter((path) => !withoutSession.includes(path));
 
   for (const path of behindSession) {

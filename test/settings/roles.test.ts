@@ -20,7 +20,16 @@ beforeAll(async () => {
 beforeEach(() => world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`));
 
 /** Pages for people without a session. */
-const open = ['/', '/sign-in', '/password', '/forgot-password', '/oidc', '/oidc/callback', '/assets/:file'];
+const open = [
+  '/',
+  '/sign-in',
+  '/sign-in/code',
+  '/password',
+  '/forgot-password',
+  '/oidc',
+  '/oidc/callback',
+  '/assets/:file',
+];
 
 type Form = { action: string; fields: Record<string, string>; needed: string[] };
 
@@ -98,7 +107,7 @@ describe('every page', () => {
     for (const path of pages) expect((await visit(world.url).get(ours.fill(path), held)).status).toBe(303);
     const before = await stateOf(world, ours.tenant.organization.id);
     for (const path of await pathsOf('post')) {
-      if (['/sign-in', '/password', '/forgot-password'].includes(path)) continue;
+      if (['/sign-in', '/sign-in/code', '/password', '/forgot-password'].includes(path)) continue;
       const headers = { ...held, 'sec-fetch-site': 'same-origin' };
       const sent = await visit(world.url).post(ours.fill(path), { csrfToken, name: 'X', kind: 'customers' }, headers);
       expect([path, sent.status]).toEqual([path, 303]);
@@ -112,7 +121,7 @@ describe('every page', () => {
     expect(forms.map(({ action }) => action)).toContain('/settings/account/password');
     for (const { action, fields } of forms)
       expect([action, (await visiting.post(action, fields)).status === 403]).toEqual([action, false]);
-    const refused = pages.filter((path) => /:id\/(?:rename|replace|revoke|role|remove|erase)$/.test(path));
+    const refused = pages.filter((path) => /:id\/(?:rename|replace|revoke|role|remove|erase|two-factor)$/.test(path));
     expect(refused.length).toBeGreaterThan(5);
     for (const path of refused) expect([path, (await visiting.get(ours.fill(path))).status]).toEqual([path, 403]);
   });

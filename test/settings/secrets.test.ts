@@ -1,7 +1,7 @@
 /** AUTH_SECRET: processes with different ones are told, and a list changes it while people and programs go on. */
 import { expect, test } from 'vitest';
 import { serve } from '../../server/http/server.ts';
-import { createSeal } from '../../server/webhooks/seal.ts';
+import { createSeal } from '../../server/text/seal.ts';
 import { useWorld } from '../world.ts';
 import { givePassword, signIn, visit } from './visiting.ts';
 
@@ -41,8 +41,10 @@ test('another secret is named at the start, and of a list the first signs and ea
 });
 
 test('what an older secret of the list has sealed can be opened', () => {
-  const sealed = createSeal(old ?? '').seal('whsec', 'owner');
-  expect(createSeal(`${fresh},${old}`).open(sealed, 'owner')).toBe('whsec');
-  expect(createSeal(fresh ?? '').open(sealed, 'owner')).toBeUndefined();
-  expect(createSeal(fresh ?? '').open(createSeal(`${fresh},${old}`).seal('whsec', 'owner'), 'owner')).toBe('whsec');
+  const sealWith = (secret = '') => createSeal(secret, 'webhook secrets');
+  const sealed = sealWith(old).seal('whsec', 'owner');
+  expect(sealWith(`${fresh},${old}`).open(sealed, 'owner')).toBe('whsec');
+  expect(sealWith(fresh).open(sealed, 'owner')).toBeUndefined();
+  expect(sealWith(fresh).open(sealWith(`${fresh},${old}`).seal('whsec', 'owner'), 'owner')).toBe('whsec');
+  expect(createSeal(old ?? '', 'two-factor secrets').open(sealed, 'owner')).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
 import { startHostileProvider } from './hostile-provider.ts';
 import { startOpenIdProvider } from './providers.ts';
-import { auditLog, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { auditLog, signIn, someone, turnOnTwoFactor, unknownEmail, visit } from './visiting.ts';
 import type { Reply, Visit } from './visiting.ts';
 
 const home = '/settings/overview';
@@ -96,6 +96,21 @@ describe('with a provider', () => {
     expect((await later.get(home)).text).toContain(other.member.email);
     provider.people.set('mover', { email: unknownEmail(), verified: true });
     expect((await signInAs(visit(world.url), 'mover')).location).toBe(refusedAt);
+  });
+
+  test('asks for no code of this service, and says why', async () => {
+    const tenant = await world.organization();
+    const member = await someone(world, tenant);
+    await turnOnTwoFactor(await signIn(world, member), Date.now());
+    provider.people.set('protected', { email: member.email, verified: true });
+    const visiting = visit(world.url);
+    expect((await signInAs(visiting, 'protected')).location).toBe(home);
+    expect((await visiting.get('/settings/account')).text).toContain('your provider decides whether it asks');
+    const { member: without } = await invited(world);
+    provider.people.set('without', { email: without.email, verified: true });
+    const other = visit(world.url);
+    await signInAs(other, 'without');
+    expect((await other.get('/settings/account/two-factor')).text).toContain('You have no password here');
   });
 
   test('opens every organization of the address', async () => {

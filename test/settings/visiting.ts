@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { TOTP } from 'otpauth';
 import { addMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
@@ -175,4 +176,21 @@ export async function keyNames(world: World, { organization }: Tenant): Promise<
     [organization.id],
   );
   return rows.map(({ name }) => name);
+}
+
+/** What an authenticator app shows for this key. */
+export const codeAt = (secret: string, nowMs: number): string => new TOTP({ secret }).generate({ timestamp: nowMs });
+
+export type TwoFactorSetUp = { secret: string; codes: string[] };
+
+/** Turns two-factor authentication on, as a person does: the key from the page goes into an app, whose code goes back. */
+export async function turnOnTwoFactor(visiting: Visit, nowMs: number): Promise<TwoFactorSetUp> {
+  const path = '/settings/account/two-factor';
+  const { text } = await visiting.get(path);
+  const secret = (/<code translate="no">([A-Z2-7 ]+)<\/code>/.exec(text)?.[1] ?? '').replaceAll(' ', '');
+  const [, offer = ''] = /name="offer" value="([^"]+)"/.exec(text) ?? [];
+  const [, csrfToken = ''] = /name="csrfToken" value="([^"]+)"/.exec(text) ?? [];
+  const on = await visiting.post(path, { csrfToken, offer, current: password, code: codeAt(secret, nowMs) });
+  if (on.status !== 201) throw new Error(`Two-factor authentication is not on: ${on.status} ${on.text}`);
+  return { secret, codes: on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)?.slice(0, 10) ?? [] };
 }

@@ -4,7 +4,7 @@ import { inTransaction } from '../../server/database/transaction.ts';
 import { createDestinations } from '../../server/webhooks/addresses.ts';
 import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../server/webhooks/endpoints.ts';
-import { createSeal } from '../../server/webhooks/seal.ts';
+import { createSeal } from '../../server/text/seal.ts';
 import { events } from '../../contract/events.ts';
 import type { Tenant, World } from '../world.ts';
 import type { Receiver } from './receiver.ts';
@@ -14,7 +14,7 @@ export const allow = ['127.0.0.0/8'];
 /** Looks and retries without long pauses: what is tested is what happens, not when. */
 export const webhookWorld = { ownDatabase: true, authSecret, webhooks: { allow, limits: { lookMs: 200, tickMs: 50 } } };
 
-export const parts = { seal: createSeal(authSecret), destinations: createDestinations(allow) };
+export const parts = { seal: createSeal(authSecret, 'webhook secrets'), destinations: createDestinations(allow) };
 const allEvents = Object.keys(events).filter((type) => type !== 'endpoint.test');
 
 export async function endpointTo(

@@ -46,4 +46,8 @@ export const migrations = [
     name: '20261127-webhook-first-stored',
     load: async () => (await import('./20261127-webhook-first-stored.ts')).WebhookFirstStoredMigration,
   },
+  {
+    name: '20261128-two-factor',
+    load: async () => (await import('./20261128-two-factor.ts')).TwoFactorMigration,
+  },
 ] as const;

@@ -2,7 +2,9 @@
 import type { KnownDevices } from '../../accounts/known-devices.ts';
 import type { Mailer } from '../../accounts/mail.ts';
 import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
+import type { SecondStep } from '../../accounts/second-step.ts';
 import type { SignIns } from '../../accounts/sign-in.ts';
+import type { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Database } from '../../database/orm.ts';
 import type { Uploads } from '../../uploads/uploads.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
@@ -26,6 +28,8 @@ export type SettingsParts = AdmissionParts & {
 
 export type SettingsServices = SettingsParts & {
   signIns: SignIns;
+  twoFactor: TwoFactor;
+  secondStep: SecondStep;
   csrf: CsrfTokens;
   devices: KnownDevices;
   /** Undefined if no mail server is configured. */

@@ -21,6 +21,7 @@ type TextField = {
   value?: string | undefined;
   most: number;
   autocomplete?: string;
+  inputmode?: 'text' | 'numeric';
   autofocus?: boolean;
   isOptional?: boolean;
   hint?: string;
@@ -29,7 +30,7 @@ type TextField = {
 };
 
 export function textField({ id, label, type = 'text', value, most, autocomplete = 'off', ...rest }: TextField): Html {
-  const { autofocus = false, isOptional = false, hint, problem } = rest;
+  const { autofocus = false, isOptional = false, inputmode, hint, problem } = rest;
   return html`<div class="field">
     <label for="${id}">${label}</label>
     <input
@@ -39,6 +40,7 @@ export function textField({ id, label, type = 'text', value, most, autocomplete 
       maxlength="${most}"
       ${!isOptional && html` required`}
       autocomplete="${autocomplete}"
+      ${inputmode && html` inputmode="${inputmode}"`}
       ${type === 'email' && html` autocapitalize="none" spellcheck="false"`}
       value="${value}"
       ${(autofocus || problem !== undefined) && html` autofocus`}

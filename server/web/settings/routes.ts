@@ -3,10 +3,13 @@ import express, { Router } from 'express';
 import { knownDevices } from '../../accounts/known-devices.ts';
 import { createMailer } from '../../accounts/mail.ts';
 import type { MailOptions } from '../../accounts/mail.ts';
+import { createSecondStep } from '../../accounts/second-step.ts';
 import { createSignIns } from '../../accounts/sign-in.ts';
 import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
+import { createTwoFactor } from '../../accounts/two-factor.ts';
 import { accountRoutes } from './account/account-routes.ts';
+import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-routes.ts';
 import { serveAsset } from './assets.ts';
 import { connectRoutes } from './connect/connect-routes.ts';
@@ -18,6 +21,7 @@ import { importRoutes, readColumnsForm } from './import/import-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { createSessionGuard, homePath } from './session-guard.ts';
+import { codeRoutes } from './sign-in/code-routes.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import { singleSignOnRoutes } from './sign-in/single-sign-on-routes.ts';
 import { overviewRoutes } from './overview/overview-routes.ts';
@@ -31,6 +35,8 @@ export type SettingsOptions = {
   /** A mail server, as `smtp://…`, and who its mail is from. */
   mail?: MailOptions | undefined;
   singleSignOn?: Provider | undefined;
+  /** The time in milliseconds, for the codes of authenticator apps. */
+  now?: (() => number) | undefined;
 };
 
 type RouterParts = SettingsOptions &
@@ -43,10 +49,14 @@ type RouterParts = SettingsOptions &
 
 const oneYear = 365 * 86_400;
 
-export function settingsRouter({ mail, singleSignOn: provider, ...parts }: RouterParts): Router {
+export function settingsRouter({ mail, singleSignOn: provider, now = Date.now, ...parts }: RouterParts): Router {
+  const signIns = createSignIns(parts);
+  const twoFactor = createTwoFactor({ ...parts, now });
   const services: SettingsServices = {
     ...parts,
-    signIns: createSignIns(parts),
+    signIns,
+    twoFactor,
+    secondStep: createSecondStep({ ...parts, signIns, twoFactor, now }),
     csrf: csrfTokens(parts.secret),
     devices: knownDevices(parts),
     mailer: mail && createMailer(mail),
@@ -65,6 +75,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
   router.get('/', (_, response) => response.redirect(303, homePath));
   signInRoutes(router, context);
+  codeRoutes(router, context);
   if (services.singleSignOn) singleSignOnRoutes(router, context, services.singleSignOn);
   keyRoutes(router, context);
   connectRoutes(router, context);
@@ -77,6 +88,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   memberRoutes(router, context);
   activityRoutes(router, context);
   accountRoutes(router, context);
+  twoFactorRoutes(router, context);
   router.use(() => {
     throw pageNotFound();
   });

@@ -63,7 +63,9 @@ export function createSessionGuard(context: SettingsServices): SessionGuard {
     visitorOf,
     page: (work) => async (request, response) => {
       const visit = await visitOf(request, response);
-      await (visit ? work(visit) : sendToSignIn(request, response));
+      if (!visit) return sendToSignIn(request, response);
+      if (isKeptOut(visit)) return sendToSetUp(visit);
+      await work(visit);
     },
     change: (action, work) => async (request, response) => {
       const visit = await visitOf(request, response);
@@ -72,6 +74,7 @@ export function createSessionGuard(context: SettingsServices): SessionGuard {
       if (!visit && !isOurs) throw forged();
       if (!visit) return sendToSignIn(request, response);
       const change = await changeOf(visit, action, isOurs);
+      if (isKeptOut(change)) return sendToSetUp(change);
       if (transfers.includes(action)) return work(change);
       return turns.run(visit.signed.organization.id, visit.signed.member.id, () => work(change));
     },
@@ -80,6 +83,19 @@ export function createSessionGuard(context: SettingsServices): SessionGuard {
       await work(request, response);
     },
   };
+}
+
+/** Whether the organization requires two-factor authentication that this member has not turned on. */
+export const needsTwoFactor = ({ organization, hasTwoFactor, isSingleSignOn }: Visitor): boolean =>
+  organization.requiresTwoFactor && !hasTwoFactor && !isSingleSignOn;
+
+/** Until it is turned on, the member's own account is all that the organization shows. */
+const isKeptOut = ({ visitor, request }: Visit): boolean =>
+  needsTwoFactor(visitor) && !request.path.startsWith('/account');
+
+function sendToSetUp({ request, response }: Visit): void {
+  const next = request.method === 'GET' ? `?${new URLSearchParams({ next: request.originalUrl }).toString()}` : '';
+  response.redirect(303, `/settings/account/two-factor${next}`);
 }
 
 function visitBy(visitor: Visitor, parts: Pick<Visit, 'request' | 'response' | 'context'>): Visit {

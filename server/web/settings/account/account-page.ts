@@ -7,9 +7,12 @@ import { notice } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { timeAgo } from '../time.ts';
+import { twoFactorSection } from './two-factor-page.ts';
 
 export type AccountView = {
   signed: Signed;
+  /** What protects the account beside the password. */
+  twoFactor: Parameters<typeof twoFactorSection>[0];
   sessions: Session[];
   currentId: string;
   csrfToken: () => string;
@@ -42,7 +45,7 @@ export function accountPage(view: AccountView): Page {
         <button type="submit">Change password</button>
       </form>
     </section>
-    ${sessionSection(view)}`;
+    ${twoFactorSection(view.twoFactor)} ${sessionSection(view)}`;
   return { title: 'Account', main, signed, current: '/settings/account' };
 }
 

@@ -18,6 +18,9 @@ const path = '/settings/account';
 
 const done = {
   password: 'Your password is changed, and your other sessions have ended.',
+  off: 'Two-factor authentication is off.',
+  recovered:
+    'You signed in with a recovery code, which no longer works. If you lost your app, turn two-factor authentication off and on again.',
   session: 'The session has ended.',
   sessions: 'Your other sessions have ended.',
 };
@@ -34,7 +37,10 @@ export function accountRoutes(router: Router, { guard }: SettingsContext): void 
 async function show(visit: Visit, view: Partial<AccountView>, status = 200): Promise<void> {
   const { visitor, response, signed, csrfToken, context } = visit;
   const sessions = await readSessions(context.database.signIns, visitor.member.id);
-  const page = { signed, sessions, currentId: visitor.sessionId, csrfToken, ...view };
+  const { isSingleSignOn, organization } = visitor;
+  const [app] = await context.twoFactor.read([visitor.member.id]);
+  const twoFactor = { app, isSingleSignOn, isRequired: organization.requiresTwoFactor };
+  const page = { signed, twoFactor, sessions, currentId: visitor.sessionId, csrfToken, ...view };
   sendPage(response, accountPage(page), status);
 }
 

@@ -65,7 +65,8 @@ function sentence(event: AuditEvent, names: MemberNames): Html {
     return html`${who} was not allowed to ${auditActions[action]}${detail && html` <q>${detail}</q>`}:
     ${reasons[reason ?? ''] ?? 'not possible'}`;
   if (action === 'sign_in_failed')
-    return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from ${ipAddress}`;
+    return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from
+      ${ipAddress}${reason === 'code' && ': the password was right, the code was not'}`;
   if (action === 'signed_in') return html`${who} signed in from ${ipAddress}`;
   return html`${who} ${done[action](event, names)}`;
 }
@@ -116,6 +117,12 @@ const done: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, Told> =
   password_link_issued: aboutMember('issued a password link for', 'requested a password link'),
   password_changed: aboutMember('changed the password of', 'changed their password'),
   sessions_ended: aboutMember('ended sessions of', 'ended other sessions'),
+  two_factor_turned_on: () => html`turned on two-factor authentication`,
+  two_factor_turned_off: () => html`turned off two-factor authentication`,
+  two_factor_reset: ({ subjectId }, names) => html`reset the two-factor authentication of ${names.nameOf(subjectId)}`,
+  two_factor_policy_changed: ({ detail }) => html`made two-factor authentication ${detail}`,
+  recovery_codes_made: () => html`made new recovery codes`,
+  recovery_code_used: () => html`signed in with a recovery code`,
   plan_changed: ({ detail, previous }) => html`changed the plan from ${previous} to ${detail}`,
   currency_changed: ({ detail, previous }) => html`changed the currency from ${previous} to ${detail}`,
   organization_renamed: ({ detail, previous }) =>

@@ -3,7 +3,6 @@ import type { Member, Role } from '../../../entities/organization.ts';
 import { nameLength } from '../../../entities/name.ts';
 import { fieldOf } from '../../../problems/problem.ts';
 import type { SettingsProblem } from '../../../problems/problem.ts';
-import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { hiddenToken, selectField, textField } from '../fields.ts';
@@ -11,12 +10,16 @@ import { notice } from '../page.ts';
 import type { Page, Signed } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { timeAgo } from '../time.ts';
+import { cancel, pathOf } from './member-path.ts';
+import { policySection } from './two-factor-pages.ts';
 
 export type MembersView = {
   signed: Signed;
   members: Member[];
   /** Addresses of members who have a password or another way to sign in. */
   ready: ReadonlySet<string>;
+  /** Ids of members who have turned on two-factor authentication. */
+  protectedIds: ReadonlySet<string>;
   csrfToken: () => string;
   done?: string | undefined;
   failure?: string | undefined;
@@ -28,8 +31,6 @@ export type MembersView = {
   details?: { name: string; currency: string; problem: SettingsProblem };
 };
 
-const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
-
 export function membersPage(view: MembersView): Page {
   const { signed, members, done, failure, issued } = view;
   const isAdmin = signed.member.role === 'admin';
@@ -39,13 +40,15 @@ export function membersPage(view: MembersView): Page {
     ${!issued && (isAdmin ? inviteSection(view) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
     <section aria-labelledby="members">
       <h2 id="members">Members <span class="count">${members.length}</span></h2>
-      ${recordTable({ label: 'Members', heads: ['Name', 'Email', 'Role', 'Last sign-in'], rows: members.map((member) => memberRow(member, view)), empty: 'There are no members.' })}
+      ${recordTable({ label: 'Members', heads: ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'], rows: members.map((member) => memberRow(member, view)), empty: 'There are no members.' })}
     </section>
-    ${!issued && isAdmin && organizationSection(view)}`;
+    ${!issued && isAdmin && html`${policySection(view)} ${organizationSection(view)}`}`;
   return { title: issued ? 'Password link' : 'Members', main, signed, current: '/settings/members' };
 }
 
-function memberRow(member: Member, { signed, ready, csrfToken }: MembersView) {
+function memberRow(member: Member, { signed, ready, protectedIds, csrfToken }: MembersView) {
+  const isAdmin = signed.member.role === 'admin';
+  const hasTwoFactor = protectedIds.has(member.id);
   const isYou = member.id === signed.member.id;
   const pending = !ready.has(member.id);
   return {
@@ -53,15 +56,18 @@ function memberRow(member: Member, { signed, ready, csrfToken }: MembersView) {
     cells: [
       member.email,
       member.role === 'admin' ? 'Admin' : 'Member',
+      ...(isAdmin ? [hasTwoFactor ? html`<span class="badge on">On</span>` : 'Off'] : []),
       member.lastSignedInAt
         ? timeAgo(member.lastSignedInAt)
         : html`${pending ? html`<span class="badge warm">Invited</span>` : 'Never'}`,
     ],
-    actions: signed.member.role === 'admin' ? actions(member, { isYou, token: csrfToken() }) : undefined,
+    actions: isAdmin ? actions(member, { isYou, hasTwoFactor, token: csrfToken() }) : undefined,
   };
 }
 
-function actions(member: Member, { isYou, token }: { isYou: boolean; token: string }): Html {
+type Actions = { isYou: boolean; hasTwoFactor: boolean; token: string };
+
+function actions(member: Member, { isYou, hasTwoFactor, token }: Actions): Html {
   const whose = html`<span class="unseen"> ${member.name}</span>`;
   return html`<a href="${pathOf(member)}/role">Change role${whose}</a>
     ${
@@ -70,6 +76,7 @@ function actions(member: Member, { isYou, token }: { isYou: boolean; token: stri
         ${hiddenToken(token)}<button type="submit" class="link">New password link${whose}</button>
       </form>`
     }
+    ${!isYou && hasTwoFactor && html`<a href="${pathOf(member)}/two-factor">Reset two-factor${whose}</a>`}
     <a class="danger" href="${pathOf(member)}/remove">Remove${whose}</a>`;
 }
 
@@ -126,8 +133,6 @@ const roleField = (chosen: Role): Html =>
   selectField({ id: 'role', label: 'Role', options: { member: 'Member', admin: 'Admin' }, chosen });
 
 type MemberView = { signed: Signed; member: Member; token: string };
-
-const cancel = html`<a href="/settings/members" role="button" class="secondary outline">Cancel</a>`;
 
 export function rolePage({ signed, member, token }: MemberView): Page {
   const title = `Change the role of ${member.name}`;

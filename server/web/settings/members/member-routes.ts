@@ -17,8 +17,10 @@ import { field } from '../fields.ts';
 import { membersPage, removePage, rolePage } from './member-pages.ts';
 import type { MembersView } from './member-pages.ts';
 import { sendPage } from '../page.ts';
+import { memberFor, subjectOf } from './subject.ts';
+import { policyRoutes } from './two-factor-routes.ts';
 import type { Change, Visit } from '../session-guard.ts';
-import { idIn, orProblem, requireAdminVisit } from '../visit.ts';
+import { idIn, orProblem } from '../visit.ts';
 
 const path = '/settings/members';
 
@@ -34,16 +36,16 @@ export function memberRoutes(router: Router, { guard }: SettingsContext): void {
   router.post('/members/:id/role', guard.change('role_changed', setRole));
   router.get('/members/:id/remove', guard.page(showRemoval));
   router.post('/members/:id/remove', guard.change('member_removed', remove));
+  policyRoutes(router, guard, show);
 }
 
 async function show(visit: Visit, view: Partial<MembersView>, status = 200): Promise<void> {
   const { visitor, response, signed, csrfToken, context } = visit;
   const members = await listMembers(visitor.em.fork());
-  const ready = await readSignInReady(
-    context.database.signIns,
-    members.map(({ id }) => id),
-  );
-  sendPage(response, membersPage({ signed, members, ready, csrfToken, ...view }), status);
+  const ids = members.map(({ id }) => id);
+  const ready = await readSignInReady(context.database.signIns, ids);
+  const protectedIds = new Set((await context.twoFactor.read(ids)).map(({ memberId }) => memberId));
+  sendPage(response, membersPage({ signed, members, ready, protectedIds, csrfToken, ...view }), status);
 }
 
 async function invite(change: Change): Promise<void> {
@@ -80,12 +82,6 @@ async function sendLink(change: Change): Promise<void> {
   await show(change, { issued: await issueLink(change, member) }, 201);
 }
 
-/** The member of a page that only admins see. */
-function memberFor(visit: Visit): Promise<Member> {
-  requireAdminVisit(visit, 'manage members');
-  return findMember(visit.visitor.em, idIn(visit, 'member'));
-}
-
 async function showRole(visit: Visit): Promise<void> {
   const { signed, response, csrfToken } = visit;
   sendPage(response, rolePage({ signed, member: await memberFor(visit), token: csrfToken() }));
@@ -108,11 +104,6 @@ async function remove(change: Change): Promise<void> {
   const { em, member } = change.visitor;
   await orNotice(change, 'removed', removeMember(em, member, subjectOf(change)));
 }
-
-const subjectOf = (change: Change) => ({
-  id: idIn(change, 'member'),
-  organizationId: change.visitor.organization.id,
-});
 
 /** The members page says what was done, or that the last admin cannot be removed. */
 async function orNotice(change: Change, done: string, work: Promise<Member>): Promise<void> {
@@ -148,11 +139,14 @@ function roleIn(body: unknown): Role {
 /** The URL contains only the action and the member's id; the sentence is built here. */
 async function whatWasDone({ visitor, request }: Visit): Promise<string | undefined> {
   if ('details' in request.query) return 'The organization is changed.';
+  if ('two-factor' in request.query)
+    return `Two-factor authentication is ${visitor.organization.requiresTwoFactor ? 'required' : 'optional'} now.`;
   const named = (name: string) => storedId('member', field(request.query, name));
-  const [changed, removed] = [named('role'), named('removed')];
-  const id = changed ?? removed;
+  const [changed, removed, wasReset] = [named('role'), named('removed'), named('reset')];
+  const id = changed ?? removed ?? wasReset;
   const member = id === undefined ? undefined : (await visitor.em.find(Member, { id }))[0];
   if (!member) return undefined;
   if (removed && member.removedAt) return `${member.name} is no longer a member, and is signed out everywhere.`;
+  if (wasReset) return `The two-factor authentication of ${member.name} is reset.`;
   return changed ? `${member.name} is now ${member.role === 'admin' ? 'an admin' : 'a member'}.` : undefined;
 }

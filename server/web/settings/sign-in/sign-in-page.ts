@@ -10,6 +10,7 @@ import type { Page } from '../page.ts';
 /** Why the visitor is on this page, by the value of `?after=`. */
 const arrivals: Record<string, string> = {
   'signed-out': 'You are signed out.',
+  'too-late': 'That took too long, or your sign-in has changed meanwhile. Sign in again.',
   'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you left off.',
 };
 const failures: Record<string, string> = {

@@ -9,11 +9,13 @@ import type { Visitor } from '../../../accounts/sign-in.ts';
 import { chooseOrganization } from '../../../accounts/sessions.ts';
 import { storedId } from '../../../records/public-id.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
-import { admit, attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
+import { readPasswords } from '../../../accounts/credentials.ts';
+import { attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
 import type { SettingsContext, SettingsServices } from '../context.ts';
 import { field } from '../fields.ts';
 import { sendPage } from '../page.ts';
 import { deviceOf, forged, homePath, localPath, setCookies } from '../session-guard.ts';
+import { enter } from './code-routes.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
 import type { SignInView } from './sign-in-page.ts';
 import { rejectTooMany, tooMany } from '../visit.ts';
@@ -62,8 +64,7 @@ async function signIn(open: Open): Promise<void> {
   const knownDevice = context.devices.known(request.headers.cookie, email);
   const result = await attemptSignIn(context, { email, password, device: deviceOf(request), knownDevice });
   if (result.outcome === 'accepted') {
-    setCookies(response, [...result.cookies, context.devices.remember(email)]);
-    return response.redirect(303, localPath(next));
+    return enter(open, { email, credentials: result.credentials, next });
   }
   if (result.outcome === 'too_many') {
     response.set('Retry-After', String(result.waitSeconds));
@@ -103,7 +104,7 @@ async function showLink(open: Open): Promise<void> {
 
 async function choosePassword(open: Open): Promise<void> {
   const { request, response, context } = open;
-  const { database, devices } = context;
+  const { database } = context;
   const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
   const found = await linked(open, token);
   if (!found) return sendPage(response, usedLinkPage(), 410);
@@ -112,12 +113,14 @@ async function choosePassword(open: Open): Promise<void> {
   const members = await redeemLink(database.signIns, token, password);
   const [first] = members;
   if (!first) return sendPage(response, usedLinkPage(), 410);
-  const device = deviceOf(request);
-  await logOwn(database, members, { action: 'password_changed', ipAddress: device.ipAddress });
-  const admitted = { userId: first.userId, memberIds: members.map(({ id }) => id) };
-  const { cookies } = await admit(context, { email: first.email, admitted, device });
-  setCookies(response, [...cookies, devices.remember(first.email)]);
-  response.redirect(303, homePath);
+  await logOwn(database, members, { action: 'password_changed', ipAddress: deviceOf(request).ipAddress });
+  const credentials = await readPasswords(
+    database.signIns,
+    members.map(({ id }) => id),
+  );
+  // Removed in this moment.
+  if (credentials.length === 0) return sendPage(response, usedLinkPage(), 410);
+  await enter(open, { email: first.email, credentials, next: homePath });
 }
 
 /** Whom a link is for. Opening links is limited, so that nobody tries tokens. */

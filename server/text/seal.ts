@@ -1,6 +1,6 @@
-/** Secrets of endpoints are stored encrypted: AES-256-GCM with a key derived from the installation's secret. */
-import { secretsIn } from '../text/signatures.ts';
-import type { Secret } from '../text/signatures.ts';
+/** Secrets that are needed again are stored encrypted: AES-256-GCM with a key derived from the installation's secret. */
+import { secretsIn } from './signatures.ts';
+import type { Secret } from './signatures.ts';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
@@ -14,8 +14,11 @@ export type Seal = {
   open(sealed: string, owner: string): string | undefined;
 };
 
-export function createSeal(secret: Secret): Seal {
-  const keys = () => secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', 'webhook secrets', 32)));
+/** Each purpose has a key of its own. */
+type Purpose = 'webhook secrets' | 'two-factor secrets';
+
+export function createSeal(secret: Secret, purpose: Purpose): Seal {
+  const keys = () => secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', purpose, 32)));
   return {
     seal(text, owner) {
       const [key = Buffer.alloc(0)] = keys();

@@ -1,0 +1,135 @@
+/**
+ * Two-factor authentication. It belongs to memberships, as passwords do: what somebody with access to one organization of a
+ * person turns on, off or resets there changes nothing in another. One app protects all memberships that a session opens.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Database } from '../database/orm.ts';
+import { executeIn } from '../database/tenant.ts';
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { Problem } from '../problems/problem.ts';
+import { createSeal } from '../text/seal.ts';
+import type { Secret } from '../text/signatures.ts';
+import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authenticator.ts';
+
+/** An app that protects a membership. */
+export type App = { id: string; memberId: string; sealedSecret: string; codesLeft: number; createdAt: string };
+export type Accepted = { isRecovery: boolean };
+/** A secret that an app has been shown and has not confirmed; `sealed` is for the form. */
+type Offer = { secret: string; sealed: string };
+
+export type TwoFactor = {
+  /** The apps of these memberships. */
+  read(memberIds: readonly string[]): Promise<App[]>;
+  /** A new secret, or the one that this session was offered before. */
+  offer(sessionId: string, sealed: string): Offer;
+  /** Returns the recovery codes; undefined if the code is wrong. */
+  turnOn(offer: Offer, code: string, whose: { userId: string; memberIds: string[] }): Promise<string[] | undefined>;
+  /** A code of the app, or a recovery code: each works once. Undefined if it is wrong or was used. */
+  accept(app: App, code: string): Promise<Accepted | undefined>;
+  /** Replaces the recovery codes of the app. */
+  renewCodes(app: App): Promise<string[]>;
+  /** These memberships are protected by the app from now on; returns those that were not protected before. */
+  cover(app: App, memberIds: readonly string[]): Promise<string[]>;
+  /** Returns those that were protected. */
+  turnOff(memberIds: readonly string[]): Promise<string[]>;
+};
+
+type Parts = { database: Pick<Database, 'signIns'>; secret: Secret; now: () => number };
+
+const reading = `select f.id, t.member_id as "memberId", f.sealed_secret as "sealedSecret", f.created_at::text as "createdAt",
+    cardinality(f.recovery_hashes) as "codesLeft"
+  from sign_in.two_factor_members t join sign_in.two_factor f on f.id = t.two_factor_id
+  where t.member_id = any($1) order by f.created_at, f.id`;
+
+/** The apps of these memberships. */
+export const readApps = async (pool: Pick<pg.Pool, 'query'>, memberIds: readonly string[]): Promise<App[]> =>
+  (await pool.query<App>(reading, [memberIds])).rows;
+
+const covering = `insert into sign_in.two_factor_members select unnest($2::uuid[]), $1
+  on conflict (member_id) do nothing returning member_id as id`;
+
+/** An app that protects nothing any more is forgotten. */
+const ending = (members: string) => `with ended as (
+    delete from sign_in.two_factor_members where ${members} returning member_id, two_factor_id
+  ), forgotten as (
+    delete from sign_in.two_factor f using ended where f.id = ended.two_factor_id and not exists (
+      select from sign_in.two_factor_members t where t.two_factor_id = f.id and t.member_id not in (select member_id from ended))
+  )
+  select member_id as id from ended`;
+
+/** Within the transaction that resets the member's two-factor authentication or removes the member; whether it was on. */
+export const endTwoFactor = async (em: ScopedEntityManager, memberId: string): Promise<boolean> =>
+  (await executeIn(em, ending('member_id = ?'), [memberId])).length > 0;
+
+const alreadyOn = () => new Problem('repeated', { sentence: 'Two-factor authentication is already on.' });
+const isOfApp = (code: string) => /^\d{6}$/.test(code);
+const withoutSpaces = (code: string) => code.replaceAll(/\s/g, '');
+
+export function createTwoFactor({ database, secret, now }: Parts): TwoFactor {
+  const pool = database.signIns;
+  const { seal, open } = createSeal(secret, 'two-factor secrets');
+
+  async function turnOn(
+    offer: Offer,
+    code: string,
+    { userId, memberIds }: { userId: string; memberIds: string[] },
+  ): Promise<string[] | undefined> {
+    const step = stepOf(offer.secret, withoutSpaces(code), now());
+    if (step === undefined) return undefined;
+    const [id, codes] = [randomUUID(), newRecoveryCodes()];
+    await inTransaction(pool, async (client) => {
+      await client.query(
+        `insert into sign_in.two_factor (id, user_id, sealed_secret, last_step, recovery_hashes) values ($1, $2, $3, $4, $5)`,
+        [id, userId, seal(offer.secret, id), step, codes.map(hashOfRecoveryCode)],
+      );
+      const { rowCount } = await client.query(covering, [id, memberIds]);
+      if (rowCount !== memberIds.length) throw alreadyOn();
+    });
+    return codes;
+  }
+
+  async function acceptOfApp({ id, sealedSecret }: App, code: string): Promise<Accepted | undefined> {
+    const opened = open(sealedSecret, id);
+    const step = opened === undefined ? undefined : stepOf(opened, code, now());
+    if (opened === undefined || step === undefined) return undefined;
+    // Sealed again, so that an older secret of the service can be dropped once it has been replaced for a while.
+    const text = 'update sign_in.two_factor set last_step = $2, sealed_secret = $3 where id = $1 and last_step < $2';
+    return (await pool.query(text, [id, step, seal(opened, id)])).rowCount === 1 ? { isRecovery: false } : undefined;
+  }
+
+  async function acceptRecovery({ id }: App, code: string): Promise<Accepted | undefined> {
+    const text = `update sign_in.two_factor set recovery_hashes = array_remove(recovery_hashes, $2)
+      where id = $1 and $2 = any(recovery_hashes)`;
+    const { rowCount } = await pool.query(text, [id, hashOfRecoveryCode(code)]);
+    return rowCount === 1 ? { isRecovery: true } : undefined;
+  }
+
+  return {
+    read: (memberIds) => readApps(pool, memberIds),
+    offer(sessionId, sealed) {
+      const known = open(sealed, `offer ${sessionId}`);
+      const offered = known ?? newSecret();
+      return { secret: offered, sealed: known === undefined ? seal(offered, `offer ${sessionId}`) : sealed };
+    },
+    turnOn,
+    accept(app, typed) {
+      const code = withoutSpaces(typed);
+      return isOfApp(code) ? acceptOfApp(app, code) : acceptRecovery(app, code);
+    },
+    async renewCodes({ id }) {
+      const codes = newRecoveryCodes();
+      const text = 'update sign_in.two_factor set recovery_hashes = $2 where id = $1';
+      await pool.query(text, [id, codes.map(hashOfRecoveryCode)]);
+      return codes;
+    },
+    async cover({ id }, memberIds) {
+      return (await pool.query<{ id: string }>(covering, [id, memberIds])).rows.map((row) => row.id);
+    },
+    async turnOff(memberIds) {
+      const { rows } = await pool.query<{ id: string }>(ending('member_id = any($1)'), [memberIds]);
+      return rows.map((row) => row.id);
+    },
+  };
+}

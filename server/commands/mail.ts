@@ -1,0 +1,16 @@
+import { createMailer, mailOptions } from '../accounts/mail.ts';
+import type { Mail } from '../accounts/mail.ts';
+import { readConfig } from '../config.ts';
+import { warn } from './terminal.ts';
+
+/** If there is a mail server. */
+export async function sendMail(mail: Mail, { sent, unsent }: { sent: string; unsent: string }): Promise<void> {
+  const options = mailOptions(readConfig());
+  if (!options) return;
+  await createMailer(options)
+    .send(mail)
+    .then(
+      () => warn(`${sent} to ${mail.to}.`),
+      (error: unknown) => warn(`${unsent} to ${mail.to}: ${String(error)}`),
+    );
+}

@@ -1,0 +1,156 @@
+/** Two-factor authentication of a member's own account: its state, setting it up, and the recovery codes. */
+import { renderSVG } from 'uqr';
+import { appUrl } from '../../../accounts/authenticator.ts';
+import type { App } from '../../../accounts/two-factor.ts';
+import { consentPath } from '../../../connect/metadata.ts';
+import { Html, html, serviceName } from '../../html.ts';
+import { hiddenToken, passwordField } from '../fields.ts';
+import { notice } from '../page.ts';
+import type { Page, Signed } from '../page.ts';
+import { codeField } from '../sign-in/code-page.ts';
+import { timeDay } from '../time.ts';
+
+export const twoFactorPath = '/settings/account/two-factor';
+const current = '/settings/account';
+
+type Problems = { current?: string | undefined; code?: string | undefined };
+const codeProblem = ({ current: first, code }: Problems = {}) => (first === undefined ? code : undefined);
+
+type SectionView = { app: App | undefined; isSingleSignOn: boolean; isRequired: boolean };
+
+export const twoFactorSection = ({ app, isSingleSignOn, isRequired }: SectionView): Html =>
+  html`<section class="card" aria-labelledby="two-factor">
+    <h2 id="two-factor">
+      Two-factor authentication
+      ${app ? html`<span class="badge on">On</span>` : html`<span class="badge off">Off</span>`}
+    </h2>
+    ${app ? whenOn(app) : whenOff} ${isRequired && html`<p class="quiet">Your organization requires it.</p>`}
+    ${isSingleSignOn && html`<p class="quiet">${singleSignOnSentence}</p>`}
+  </section>`;
+
+const singleSignOnSentence =
+  'You signed in with single sign-on, which asks for no code here: your provider decides whether it asks for a second factor.';
+
+const whenOn = ({ createdAt, codesLeft }: App): Html =>
+  html`<p>
+      Since ${timeDay(createdAt)}. Signing in with your password also needs a code from your authenticator app.
+      ${codesLeft === 1 ? '1 recovery code is' : `${codesLeft} recovery codes are`} left.
+    </p>
+    <p class="choices">
+      <a href="${twoFactorPath}/codes" role="button" class="secondary outline">New recovery codes</a>
+      <a href="${twoFactorPath}/off" role="button" class="secondary outline">Turn off</a>
+    </p>`;
+
+const whenOff = html`<p>
+    With it, somebody who learns your password still cannot sign in: that also takes a code from an app on your phone.
+  </p>
+  <p><a href="${twoFactorPath}" role="button" class="outline">Turn on</a></p>`;
+
+type SetUpView = {
+  signed: Signed;
+  token: string;
+  offer: { secret: string; sealed: string };
+  isRequired: boolean;
+  next: string;
+  problems?: Problems | undefined;
+};
+
+export function setUpPage({ signed, token, offer, isRequired, next, problems }: SetUpView): Page {
+  const { member, organization } = signed;
+  const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
+  const required = `${organization.name} requires two-factor authentication. Set it up to go on.`;
+  const main = html`<article class="card">
+    <h1>Turn on two-factor authentication</h1>
+    ${isRequired && notice('plain', required)}
+    <p>
+      Scan this with an authenticator app, such as Google Authenticator, 1Password or Aegis, and enter the code that it
+      shows.
+    </p>
+    <div class="qr" role="img" aria-label="QR code for the authenticator app">${new Html(svg)}</div>
+    <p>
+      Or type this key into the app:<br />
+      <code translate="no">${offer.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code>
+    </p>
+    <form method="post" action="${twoFactorPath}">
+      ${hiddenToken(token)}
+      <input type="hidden" name="offer" value="${offer.sealed}" />
+      <input type="hidden" name="next" value="${next}" />
+      ${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
+      ${codeField({ problem: codeProblem(problems) })}
+      <div class="choices">
+        <button type="submit">Turn on</button>
+        ${!isRequired && html`<a href="${current}" role="button" class="secondary outline">Cancel</a>`}
+      </div>
+    </form>
+  </article>`;
+  return { title: 'Turn on two-factor authentication', main, signed, current, ...connectingTo(next) };
+}
+
+const connectingTo = (next: string) => (next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {});
+
+/** For members who have only ever signed in with single sign-on. */
+export function withoutPasswordPage(signed: Signed): Page {
+  const main = html`<article class="card">
+    <h1>Two-factor authentication</h1>
+    <p>You have no password here, so there is nothing to protect with a code. ${singleSignOnSentence}</p>
+    <p><a href="${current}" role="button" class="outline">Back to your account</a></p>
+  </article>`;
+  return { title: 'Two-factor authentication', main, signed, current };
+}
+
+export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; codes: string[]; next: string }): Page {
+  const text = `${codes.join('\n')}\n`;
+  const file = `Recovery codes of ${serviceName} for ${signed.member.email}. Each works once.\n\n${text}`;
+  const main = html`<section class="card fresh" aria-labelledby="fresh" data-secret>
+    <h2 id="fresh" tabindex="-1" autofocus>Save your recovery codes</h2>
+    <p>
+      <strong>This is the only time they are shown.</strong> If you lose your phone, each of them signs you in once.
+      Copy, download or print them, and keep them where you keep your passwords.
+    </p>
+    <div class="copyable">
+      <pre id="codes" tabindex="0" translate="no"><code>${text}</code></pre>
+      <button type="button" data-copy="codes" hidden>Copy<span class="unseen"> the codes</span></button>
+    </div>
+    <p class="choices">
+      <a href="${next}" role="button">I have saved them</a>
+      <a
+        href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}"
+        download="recovery-codes.txt"
+        role="button"
+        class="secondary outline"
+        >Download</a
+      >
+    </p>
+  </section>`;
+  return { title: 'Recovery codes', main, signed, current, ...connectingTo(next) };
+}
+
+const confirmations = {
+  codes: {
+    title: 'Make new recovery codes?',
+    text: 'The codes that you have saved will no longer work.',
+    button: html`<button type="submit">Make new codes</button>`,
+  },
+  off: {
+    title: 'Turn off two-factor authentication?',
+    text: 'Then your password alone signs you in. The recovery codes will no longer work, and you can remove the entry from your app.',
+    button: html`<button class="destroy" type="submit">Turn off</button>`,
+  },
+};
+export type Confirmation = keyof typeof confirmations;
+
+type ConfirmView = { signed: Signed; token: string; confirmation: Confirmation; problems?: Problems | undefined };
+
+export function confirmPage({ signed, token, confirmation, problems }: ConfirmView): Page {
+  const { title, text, button } = confirmations[confirmation];
+  const main = html`<article class="card">
+    <h1>${title}</h1>
+    <p>${text}</p>
+    <form method="post" action="${twoFactorPath}/${confirmation}">
+      ${hiddenToken(token)} ${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
+      ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: codeProblem(problems) })}
+      <div class="choices">${button} <a href="${current}" role="button" class="secondary outline">Cancel</a></div>
+    </form>
+  </article>`;
+  return { title, main, signed, current };
+}

@@ -1,0 +1,148 @@
+/** An organization that requires two-factor authentication of its members. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addMember } from '../../server/accounts/members.ts';
+import { createSignIns } from '../../server/accounts/sign-in.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { pathsOf, scene, stateOf } from './every-route.ts';
+import { startMailServer } from './providers.ts';
+import { auditLog, givePassword, password, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const nowMs = Date.parse('2026-11-22T12:00:00Z');
+const authSecret = 's'.repeat(32);
+const mailServer = await startMailServer();
+const mail = { url: mailServer.url, from: 'api@acme.example' };
+const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
+const world = useWorld({ now: () => nowMs, ownDatabase: true, authSecret, singleSignOn, mail });
+
+const members = '/settings/members';
+const setUp = '/settings/account/two-factor';
+const choose = async (visiting: Visit, policy: 'required' | 'optional') =>
+  visiting.post(`${members}/two-factor/${policy}`, { csrfToken: await visiting.csrfToken() });
+const require = ({ organization }: Tenant) =>
+  world.database.pool.query('update organizations set requires_two_factor = true where id = $1', [organization.id]);
+
+test('an admin requires it after turning it on, and makes it optional again; other admins get mail', async () => {
+  const tenant = await world.organization({ name: 'Acme' });
+  const admin = await someone(world, tenant, 'admin', 'Ida Berg');
+  const visiting = await signIn(world, admin);
+  const refused = await choose(visiting, 'required');
+  expect([refused.status, refused.text.includes('for your own account first')]).toEqual([422, true]);
+  await turnOnTwoFactor(visiting, nowMs);
+  expect((await choose(visiting, 'required')).location).toBe(`${members}?two-factor`);
+  expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is required now.');
+  await expect.poll(() => mailServer.mails.flatMap(({ to }) => to)).toContain(tenant.admin.email);
+  expect((await choose(visiting, 'optional')).status).toBe(303);
+  expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is optional now.');
+  expect((await auditLog(world, tenant)).filter((line) => line.startsWith('two_'))).toEqual([
+    'two_factor_turned_on',
+    'two_factor_policy_changed required',
+    'two_factor_policy_changed optional',
+  ]);
+  expect((await visiting.get('/settings/activity')).text).toContain('made two-factor authentication required');
+});
+
+describe('a member without it', () => {
+  let one: Awaited<ReturnType<typeof scene>>;
+  beforeAll(async () => {
+    one = await scene(world);
+    await require(one.tenant);
+  });
+
+  test('is led to set it up from every page, and sees the own account only', async () => {
+    const reachable: string[] = [];
+    const open = [
+      '/',
+      '/sign-in',
+      '/sign-in/code',
+      '/password',
+      '/forgot-password',
+      '/oidc',
+      '/oidc/callback',
+      '/assets/:file',
+    ];
+    for (const path of await pathsOf('get')) {
+      if (open.includes(path)) continue;
+      const at = one.fill(path);
+      const { location } = await one.visiting.get(at);
+      if (location?.startsWith(setUp)) expect(location).toBe(`${setUp}?${new URLSearchParams({ next: at })}`);
+      else reachable.push(path);
+    }
+    expect(reachable.toSorted()).toEqual(
+      ['/account', '/account/two-factor', '/account/two-factor/codes', '/account/two-factor/off'].toSorted(),
+    );
+    const page = (await one.visiting.get(setUp)).text;
+    expect(page).toContain('requires two-factor authentication. Set it up to go on.');
+  });
+
+  test('changes nothing by any form until it is set up', async () => {
+    const { visiting, tenant, fill } = one;
+    const csrfToken = /name="csrfToken" value="([^"]+)"/.exec((await visiting.get(setUp)).text)?.[1] ?? '';
+    const before = await stateOf(world, tenant.organization.id);
+    for (const path of await pathsOf('post')) {
+      if (/^\/(?:sign-|password|forgot|organization|account)/.test(path)) continue;
+      await world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`);
+      const sent = await visiting.post(fill(path), { csrfToken, name: 'X', kind: 'customers', role: 'member' });
+      expect([path, sent.status, sent.location]).toEqual([path, 303, setUp]);
+    }
+    expect(await stateOf(world, tenant.organization.id)).toBe(before);
+  });
+
+  test('goes on where it wanted to go, once it is set up, and can sign out before', async () => {
+    const member = await someone(world, one.tenant);
+    const leaving = await signIn(world, member);
+    const csrfToken = /name="csrfToken" value="([^"]+)"/.exec((await leaving.get('/settings/account')).text)?.[1] ?? '';
+    expect((await leaving.post('/settings/sign-out', { csrfToken })).location).toBe(
+      '/settings/sign-in?after=signed-out',
+    );
+    const visiting = await signIn(world, member);
+    const wanted = '/settings/connect?client_id=x';
+    const { location } = await visiting.get(wanted);
+    const { text } = await visiting.get(location ?? '');
+    expect(text).toContain(`name="next" value="${wanted}"`);
+    await turnOnTwoFactor(visiting, nowMs);
+    expect((await visiting.get('/settings/overview')).status).toBe(200);
+    expect((await visiting.get(wanted)).status).toBe(400);
+  });
+
+  test('may still switch to another organization, which does not require it', async () => {
+    const other = await world.organization({ name: 'Second Ltd' });
+    const member = await someone(world, one.tenant);
+    const again = await addMember(world.database, other.organization, {
+      email: member.email,
+      name: 'Bo',
+      role: 'member',
+    });
+    await givePassword(world, again);
+    const visiting = await signIn(world, member);
+    const { text } = await visiting.get('/settings/account');
+    const csrfToken = /name="csrfToken" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    await visiting.post('/settings/organization', {
+      csrfToken,
+      organization: publicId('organization', other.organization.id),
+    });
+    expect((await visiting.get('/settings/overview')).text).toContain('Second Ltd');
+  });
+});
+
+test('single sign-on satisfies it: the provider decides about a second factor', async () => {
+  const tenant = await world.organization();
+  await require(tenant);
+  const admin = await someone(world, tenant, 'admin');
+  await turnOnTwoFactor(await signIn(world, admin), nowMs);
+  const other = await someone(world, tenant, 'admin');
+  const signIns = createSignIns({ database: world.database, secret: authSecret, secure: false });
+  for (const member of [admin, other]) {
+    const [right] = await signIns.check(member.email, password);
+    const { cookies } = await signIns.start(
+      { userId: right?.userId ?? '', memberIds: null },
+      { ipAddress: '127.0.0.1', userAgent: 'test' },
+    );
+    const visiting = visit(world.url, { cookie: (cookies[0] ?? '').split(';')[0] ?? '' });
+    expect((await visiting.get('/settings/overview')).status).toBe(200);
+    expect((await visiting.get('/settings/account')).text).toContain('You signed in with single sign-on');
+    expect((await choose(visiting, 'required')).status).toBe(303);
+  }
+});

@@ -1,0 +1,516 @@
+/** Two-factor authentication by authenticator app: turning it on, signing in with it, and whom it protects from whom. */
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { stepOf } from '../../server/accounts/authenticator.ts';
+import { addMember, removeMember } from '../../server/accounts/members.ts';
+import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
+import { codeSeconds } from '../../server/accounts/second-step.ts';
+import type { Member } from '../../server/entities/organization.ts';
+import { serve } from '../../server/http/server.ts';
+import { publicId } from '../../server/records/public-id.ts';
+import { runCommand } from '../command.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+import { startMailServer } from './providers.ts';
+import {
+  auditLog,
+  codeAt,
+  givePassword,
+  password,
+  passwordPath,
+  signIn,
+  someone,
+  turnOnTwoFactor,
+  visit,
+} from './visiting.ts';
+import type { Visit } from './visiting.ts';
+
+const stepMs = 30_000;
+let nowMs = Date.parse('2026-11-22T12:00:00Z');
+beforeEach(() => void (nowMs += 60 * 60_000));
+
+const mailServer = await startMailServer();
+afterAll(() => mailServer.close());
+const [old, fresh] = ['o'.repeat(32), 'n'.repeat(32)];
+const world = useWorld({
+  now: () => nowMs,
+  mail: { url: mailServer.url, from: 'api@acme.example' },
+  trustedProxies: 1,
+  authSecret: old,
+});
+
+const home = '/settings/overview';
+const codePath = '/settings/sign-in/code';
+const account = '/settings/account';
+const path = `${account}/two-factor`;
+const sql = (text: string, values: unknown[] = []) => world.database.pool.query(text, values);
+const mailsTo = ({ email }: Pick<Member, 'email'>) =>
+  mailServer.mails.filter(({ to }) => to.includes(email)).map(({ text }) => text);
+
+const changesOf = async (tenant: Tenant) => (await auditLog(world, tenant)).filter((line) => !line.startsWith('key_'));
+
+async function scene({ name = 'Acme', role = 'member' as 'admin' | 'member' } = {}) {
+  const tenant = await world.organization({ name });
+  const member = await someone(world, tenant, role, 'Ida Berg');
+  const visiting = await signIn(world, member);
+  const setUp = await turnOnTwoFactor(visiting, nowMs);
+  nowMs += stepMs;
+  return { tenant, member, visiting, ...setUp };
+}
+
+/** The first step of a sign-in. */
+async function begin(member: Pick<Member, 'email'>, headers = {}, typed = password): Promise<Visit> {
+  const visiting = visit(world.url, headers);
+  const { status, location } = await visiting.post('/settings/sign-in', { email: member.email, password: typed });
+  expect([status, location]).toEqual([303, codePath]);
+  return visiting;
+}
+const enter = (visiting: Visit, code: string, more = {}) => visiting.post(codePath, { code, ...more });
+const isSignedIn = async (visiting: Visit) => (await visiting.get(home)).status === 200;
+
+test('codes are those of RFC 6238, and of the steps before and after', () => {
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+  const published: [number, string][] = [
+    [59, '287082'],
+    [1_111_111_109, '081804'],
+    [1_111_111_111, '050471'],
+    [1_234_567_890, '005924'],
+    [2_000_000_000, '279037'],
+  ];
+  for (const [seconds, code] of published) {
+    const at = (ms: number) => stepOf(secret, code, seconds * 1000 + ms);
+    const step = Math.floor(seconds / 30);
+    expect([at(0), at(-stepMs), at(stepMs)]).toEqual([step, step, step]);
+    expect([at(-2 * stepMs), at(2 * stepMs)]).toEqual([undefined, undefined]);
+  }
+  for (const code of ['', '28708', '2870822', 'abcdef']) expect(stepOf(secret, code, 59_000)).toBeUndefined();
+});
+
+describe('turning it on', () => {
+  test('takes the password and a code of the app that was just set up, and keeps what was shown until both are right', async () => {
+    const member = await someone(world, await world.organization(), 'member', 'Ida Berg');
+    const visiting = await signIn(world, member);
+    expect((await visiting.get(account)).text).toMatch(/Two-factor authentication\s*<span class="badge off">Off/);
+    const page = await visiting.get(path);
+    expect(page.text).toContain('<svg xmlns="http://www.w3.org/2000/svg"');
+    expect(page.text).not.toMatch(/ style=|<script>/);
+    const offer = /name="offer" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const secret = (/<code translate="no">([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(' ', '');
+    const send = async (fields: Record<string, string>) =>
+      visiting.post(path, { csrfToken: await visiting.csrfToken(), offer, ...fields });
+    for (const [current, code, id, sentence] of [
+      ['', '123456', 'current', 'Enter your password.'],
+      [password, '', 'code', 'Enter a code.'],
+      ['wrong wrong wrong', codeAt(secret, nowMs), 'current', 'Incorrect password.'],
+      [password, codeAt(secret, nowMs + 5 * stepMs), 'code', 'Incorrect code.'],
+    ] as const) {
+      const { status, text } = await send({ current, code });
+      expect(status).toBe(422);
+      expect(text).toMatch(new RegExp(`id="${id}-problem" role="alert">${sentence}`));
+      expect(text).toContain(offer);
+    }
+    const other = await signIn(world, member);
+    const typed = codeAt(secret, nowMs).replace(/^.../, '$& ');
+    const on = await send({ current: password, code: typed });
+    expect([on.status, on.headers.get('cache-control')]).toEqual([201, 'no-store']);
+    expect(new Set(on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)).size).toBe(10);
+    expect(on.text).toContain('download="recovery-codes.txt"');
+    expect((await visiting.get(account)).text).toContain('10 recovery codes are left.');
+    expect(await isSignedIn(other)).toBe(false);
+    expect((await visiting.get(path)).location).toBe(account);
+    expect((await send({ current: password, code: typed })).location).toBe(account);
+    await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
+  });
+
+  test('with an offer of another session is refused: nobody plants an app', async () => {
+    const { tenant } = await scene();
+    const [member, attacker] = [await someone(world, tenant), await someone(world, tenant)];
+    const [mine, theirs] = [await signIn(world, member), await signIn(world, attacker)];
+    const { text } = await theirs.get(path);
+    const offer = /name="offer" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    const secret = (/<code translate="no">([A-Z2-7 ]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '');
+    const fields = { csrfToken: await mine.csrfToken(), offer, current: password, code: codeAt(secret, nowMs) };
+    expect((await mine.post(path, fields)).status).toBe(422);
+  });
+
+  test('stores the key encrypted and the recovery codes as hashes, and logs neither', async () => {
+    const { member, visiting, secret, codes } = await scene();
+    expect(codes).toHaveLength(10);
+    await enter(await begin(member), codes[0] ?? '', { with: 'recovery' });
+    await visiting.get(account);
+    const { rows } = await sql('select f::text as row from sign_in.two_factor f');
+    const stored = JSON.stringify(rows) + JSON.stringify(world.log);
+    for (const shown of [secret, ...codes, ...codes.map((code) => code.replaceAll('-', ''))])
+      expect(stored).not.toContain(shown);
+    expect(stored).not.toContain(codeAt(secret, nowMs));
+  });
+});
+
+describe('a sign-in', () => {
+  test('takes a code after the password, and is no session before', async () => {
+    const { tenant, member, secret } = await scene();
+    const visiting = await begin(member);
+    expect(visiting.cookie()).toBe('');
+    expect((await visiting.get(home)).location).toBe('/settings/sign-in');
+    const page = await visiting.get(codePath);
+    expect(page.text).toContain(`for ${member.email}`);
+    expect(page.text).toMatch(/autocomplete="one-time-code"\s+inputmode="numeric"/);
+    const before = await auditLog(world, tenant, ['sign_in']);
+    const wrong = await enter(visiting, codeAt(secret, nowMs - 5 * stepMs));
+    expect([wrong.status, wrong.headers.getSetCookie()]).toEqual([422, []]);
+    expect(wrong.text).toContain('Incorrect code.');
+    const right = await enter(visiting, codeAt(secret, nowMs));
+    expect([right.status, right.location]).toEqual([303, home]);
+    expect(await isSignedIn(visiting)).toBe(true);
+    expect(await auditLog(world, tenant, ['sign_in'])).toEqual([...before, 'sign_in_failed', 'signed_in']);
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    expect((await admin.get('/settings/activity?kind=sign_in')).text).toContain(
+      'the password was right, the code was not',
+    );
+  });
+
+  test('takes each code once, also in two browsers at the same time', async () => {
+    const { member, secret } = await scene();
+    const browsers = await Promise.all([1, 2, 3].map(() => begin(member)));
+    const code = codeAt(secret, nowMs);
+    const statuses = await Promise.all(browsers.map(async (visiting) => (await enter(visiting, code)).status));
+    expect(statuses.toSorted()).toEqual([303, 422, 422]);
+    nowMs += stepMs;
+    const late = await begin(member);
+    expect((await enter(late, code)).status).toBe(422);
+    expect((await enter(late, codeAt(secret, nowMs))).status).toBe(303);
+  });
+
+  test('takes the code with which the app was set up no second time', async () => {
+    const member = await someone(world, await world.organization());
+    const { secret } = await turnOnTwoFactor(await signIn(world, member), nowMs);
+    expect((await enter(await begin(member), codeAt(secret, nowMs))).status).toBe(422);
+  });
+
+  test('takes each recovery code once, however it is typed, and says so by mail and in the audit log', async () => {
+    const { tenant, member, codes } = await scene();
+    const [first = '', second = ''] = codes;
+    const visiting = await begin(member);
+    expect((await visiting.get(`${codePath}?with=recovery`)).text).toContain('Recovery code');
+    const typed = ` ${first.toUpperCase().replaceAll('-', ' ')} `;
+    expect((await enter(visiting, typed, { with: 'recovery' })).location).toBe(`${account}?done=recovered`);
+    expect((await visiting.get(account)).text).toContain('9 recovery codes are left.');
+    const again = await begin(member);
+    const refused = await enter(again, first, { with: 'recovery' });
+    expect([refused.status, refused.text.includes('Incorrect recovery code.')]).toEqual([422, true]);
+    expect((await enter(again, second)).status).toBe(303);
+    expect(await changesOf(tenant)).toEqual(['two_factor_turned_on', 'recovery_code_used', 'recovery_code_used']);
+    await expect.poll(() => mailsTo(member).join()).toContain('was passed with a recovery code');
+  });
+
+  test('leads on to the page that was wanted, such as the consent of an application', async () => {
+    const { member, secret } = await scene();
+    const next = '/settings/connect?client_id=x';
+    const visiting = visit(world.url);
+    expect((await visiting.get(next)).location).toBe(`/settings/sign-in?next=${encodeURIComponent(next)}`);
+    await visiting.post('/settings/sign-in', { email: member.email, password, next });
+    expect((await visiting.get(next)).status).toBe(303);
+    expect((await visiting.get(codePath)).headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+    expect((await enter(visiting, codeAt(secret, nowMs))).location).toBe(next);
+    expect((await visiting.get(next)).status).toBe(400);
+  });
+
+  test('in a browser that is known takes a code, too', async () => {
+    const { member, secret } = await scene();
+    const visiting = await begin(member);
+    expect((await enter(visiting, codeAt(secret, nowMs))).status).toBe(303);
+    const again = await visiting.post('/settings/sign-in', { email: member.email, password });
+    expect(again.location).toBe(codePath);
+  });
+});
+
+describe('between password and code, a sign-in', () => {
+  test('belongs to its browser, and its cookie is no session', async () => {
+    const { member, secret } = await scene();
+    const visiting = await begin(member);
+    const stranger = visit(world.url);
+    expect((await stranger.get(codePath)).location).toBe('/settings/sign-in');
+    expect((await enter(stranger, codeAt(secret, nowMs))).location).toBe('/settings/sign-in?after=too-late');
+    const value = /second_step=([^;]+)/.exec(visiting.cookie('/settings/sign-in'))?.[1] ?? '';
+    expect(value).not.toBe('');
+    const forged = await stranger.get(home, { cookie: `settings.session_token=${value}` });
+    expect(forged.status).toBe(303);
+    for (const cookie of [`settings.second_step=${value.slice(0, -6)}AAAAAA`, 'settings.second_step=x.y'])
+      expect((await stranger.get(codePath, { cookie })).location).toBe('/settings/sign-in');
+  });
+
+  test('ends after ten minutes', async () => {
+    const { member, secret } = await scene();
+    const visiting = await begin(member);
+    nowMs += codeSeconds * 1000 - 1;
+    expect((await visiting.get(codePath)).status).toBe(200);
+    nowMs += 1;
+    expect((await visiting.get(codePath)).status).toBe(303);
+    expect((await enter(visiting, codeAt(secret, nowMs))).location).toBe('/settings/sign-in?after=too-late');
+    expect((await visiting.get('/settings/sign-in?after=too-late')).text).toContain('That took too long');
+    expect(await isSignedIn(visiting)).toBe(false);
+  });
+
+  test('survives neither a new password, nor a reset, nor the removal of the member', async () => {
+    const ends: ((one: Awaited<ReturnType<typeof scene>>) => Promise<unknown>)[] = [
+      ({ member }) => setPassword(world.database.signIns, member, 'another horse altogether'),
+      ({ member }) =>
+        runCommand(['members', 'reset-two-factor', member.email], { DATABASE_URL: inject('databaseUrl') }),
+      ({ tenant, member }) => removeMember(tenant.em(), null, member),
+    ];
+    for (const end of ends) {
+      const one = await scene();
+      const visiting = await begin(one.member);
+      await end(one);
+      expect((await enter(visiting, codeAt(one.secret, nowMs))).location).toBe('/settings/sign-in?after=too-late');
+      expect(await isSignedIn(visiting)).toBe(false);
+    }
+  });
+});
+
+describe('guesses', () => {
+  test('are ten in fifteen minutes over all networks; a browser that has signed in before has its own', async () => {
+    const { member, secret } = await scene();
+    const known = await begin(member);
+    expect((await enter(known, codeAt(secret, nowMs))).status).toBe(303);
+    nowMs += stepMs;
+    const wrong = codeAt(secret, nowMs + 20 * stepMs);
+    for (let count = 0; count < attemptLimits.code.most; count += 1) {
+      const attacker = await begin(member, { 'x-forwarded-for': `203.0.113.${count + 1}` });
+      expect((await enter(attacker, wrong)).status).toBe(422);
+    }
+    const attacker = await begin(member, { 'x-forwarded-for': '203.0.113.100' });
+    const refused = await enter(attacker, codeAt(secret, nowMs));
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(600);
+    expect(refused.text).toContain('Too many attempts.');
+    await known.post('/settings/sign-in', { email: member.email, password });
+    expect((await enter(known, codeAt(secret, nowMs))).status).toBe(303);
+  });
+
+  test('are limited where it is turned off, too', async () => {
+    const { visiting, secret } = await scene();
+    const wrong = codeAt(secret, nowMs + 20 * stepMs);
+    const attempt = async (code: string) =>
+      (await visiting.post(`${path}/off`, { csrfToken: await visiting.csrfToken(), current: password, code })).status;
+    for (let count = 0; count < attemptLimits.code.most; count += 1) expect(await attempt(wrong)).toBe(422);
+    expect(await attempt(codeAt(secret, nowMs))).toBe(429);
+  });
+});
+
+describe('a new password', () => {
+  test('by a link from an admin or from a reset does not replace the code', async () => {
+    const { member, secret } = await scene();
+    for (const kind of ['invitation', 'reset'] as const) {
+      nowMs += stepMs;
+      const token = await issueLink(world.database.signIns, member, kind);
+      const visiting = visit(world.url);
+      const chosen = await visiting.post('/settings/password', { token, password: `${kind} horse altogether` });
+      expect([chosen.status, chosen.location]).toEqual([303, codePath]);
+      expect(await isSignedIn(visiting)).toBe(false);
+      expect((await enter(visiting, codeAt(secret, nowMs))).status).toBe(303);
+      expect(await isSignedIn(visiting)).toBe(true);
+    }
+  });
+});
+
+describe('turning it off, and new recovery codes', () => {
+  test('take the password and a code', async () => {
+    const { tenant, member, visiting, secret, codes } = await scene();
+    const send = async (what: string, current: string, code: string) =>
+      visiting.post(`${path}/${what}`, { csrfToken: await visiting.csrfToken(), current, code });
+    for (const what of ['codes', 'off']) {
+      expect((await visiting.get(`${path}/${what}`)).status).toBe(200);
+      expect((await send(what, 'wrong wrong wrong', codeAt(secret, nowMs))).text).toContain('Incorrect password.');
+      expect((await send(what, password, '000000')).text).toContain('Incorrect code.');
+    }
+    const made = await send('codes', password, codeAt(secret, nowMs));
+    expect(made.status).toBe(201);
+    const [next = ''] = made.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/) ?? [];
+    expect((await enter(await begin(member), codes[3] ?? '')).status).toBe(422);
+    expect((await send('off', password, next)).location).toBe(`${account}?done=off`);
+    expect((await visiting.get(`${account}?done=off`)).text).toContain('Two-factor authentication is off.');
+    await signIn(world, member).then(async (again) => expect(await isSignedIn(again)).toBe(true));
+    expect(
+      (
+        await sql('select from sign_in.two_factor where user_id in (select id from sign_in."user" where email = $1)', [
+          member.emailKey,
+        ])
+      ).rowCount,
+    ).toBe(0);
+    expect(await changesOf(tenant)).toEqual(['two_factor_turned_on', 'recovery_codes_made', 'two_factor_turned_off']);
+    await expect.poll(() => mailsTo(member).join()).toMatch(/has new recovery codes[\s\S]*was turned off/);
+    for (const what of ['codes', 'off']) expect((await visiting.get(`${path}/${what}`)).location).toBe(account);
+  });
+});
+
+describe('a person in two organizations', () => {
+  /** With one password in both, and two-factor authentication turned on in the first. */
+  async function twice() {
+    const [first, second] = [
+      await world.organization({ name: 'First Ltd' }),
+      await world.organization({ name: 'Second Ltd' }),
+    ];
+    const member = await someone(world, first);
+    const again = await addMember(world.database, second.organization, {
+      email: member.email,
+      name: 'Bo',
+      role: 'member',
+    });
+    await givePassword(world, again);
+    const setUp = await turnOnTwoFactor(await signIn(world, member), nowMs);
+    nowMs += stepMs;
+    return { first, second, member, again, ...setUp };
+  }
+  const opened = async (visiting: Visit) => {
+    const { text } = await visiting.get(account);
+    return ['First Ltd', 'Second Ltd'].filter((name) => text.includes(name));
+  };
+  const resetBy = async (tenant: Tenant, member: Member) => {
+    const admin = await signIn(world, await someone(world, tenant, 'admin'));
+    const at = `/settings/members/${publicId('member', member.id)}/two-factor`;
+    expect((await admin.get(at)).status).toBe(200);
+    return admin.post(at, { csrfToken: await admin.csrfToken() });
+  };
+
+  test('has one app for both, which is turned off for both', async () => {
+    const { first, second, member, secret } = await twice();
+    const visiting = await begin(member);
+    await enter(visiting, codeAt(secret, nowMs));
+    expect(await opened(visiting)).toEqual(['First Ltd', 'Second Ltd']);
+    for (const tenant of [first, second]) expect(await changesOf(tenant)).toEqual(['two_factor_turned_on']);
+    nowMs += stepMs;
+    const csrfToken = await visiting.csrfToken();
+    await visiting.post(`${path}/off`, { csrfToken, current: password, code: codeAt(secret, nowMs) });
+    expect(await opened(await signIn(world, member))).toEqual(['First Ltd', 'Second Ltd']);
+  });
+
+  test('keeps it in one when an admin of the other resets it; the next code protects both again', async () => {
+    const { first, second, member, secret } = await twice();
+    expect((await resetBy(first, member)).location).toMatch(/members\?reset=mem_/);
+    expect(await changesOf(first)).toEqual(['two_factor_turned_on', 'two_factor_reset']);
+    expect(await changesOf(second)).toEqual(['two_factor_turned_on']);
+    await expect.poll(() => mailsTo(member).join()).toContain('at First Ltd was reset');
+    const without = await begin(member);
+    expect((await without.get(codePath)).text).toContain('Continue to First Ltd without a code');
+    expect((await without.post(codePath, { with: 'nothing' })).location).toBe(home);
+    expect(await opened(without)).toEqual(['First Ltd']);
+    const visiting = await begin(member);
+    expect((await enter(visiting, codeAt(secret, nowMs))).status).toBe(303);
+    expect(await opened(visiting)).toEqual(['First Ltd', 'Second Ltd']);
+    expect(await isSignedIn(without)).toBe(false);
+    const third = await begin(member);
+    expect((await third.get(codePath)).text).not.toContain('without a code');
+    expect((await third.post(codePath, { with: 'nothing' })).location).toBe('/settings/sign-in?after=too-late');
+  });
+
+  test('is not kept out of one by what somebody with a link to the other turns on', async () => {
+    const [first, second] = [
+      await world.organization({ name: 'First Ltd' }),
+      await world.organization({ name: 'Second Ltd' }),
+    ];
+    const member = await someone(world, first);
+    const again = await addMember(world.database, second.organization, {
+      email: member.email,
+      name: 'Bo',
+      role: 'member',
+    });
+    const token = (await passwordPath(world.database, again)).split('token=')[1] ?? '';
+    const intruder = visit(world.url);
+    await intruder.post('/settings/password', { token, password: 'another horse altogether' });
+    const { text } = await intruder.get(path);
+    const secret = (/<code translate="no">([A-Z2-7 ]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '');
+    const [, offer = ''] = /name="offer" value="([^"]+)"/.exec(text) ?? [];
+    const fields = { csrfToken: await intruder.csrfToken(), offer, current: 'another horse altogether' };
+    expect((await intruder.post(path, { ...fields, code: codeAt(secret, nowMs) })).status).toBe(201);
+    expect(await opened(await signIn(world, member))).toEqual(['First Ltd']);
+    await begin(member, {}, 'another horse altogether');
+  });
+
+  test('is removed from one with what protected it there', async () => {
+    const { first, second, member, again, secret } = await twice();
+    const count = async () =>
+      (await sql('select from sign_in.two_factor_members where member_id = any($1)', [[member.id, again.id]])).rowCount;
+    await removeMember(first.em(), null, member);
+    expect(await count()).toBe(1);
+    expect((await enter(await begin(member), codeAt(secret, nowMs))).status).toBe(303);
+    await removeMember(second.em(), null, again);
+    expect(await count()).toBe(0);
+    expect(
+      (
+        await sql(
+          'select from sign_in.two_factor f where not exists (select from sign_in.two_factor_members t where t.two_factor_id = f.id)',
+        )
+      ).rowCount,
+    ).toBe(0);
+  });
+});
+
+test('nobody resets their own, or what is off', async () => {
+  const { tenant, member, visiting } = await scene({ role: 'admin' });
+  const other = await someone(world, tenant);
+  const reset = async ({ id }: Member) =>
+    visiting.post(`/settings/members/${publicId('member', id)}/two-factor`, { csrfToken: await visiting.csrfToken() });
+  expect((await reset(member)).status).toBe(422);
+  expect((await reset(other)).status).toBe(409);
+  const { text } = await visiting.get('/settings/members');
+  expect(text).toMatch(/Ida Berg[\s\S]*badge on">On/);
+  expect(text).not.toContain('Reset two-factor');
+  await turnOnTwoFactor(await signIn(world, other), nowMs);
+  expect((await visiting.get('/settings/members')).text).toContain('Reset two-factor');
+  expect((await (await signIn(world, await someone(world, tenant))).get('/settings/members')).text).not.toContain(
+    'badge on',
+  );
+});
+
+describe('the command line', () => {
+  const run = (...words: string[]) =>
+    runCommand(words, { DATABASE_URL: inject('databaseUrl'), SMTP_URL: mailServer.url });
+
+  test('lists who has it, and resets it in every organization of the person', async () => {
+    const { tenant, member } = await scene();
+    const list = async () => {
+      const { out } = await run('members', 'list', '--organization', tenant.organization.slug, '--json');
+      return JSON.parse(out).find(({ email }: { email: string }) => email === member.email).twoFactor;
+    };
+    expect(await list()).toBe(true);
+    const reset = await run('members', 'reset-two-factor', member.email);
+    expect(reset).toMatchObject({ status: 0, out: `Reset the two-factor authentication of ${member.email}.\n` });
+    expect(mailsTo(member).join()).toContain('at Acme was reset');
+    expect(await changesOf(tenant)).toEqual(['two_factor_turned_on', 'two_factor_reset']);
+    expect(await list()).toBe(false);
+    expect(await isSignedIn(await signIn(world, member))).toBe(true);
+    const again = await run('members', 'reset-two-factor', member.email);
+    expect([again.status, again.err]).toEqual([
+      1,
+      `error: ${member.email} has no two-factor authentication to reset\n`,
+    ]);
+  });
+});
+
+test('AUTH_SECRET is replaced without asking anybody to set it up again: a sign-in meanwhile is enough', async () => {
+  const { member, secret } = await scene();
+  const { database } = world;
+  const started = (authSecret: string) =>
+    serve({
+      database,
+      log: () => undefined,
+      warn: () => undefined,
+      host: '127.0.0.1',
+      port: 0,
+      authSecret,
+      now: () => nowMs,
+    });
+  const signInAt = async (url: string) => {
+    const visiting = visit(url);
+    await visiting.post('/settings/sign-in', { email: member.email, password });
+    return (await enter(visiting, codeAt(secret, (nowMs += stepMs)))).status;
+  };
+  const statuses: number[] = [];
+  for (const authSecret of [fresh, `${fresh},${old}`, fresh, old]) {
+    const serving = await started(authSecret);
+    statuses.push(await signInAt(serving.url));
+    await serving.close();
+  }
+  expect(statuses).toEqual([422, 303, 303, 422]);
+});
