@@ -67,7 +67,8 @@ describe('a member without it', () => {
       if (open.includes(path)) continue;
       const at = one.fill(path);
       const { location } = await one.visiting.get(at);
-      if (location?.startsWith(setUp)) expect(location).toBe(`${setUp}?${new URLSearchParams({ next: at })}`);
+      if (location?.startsWith(setUp))
+        expect(location).toBe(`${setUp}?${new URLSearchParams({ next: at }).toString()}`);
       else reachable.push(path);
     }
     expect(reachable.toSorted()).toEqual(

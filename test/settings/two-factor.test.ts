@@ -5,7 +5,7 @@ import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
 import { codeSeconds } from '../../server/accounts/second-step.ts';
-import type { Member } from '../../server/entities/organization.ts';
+import type { Member, Role } from '../../server/entities/organization.ts';
 import { serve } from '../../server/http/server.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
@@ -49,8 +49,8 @@ const mailsTo = ({ email }: Pick<Member, 'email'>) =>
 
 const changesOf = async (tenant: Tenant) => (await auditLog(world, tenant)).filter((line) => !line.startsWith('key_'));
 
-async function scene({ name = 'Acme', role = 'member' as 'admin' | 'member' } = {}) {
-  const tenant = await world.organization({ name });
+async function scene(role: Role = 'member') {
+  const tenant = await world.organization({ name: 'Acme' });
   const member = await someone(world, tenant, role, 'Ida Berg');
   const visiting = await signIn(world, member);
   const setUp = await turnOnTwoFactor(visiting, nowMs);
@@ -447,7 +447,7 @@ describe('a person in two organizations', () => {
 });
 
 test('nobody resets their own, or what is off', async () => {
-  const { tenant, member, visiting } = await scene({ role: 'admin' });
+  const { tenant, member, visiting } = await scene('admin');
   const other = await someone(world, tenant);
   const reset = async ({ id }: Member) =>
     visiting.post(`/settings/members/${publicId('member', id)}/two-factor`, { csrfToken: await visiting.csrfToken() });
