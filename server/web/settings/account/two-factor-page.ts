@@ -101,27 +101,28 @@ export function withoutPasswordPage(signed: Signed): Page {
 export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; codes: string[]; next: string }): Page {
   const text = `${codes.join('\n')}\n`;
   const file = `Recovery codes of ${serviceName} for ${signed.member.email}. Each works once.\n\n${text}`;
-  const main = html`<section class="card fresh" aria-labelledby="fresh" data-secret>
-    <h2 id="fresh" tabindex="-1" autofocus>Save your recovery codes</h2>
-    <p>
-      <strong>This is the only time they are shown.</strong> If you lose your phone, each of them signs you in once.
-      Copy, download or print them, and keep them where you keep your passwords.
-    </p>
-    <div class="copyable">
-      <pre id="codes" tabindex="0" translate="no"><code>${text}</code></pre>
-      <button type="button" data-copy="codes" hidden>Copy<span class="unseen"> the codes</span></button>
-    </div>
-    <p class="choices">
-      <a href="${next}" role="button">I have saved them</a>
-      <a
-        href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}"
-        download="recovery-codes.txt"
-        role="button"
-        class="secondary outline"
-        >Download</a
-      >
-    </p>
-  </section>`;
+  const main = html`<h1>Two-factor authentication</h1>
+    <section class="card fresh" aria-labelledby="fresh" data-secret>
+      <h2 id="fresh" tabindex="-1" autofocus>Save your recovery codes</h2>
+      <p>
+        <strong>This is the only time they are shown.</strong> If you lose your phone, each of them signs you in once.
+        Copy, download or print them, and keep them where you keep your passwords.
+      </p>
+      <div class="copyable">
+        <pre id="codes" tabindex="0" translate="no"><code>${text}</code></pre>
+        <button type="button" data-copy="codes" hidden>Copy<span class="unseen"> the codes</span></button>
+      </div>
+      <p class="choices">
+        <a href="${next}" role="button">I have saved them</a>
+        <a
+          href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}"
+          download="recovery-codes.txt"
+          role="button"
+          class="secondary outline"
+          >Download</a
+        >
+      </p>
+    </section>`;
   return { title: 'Recovery codes', main, signed, current, ...connectingTo(next) };
 }
 
