@@ -106,7 +106,7 @@ const variables = {
     .optional()
     .register(descriptions, {
       meaning:
-        'mail server for invitations, password links and warnings about API keys: `smtp://user:password@host:587`',
+        'mail server for invitations, password links, changes of two-factor authentication and warnings about API keys: `smtp://user:password@host:587`',
       otherwise: 'none; links are shown only',
     }),
   MAIL_FROM: text(3).optional().register(descriptions, {

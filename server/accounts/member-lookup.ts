@@ -2,11 +2,15 @@
 import type pg from 'pg';
 import type { Member } from '../entities/organization.ts';
 
-export type KnownMember = Pick<Member, 'id' | 'organizationId' | 'name' | 'email'> & { organizationName: string };
+export type KnownMember = Pick<Member, 'id' | 'organizationId' | 'name' | 'email'> & {
+  organizationName: string;
+  /** Of the organization. */
+  slug: string;
+};
 
 /** The memberships of this address, in any organization, the latest sign-in first. */
 export async function membersWithEmail(pool: Pick<pg.Pool, 'query'>, email: string): Promise<KnownMember[]> {
-  const text = `select m.id, m.organization_id as "organizationId", m.name, m.email, o.name as "organizationName"
+  const text = `select m.id, m.organization_id as "organizationId", m.name, m.email, o.name as "organizationName", o.slug
     from members m join organizations o on o.id = m.organization_id
     where m.email_key = $1 and m.removed_at is null order by m.last_signed_in_at desc nulls last, m.id limit 50`;
   return (await pool.query<KnownMember>(text, [email.toLowerCase()])).rows;

@@ -97,9 +97,9 @@ export function createSecondStep({ database, signIns, twoFactor, now, ...signing
   }
 
   async function pending(header: string | undefined): ReturnType<SecondStep['pending']> {
-    const value = cookie.read(header);
-    if (value === undefined) return undefined;
-    const { passwords, endsAtMs, ...first } = begun.parse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8')));
+    const value = readBegun(cookie.read(header));
+    if (!value) return undefined;
+    const { passwords, endsAtMs, ...first } = value;
     if (endsAtMs <= now() || markOf(await readPasswords(pool, first.memberIds)) !== passwords) return undefined;
     const apps = await twoFactor.read(first.memberIds);
     const isOpen = (id: string) => !apps.some(({ memberId }) => memberId === id);
@@ -142,6 +142,15 @@ export function createSecondStep({ database, signIns, twoFactor, now, ...signing
   }
 
   return { begin, pending, finish, finishWithout };
+}
+
+/** Undefined also for what another cookie of this service holds, with its signature. */
+function readBegun(value = ''): Begun | undefined {
+  try {
+    return begun.safeParse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tells apart whether any of these passwords has changed since. */

@@ -1,8 +1,6 @@
-import { text as textOf } from 'node:stream/consumers';
 import { Argument, Option } from '@commander-js/extra-typings';
 import { invitation } from '../accounts/mail.ts';
 import { addMember, changeRole, listMembers, removeMember } from '../accounts/members.ts';
-import { passwordProblem } from '../accounts/passwords.ts';
 import { readSignInReady } from '../accounts/credentials.ts';
 import { membersWithEmail } from '../accounts/member-lookup.ts';
 import { readApps } from '../accounts/two-factor.ts';
@@ -19,15 +17,18 @@ import { organizationCommand } from './acting.ts';
 import { jsonOption, organizationBySlug, print, printList, printTable, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { sendMail } from './mail.ts';
+import { checkPassword, passwordOption, readPassword } from './password-stdin.ts';
 import { say, sayJson } from './terminal.ts';
 import { resetTwoFactorOf } from './two-factor.ts';
 
-const passwordOption = () => new Option('--password-stdin', 'read the password from the first line of standard input');
+const whichOption = () =>
+  new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);
 
 export const membersCommand: Declare = (command) => {
   command.description(
     `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
-only one member of an organization. \`add\` and \`password\` print a link with which the member sets a password for the settings pages, once and
+one member of each organization; --organization then says which is meant. \`add\` and \`password\` print a link with which
+the member sets a password for the settings pages, once and
 within ${linkHours} hours; with --password-stdin the password is the first line of standard input instead. A new password ends
 the member's sessions, and a removed member's sessions end at once. The last admin cannot be removed. The link begins with
 PUBLIC_URL, or with http://localhost and PORT.`,
@@ -45,6 +46,7 @@ PUBLIC_URL, or with http://localhost and PORT.`,
     .command('password')
     .summary('issue a link for choosing a new password')
     .argument('<EMAIL>', 'the member')
+    .addOption(whichOption())
     .addOption(passwordOption())
     .addOption(jsonOption())
     .action(password);
@@ -53,6 +55,7 @@ PUBLIC_URL, or with http://localhost and PORT.`,
     .summary('change the role of a member')
     .argument('<EMAIL>', 'the member')
     .addArgument(roleArgument())
+    .addOption(whichOption())
     .addOption(jsonOption())
     .action(changeRoleOf);
   command
@@ -65,12 +68,14 @@ PUBLIC_URL, or with http://localhost and PORT.`,
     .command('remove')
     .summary('remove a member')
     .argument('<EMAIL>', 'the member')
+    .addOption(whichOption())
     .addOption(jsonOption())
     .action(remove);
 };
 
 type Json = { json?: true | undefined };
-type Access = Json & { passwordStdin?: true | undefined };
+type Which = { organization?: string | undefined };
+type Access = Json & Which & { passwordStdin?: true | undefined };
 
 const list = ({ organization: slug, json }: Json & { organization: string }) =>
   withDatabase(async (database) => {
@@ -109,10 +114,10 @@ async function add({ organization: slug, passwordStdin, json, ...fields }: NewMe
   });
 }
 
-async function password(email: string, { passwordStdin, json }: Access): Promise<void> {
+async function password(email: string, { passwordStdin, json, organization: slug }: Access): Promise<void> {
   const typed = passwordStdin ? await readPassword() : undefined;
   await withDatabase(async (database) => {
-    const { member, em } = await memberByEmail(database, email);
+    const { member, em } = await memberByEmail(database, email, slug);
     const organization = await em.findOneOrFail(Organization, { id: member.organizationId });
     await checkPassword(typed, [email, member.name, organization.name]);
     const link = await giveAccess(database, member, typed);
@@ -122,16 +127,16 @@ async function password(email: string, { passwordStdin, json }: Access): Promise
   });
 }
 
-const changeRoleOf = (email: string, role: Role, { json }: Json) =>
+const changeRoleOf = (email: string, role: Role, { json, organization }: Json & Which) =>
   withDatabase(async (database) => {
-    const { member, em } = await memberByEmail(database, email);
+    const { member, em } = await memberByEmail(database, email, organization);
     const changed = present(await changeRole(em, null, member, role));
     printList(json, changed, [changed]);
   });
 
-const remove = (email: string, { json }: Json) =>
+const remove = (email: string, { json, organization }: Json & Which) =>
   withDatabase(async (database) => {
-    const { member, em } = await memberByEmail(database, email);
+    const { member, em } = await memberByEmail(database, email, organization);
     const removed = await removeMember(em, null, member);
     print(
       json,
@@ -140,9 +145,18 @@ const remove = (email: string, { json }: Json) =>
     );
   });
 
-async function memberByEmail(database: Opened, email: string): Promise<{ member: Member; em: ScopedEntityManager }> {
-  const [known] = await membersWithEmail(database.signIns, email);
-  if (!known) throw new UsageError(`${email} is not a member of any organization`);
+async function memberByEmail(
+  database: Opened,
+  email: string,
+  slug: string | undefined,
+): Promise<{ member: Member; em: ScopedEntityManager }> {
+  const all = await membersWithEmail(database.signIns, email);
+  const [known, ...others] = slug === undefined ? all : all.filter((one) => one.slug === slug);
+  if (!known) throw new UsageError(`${email} is not a member of ${slug ?? 'any organization'}`);
+  if (others.length > 0) {
+    const slugs = all.map((one) => one.slug).toSorted();
+    throw new UsageError(`${email} is a member of ${slugs.join(', ')}: choose one with --organization`);
+  }
   const em = forOrganization(database, known.organizationId).em();
   return { member: await em.findOneOrFail(Member, { id: known.id }), em };
 }
@@ -170,17 +184,6 @@ function printWithLink(member: Member, passwordLink: string | null, json: boolea
   printTable([present(member)]);
   if (passwordLink === null) say('', 'The password is set.');
   else say('', `Choose a password, once and within ${linkHours} hours:`, '', `  ${passwordLink}`, '');
-}
-
-async function readPassword(): Promise<string> {
-  const [line = ''] = (await textOf(process.stdin)).split(/\r?\n/, 1);
-  return line;
-}
-
-/** `known`: what others know about the member. */
-async function checkPassword(typed: string | undefined, known: readonly string[]): Promise<void> {
-  const problem = typed === undefined ? undefined : await passwordProblem(typed, known);
-  if (problem) throw new UsageError(`The password on standard input cannot be used. ${problem}`);
 }
 
 /** The link is printed in any case: mail may fail. */

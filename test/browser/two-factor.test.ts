@@ -105,6 +105,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await other.getByRole('heading', { name: 'Customers' }).waitFor();
 
     await page.reload();
+    await expectSound(page);
     await page.getByRole('link', { name: 'Reset two-factor Jo Kim' }).click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Reset two-factor' }).click();

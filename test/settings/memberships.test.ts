@@ -1,9 +1,10 @@
 /** One person in several organizations: what each knows of the other, and what a password opens. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { addMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
 import { publicId } from '../../server/records/public-id.ts';
+import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
 import { auditLog, password, passwordPath, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
@@ -104,6 +105,47 @@ describe('an address in two organizations', () => {
     expect(page).not.toContain('Second Ltd');
     await signIn(world, member);
   });
+});
+
+test('the command line asks which organization is meant, of an address in two', async () => {
+  const { first, second, member, again } = await twice();
+  const run = (...words: string[]) =>
+    runCommand(['members', ...words, '--json'], { DATABASE_URL: inject('databaseUrl') });
+  const slugs = [first, second].map(({ organization }) => organization.slug).toSorted();
+  for (const words of [
+    ['remove', member.email],
+    ['role', member.email, 'admin'],
+    ['password', member.email],
+  ])
+    expect(await run(...words)).toEqual({
+      status: 1,
+      out: '',
+      err: `error: ${member.email} is a member of ${slugs.join(', ')}: choose one with --organization\n`,
+    });
+  const { out } = await run('role', member.email, 'admin', '--organization', second.organization.slug);
+  expect(JSON.parse(out)).toMatchObject({ id: publicId('member', again.id), role: 'admin' });
+  const removed = await run('remove', member.email, '--organization', first.organization.slug);
+  expect(JSON.parse(removed.out)).toMatchObject({ id: publicId('member', member.id) });
+  expect((await run('role', member.email, 'member', '--organization', first.organization.slug)).err).toBe(
+    `error: ${member.email} is not a member of ${first.organization.slug}\n`,
+  );
+  expect((await run('role', member.email, 'member')).status).toBe(0);
+});
+
+test('no password is made of the name of any organization that it opens', async () => {
+  const { member, again } = await twice();
+  await world.database.pool.query(`update organizations set name = 'Wolkenstein' where id = $1`, [
+    again.organizationId,
+  ]);
+  const token = await issueLink(world.database.signIns, member, 'reset');
+  const guessable = 'Wolkenstein2026';
+  const refused = await visit(world.url).post('/settings/password', { token, password: guessable });
+  expect([refused.status, refused.text.includes('Do not build the password from')]).toEqual([422, true]);
+  await choose(`?token=${token}`, otherPassword);
+  const visiting = visit(world.url);
+  await visiting.post('/settings/sign-in', { email: member.email, password: otherPassword });
+  const fields = { csrfToken: await visiting.csrfToken(), current: otherPassword, password: guessable };
+  expect((await visiting.post('/settings/account/password', fields)).text).toContain('Do not build the password from');
 });
 
 describe('password links', () => {

@@ -165,7 +165,7 @@ describe('a sign-in', () => {
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual([...before, 'sign_in_failed', 'signed_in']);
     const admin = await signIn(world, await someone(world, tenant, 'admin'));
     expect((await admin.get('/settings/activity?kind=sign_in')).text).toContain(
-      'the password was right, the code was not',
+      'with the right password and a wrong code',
     );
   });
 
@@ -237,6 +237,16 @@ describe('between password and code, a sign-in', () => {
     expect(forged.status).toBe(303);
     for (const cookie of [`settings.second_step=${value.slice(0, -6)}AAAAAA`, 'settings.second_step=x.y'])
       expect((await stranger.get(codePath, { cookie })).location).toBe('/settings/sign-in');
+  });
+
+  test('is not what another cookie of the service says', async () => {
+    const { member, secret } = await scene();
+    const visiting = await begin(member);
+    await enter(visiting, codeAt(secret, nowMs));
+    const cookies = visiting.cookie('/settings/sign-in').split('; ');
+    expect(cookies.length).toBeGreaterThan(1);
+    for (const cookie of cookies.map((one) => one.replace(/^[^=]+/, 'settings.second_step')))
+      expect((await visit(world.url).get(codePath, { cookie })).location).toBe('/settings/sign-in');
   });
 
   test('ends after ten minutes', async () => {

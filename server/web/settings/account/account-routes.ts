@@ -46,13 +46,13 @@ async function show(visit: Visit, view: Partial<AccountView>, status = 200): Pro
 
 async function changePassword(change: Change): Promise<void> {
   const { visitor, request, response, context } = change;
-  const { member, organization, em } = visitor;
+  const { member, memberships, em } = visitor;
   const pool = context.database.signIns;
   const { ipAddress } = deviceOf(request);
   const [current, next] = [field(request.body, 'current'), field(request.body, 'password')];
   const problems = {
     current: current === '' ? 'Enter your current password.' : undefined,
-    next: await passwordProblem(next, [member.email, member.name, organization.name]),
+    next: await passwordProblem(next, [member.email, member.name, ...memberships.map((one) => one.organizationName)]),
   };
   if (problems.current ?? problems.next) return show(change, { problems }, 422);
   const attempt = { email: member.email, ipAddress, device: member.id };

@@ -113,7 +113,6 @@ export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; cod
         <button type="button" data-copy="codes" hidden>Copy<span class="unseen"> the codes</span></button>
       </div>
       <p class="choices">
-        <a href="${next}" role="button">I have saved them</a>
         <a
           href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}"
           download="recovery-codes.txt"

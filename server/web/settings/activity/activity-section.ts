@@ -64,9 +64,10 @@ function sentence(event: AuditEvent, names: MemberNames): Html {
   if (kind === 'rejection')
     return html`${who} was not allowed to ${auditActions[action]}${detail && html` <q>${detail}</q>`}:
     ${reasons[reason ?? ''] ?? 'not possible'}`;
-  if (action === 'sign_in_failed')
-    return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from
-      ${ipAddress}${reason === 'code' && ': the password was right, the code was not'}`;
+  if (action === 'sign_in_failed') {
+    const how = reason === 'code' ? ', with the right password and a wrong code' : '';
+    return html`Failed sign-in as <strong>${names.nameOf(subjectId)}</strong> from ${ipAddress}${how}`;
+  }
   if (action === 'signed_in') return html`${who} signed in from ${ipAddress}`;
   return html`${who} ${done[action](event, names)}`;
 }

@@ -35,7 +35,7 @@ export function resetTwoFactorPage({ signed, member, token }: ResetView): Page {
     <p>
       Do this if ${member.name} has lost both the authenticator app and the recovery codes, and only if you are sure
       that it is ${member.name} who asks. The password alone then opens ${signed.organization.name}, until
-      ${member.name} turns two-factor authentication on again. It stays on in other organizations.
+      ${member.name} turns two-factor authentication on again. Other organizations of the same person are not affected.
     </p>
     <form method="post" action="${pathOf(member)}/two-factor">
       ${hiddenToken(token)}

@@ -98,7 +98,7 @@ function requireToken({ sessionId }: Visitor, { request, context }: Omit<Open, '
 
 async function showLink(open: Open): Promise<void> {
   const token = field(open.request.query, 'token');
-  const found = await linked(open, token);
+  const [found] = await linked(open, token);
   sendPage(open.response, found ? passwordPage({ ...found, token }) : usedLinkPage(), found ? 200 : 410);
 }
 
@@ -106,9 +106,11 @@ async function choosePassword(open: Open): Promise<void> {
   const { request, response, context } = open;
   const { database } = context;
   const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
-  const found = await linked(open, token);
+  const linkedMembers = await linked(open, token);
+  const [found] = linkedMembers;
   if (!found) return sendPage(response, usedLinkPage(), 410);
-  const problem = await passwordProblem(password, [found.email, found.name, found.organizationName]);
+  const known = linkedMembers.flatMap(({ email, name, organizationName }) => [email, name, organizationName]);
+  const problem = await passwordProblem(password, known);
   if (problem) return sendPage(response, passwordPage({ ...found, token, problem }), 422);
   const members = await redeemLink(database.signIns, token, password);
   const [first] = members;
@@ -124,9 +126,9 @@ async function choosePassword(open: Open): Promise<void> {
 }
 
 /** Whom a link is for. Opening links is limited, so that nobody tries tokens. */
-async function linked({ request, context }: Open, token: string): Promise<LinkedMember | undefined> {
+async function linked({ request, context }: Open, token: string): Promise<LinkedMember[]> {
   rejectTooMany(await admitLink(context.database.signIns, deviceOf(request).ipAddress));
-  return (await readLink(context.database.signIns, token))[0];
+  return readLink(context.database.signIns, token);
 }
 
 async function requestLink({ request, response, context }: Open): Promise<void> {
