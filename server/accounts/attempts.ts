@@ -13,7 +13,7 @@ export const attemptLimits = {
   address: { most: 50, seconds: 15 * 60 },
   /** A network over its limit is slowed down. */
   slow: { most: 1, seconds: 5 },
-  /** Codes of two-factor authentication, over all networks: only somebody who has the password gets to try one. */
+  /** Codes of two-factor authentication, over all networks: only someone who has the password gets to try one. */
   code: { most: 10, seconds: 15 * 60 },
   reset: { most: 10, seconds: 15 * 60 },
   /** Pages of password links that are opened from one network. */

@@ -29,7 +29,7 @@ const begun = z.object({
 });
 type Begun = z.infer<typeof begun>;
 
-/** Somebody who gave the right password, or chose it by a link. */
+/** Someone who gave the right password, or chose it by a link. */
 export type FirstStep = {
   email: string;
   credentials: readonly Credential[];

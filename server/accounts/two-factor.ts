@@ -1,5 +1,5 @@
 /**
- * Two-factor authentication. It belongs to memberships, as passwords do: what somebody with access to one organization of a
+ * Two-factor authentication. It belongs to memberships, as passwords do: what someone with access to one organization of a
  * person turns on, off or resets there changes nothing in another. One app protects all memberships that a session opens.
  */
 import { randomUUID } from 'node:crypto';
@@ -50,7 +50,7 @@ export const readApps = async (pool: Pick<pg.Pool, 'query'>, memberIds: readonly
 const covering = `insert into sign_in.two_factor_members select unnest($2::uuid[]), $1
   on conflict (member_id) do nothing returning member_id as id`;
 
-/** An app that protects nothing any more is forgotten. */
+/** An app that no longer protects anything is forgotten. */
 const ending = (members: string) => `with ended as (
     delete from sign_in.two_factor_members where ${members} returning member_id, two_factor_id
   ), forgotten as (

@@ -1,4 +1,4 @@
-/** Two-factor authentication in a real browser: turned on, used, reset by a recovery code, and required of everybody. */
+/** Two-factor authentication in a real browser: turned on, used, reset by a recovery code, and required of everyone. */
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';

@@ -414,7 +414,7 @@ describe('a person in two organizations', () => {
     expect((await third.post(codePath, { with: 'nothing' })).location).toBe('/settings/sign-in?after=too-late');
   });
 
-  test('is not kept out of one by what somebody with a link to the other turns on', async () => {
+  test('is not kept out of one by what someone with a link to the other turns on', async () => {
     const [first, second] = [
       await world.organization({ name: 'First Ltd' }),
       await world.organization({ name: 'Second Ltd' }),
@@ -498,7 +498,7 @@ describe('the command line', () => {
   });
 });
 
-test('AUTH_SECRET is replaced without asking anybody to set it up again: a sign-in meanwhile is enough', async () => {
+test('AUTH_SECRET is replaced without asking anyone to set it up again: a sign-in meanwhile is enough', async () => {
   const { member, secret } = await scene();
   const { database } = world;
   const started = (authSecret: string) =>

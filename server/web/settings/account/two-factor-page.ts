@@ -42,7 +42,7 @@ const whenOn = ({ createdAt, codesLeft }: App): Html =>
     </p>`;
 
 const whenOff = html`<p>
-    With it, somebody who learns your password still cannot sign in: that also takes a code from an app on your phone.
+    With it, someone who learns your password still cannot sign in: that also takes a code from an app on your phone.
   </p>
   <p><a href="${twoFactorPath}" role="button" class="outline">Turn on</a></p>`;
 
