@@ -11,6 +11,7 @@ import type { UploadFiles } from './files.ts';
 import { Busy, runInProcess, Stopped } from './process.ts';
 import type { Outcome, Progress } from './process.ts';
 import { rememberedChoices } from './remembered.ts';
+import { storable } from './storable.ts';
 import { createTurns } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
@@ -35,7 +36,7 @@ export function createRunner({ database, files, onError }: Parts) {
   const save = async ({ id, organizationId }: Upload, changes: Changes): Promise<boolean> => {
     const em = forOrganization(database, organizationId).em();
     const where = { id, state: { $in: [...workingStates] } };
-    return (await em.nativeUpdate(Upload, where, { ...changes, activeAt: raw('now()') })) > 0;
+    return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: raw('now()') })) > 0;
   };
 
   /** Says every second that it is alive and how far it is, until it ends. */

@@ -20,6 +20,7 @@ import { uploadFiles } from './files.ts';
 import { remember } from './remembered.ts';
 import { createRunner } from './runner.ts';
 import type { ReceivedFile } from './runner.ts';
+import { storable } from './storable.ts';
 
 /** What a member says about a file. */
 export type NewUpload = Pick<Upload, 'kind' | 'fileName'> & { size: number };
@@ -143,7 +144,7 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
           await em.flush();
         }
         const mine = { memberId: who.actor.id, mapping: {}, state: 'uploading', bytesTotal: size } as const;
-        return { before: found, upload: em.create(Upload, { ...wanted, ...mine }) };
+        return { before: found, upload: em.create(Upload, { ...storable(wanted), ...mine }) };
       });
       if (before && before.state !== 'imported') await files.removeAll(before);
       const older = (await latest(who.organization, listed)).slice(keptReports);
@@ -155,7 +156,7 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
       const upload = await begin(who, id, (found) => {
         if (!isOpen(found)) throw new Problem('repeated', { sentence: 'This import has already been started.' });
         found.state = 'checking';
-        found.mapping = withoutUndefined(choices);
+        found.mapping = storable(withoutUndefined(choices));
       });
       runner.check(upload);
     },

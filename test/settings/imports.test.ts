@@ -383,6 +383,22 @@ describe('an import', () => {
     await settled(visiting);
   });
 
+  test('is checked although the database cannot store what is in it', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const ended = async (...given: Parameters<typeof formWith>) => {
+      expect((await visiting.post('/settings/imports', await formWith(...given))).status).toBe(303);
+      await settled(visiting);
+      return (await rowOf(tenant))?.state;
+    };
+    const odd = 'a\0b';
+    expect(await ended(visiting, `externalId,name,${odd}\nC-1,${odd},${odd}\n`)).toBe('mapping');
+    expect(await ended(visiting, `externalId,name\nC-1,${odd}\n${odd}`)).toBe('checked');
+    const rows = [{ externalId: 'C-1', name: '\uD800', [odd]: odd }, { [`${odd}\uD800`]: 1 }];
+    const lines = rows.map((row) => JSON.stringify(row)).join('\n');
+    expect(await ended(visiting, lines, { name: 'a.jsonl' })).toBe('checked');
+  });
+
   test('is one at a time', async () => {
     const tenant = await world.organization();
     const visiting = await admin(tenant);
@@ -576,6 +592,25 @@ describe('a slow upload', () => {
     sending.end('C-1,Ana\n');
     expect((await sending.reply).status).toBe(303);
     expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+  });
+
+  test('whose form ends within the file is rejected, whether that was read before or after', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const part = (head: string, content: string) =>
+      `--x\r\nContent-Disposition: form-data; name=${head}\r\n\r\n${content}`;
+    const fields = `${part('csrfToken', await visiting.csrfToken())}\r\n${part('kind', 'customers')}\r\n`;
+    const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'multipart/form-data; boundary=x' };
+    for (const rows of [1, 100_000]) {
+      const file = `externalId,name\n${'C-1,Ana\n'.repeat(rows)}`;
+      const { status, text } = await fetch(`${world.url}/settings/imports`, {
+        method: 'POST',
+        headers: { ...headers, cookie: visiting.cookie() },
+        body: fields + part('file; filename=a.csv', file),
+      }).then(async (response) => ({ status: response.status, text: await response.text() }));
+      expect([status, words(text)]).toEqual([400, expect.stringContaining('The upload was interrupted.')]);
+      expect(await rowOf(tenant)).toBeUndefined();
+    }
   });
 
   test('that breaks off, or is canceled on another page, leaves nothing', async () => {

@@ -7,7 +7,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { Problem } from '../../../problems/problem.ts';
 import { slowRequests } from '../../slow-requests.ts';
 
-export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean };
+/** `isCut` tells that the form ended within the file. */
+export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean; isCut: () => boolean };
 
 const patience = { idleMs: 30_000, wholeMs: 15 * 60_000 };
 
@@ -39,7 +40,8 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
   form.on('field', (name, value) => (fields[name] = name in fields ? '' : value));
   return new Promise((resolve, reject) => {
     form.on('file', (name, stream, fileName) => {
-      stream.on('error', () => undefined);
+      let isCut = false;
+      stream.on('error', () => (isCut = true));
       if (name !== 'file' || !fileName) {
         stream.resume();
         return;
@@ -49,7 +51,12 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
       request.once('close', () => {
         if (!request.complete) stream.destroy();
       });
-      received.set(request, { name: fileName, stream, isTooLarge: () => stream.truncated ?? false });
+      received.set(request, {
+        name: fileName,
+        stream,
+        isTooLarge: () => stream.truncated ?? false,
+        isCut: () => isCut,
+      });
       resolve(fields);
     });
     form.on('finish', () => resolve(fields));
@@ -59,7 +66,7 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
 }
 
 /** The file's bytes. Its admitted sender has more time than others, as long as bytes arrive. */
-export async function* bytesOf(request: IncomingMessage, { stream }: ReceivedFile): AsyncGenerator<Buffer> {
+export async function* bytesOf(request: IncomingMessage, { stream, isCut }: ReceivedFile): AsyncGenerator<Buffer> {
   slowRequests.add(request);
   const end = () => void request.destroy();
   const whole = setTimeout(end, patience.wholeMs);
@@ -70,8 +77,14 @@ export async function* bytesOf(request: IncomingMessage, { stream }: ReceivedFil
       yield chunk as Buffer;
       idle = setTimeout(end, patience.idleMs);
     }
+  } catch (error) {
+    throw isCut() ? interrupted() : error;
   } finally {
     clearTimeout(whole);
     clearTimeout(idle);
   }
+  // It may have ended before it was read.
+  if (isCut()) throw interrupted();
 }
+
+const interrupted = () => new Problem('unreadable', { sentence: 'The upload was interrupted. Upload the file again.' });
