@@ -12,6 +12,10 @@ import { greet } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { say } from './terminal.ts';
 
+// Workers take connections from the system themselves. One that this process had handed to a worker in the moment of its
+// death would never be answered, nor closed.
+cluster.schedulingPolicy = cluster.SCHED_NONE;
+
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
 /** A worker that ran for this long failed for a new reason. */
 const healthyMs = 10_000;
