@@ -183,6 +183,33 @@ describe('JSON', () => {
     ]);
   });
 
+  test('has rows as large as a body of the API, and rejects others unread', async () => {
+    const { rows, tenant } = await start();
+    const row = (more: object) => ({ externalId: 'C-1', name: 'Ann', ...more });
+    const keys = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 1]));
+    const line = { type: 'service', name: 'Work', quantity: 1, unitPrice: 1 };
+    const large = [
+      row(keys),
+      row({ notes: 'x'.repeat(3_000_000) }),
+      row({ lineItems: Array.from({ length: 100_000 }, () => line) }),
+    ];
+    const report = await rows(
+      'customers',
+      ...large,
+      `{"externalId":"C-2","metadata":${'['.repeat(3_000_000)}`,
+      `{"externalId":"C-2","metadata":${'['.repeat(100)}${']'.repeat(100)}}`,
+      row({ externalId: 'C-3' }),
+    );
+    expect(report).toMatchObject({ read: 6, created: 1, rejected: 5 });
+    expect(report.errors.map(({ message }) => message)).toEqual([
+      ...Array.from({ length: 4 }, () =>
+        expect.stringMatching(/^must have at most [\d,]+ (?:characters|keys in all)$/),
+      ),
+      expect.stringContaining('nested'),
+    ]);
+    expect(await fetchRecord(tenant, 'customers', 'C-3')).toMatchObject({ name: 'Ann' });
+  });
+
   test('is an array of any length, cut anywhere', async () => {
     const { file } = await start();
     const many = Array.from({ length: 3000 }, (_, index) => ({
