@@ -18,8 +18,8 @@ import { freePort } from '../redis.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dockerfile = join(root, 'server/deployment/Dockerfile');
 const run = promisify(execFile);
-const canBuild =
-  process.getuid?.() === 0 && ['/usr/bin/buildah', '/usr/sbin/debootstrap'].every((path) => existsSync(path));
+const programs = { buildah: '/usr/bin/buildah', debootstrap: '/usr/sbin/debootstrap' };
+const canBuild = process.getuid?.() === 0 && Object.values(programs).every((path) => existsSync(path));
 if (!canBuild)
   process.stdout.write('buildah and debootstrap are not installed, or this is not root: no image is built.\n');
 
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const storage = () => ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
 const buildah = async (...words: string[]) =>
-  (await run('buildah', [...storage(), ...words], { maxBuffer: 2 ** 26 })).stdout.trim();
+  (await run(programs.buildah, [...storage(), ...words], { maxBuffer: 2 ** 26 })).stdout.trim();
 const npm = async (...words: string[]) => (await run('npm', words)).stdout.trim();
 
 /** What `FROM node:24-slim` finds: Debian with Node, npm and the account `node`. */
@@ -43,7 +43,7 @@ async function makeBase(skip: (note: string) => void): Promise<void> {
   const container = await buildah('from', 'scratch');
   const base = await buildah('mount', container);
   const options = { maxBuffer: 2 ** 26, timeout: 240_000 };
-  const debootstrap = run('debootstrap', ['--variant=minbase', 'bookworm', base], options);
+  const debootstrap = run(programs.debootstrap, ['--variant=minbase', 'bookworm', base], options);
   await debootstrap.catch((error: unknown) => skip(`Debian cannot be installed into a folder: ${String(error)}`));
   await copyFile(process.execPath, join(base, 'usr/local/bin/node'));
   const modules = join(base, 'usr/local/lib/node_modules');
@@ -111,7 +111,9 @@ test.runIf(canBuild)(
 
     // A process inside has the same number outside.
     const command = ['sh', '-c', 'echo "process $$"; exec "$@"', 'sh', ...config.Cmd];
-    const service = spawn('buildah', [...storage(), ...inside, ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const service = spawn(programs.buildah, [...storage(), ...inside, ...command], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     for (const stream of [service.stdout, service.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
     cleanups.push(() => service.kill('SIGKILL'));
