@@ -547,6 +547,14 @@ describe('the source', () => {
     expect(needless).toEqual([]);
   });
 
+  test('every dependency has an exact version', () => {
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    );
+    const all = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
+    expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version)))).toEqual([]);
+  });
+
   test('the root folder holds only known files', () => {
     const known =
       /^(?:\..*|node_modules|coverage|dist|contract|server|client|test|package(?:-lock)?\.json|tsconfig[.\w]*\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;

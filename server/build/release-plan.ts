@@ -55,7 +55,7 @@ export function datedChangelog(changelog: string, version: string, date: string)
   if (changelog.includes(`${heading}\n`)) {
     if (pending.trim() !== '')
       throw new Error(`CHANGELOG.md has entries under Unreleased: move them to ${version}, or remove its section.`);
-    return changelog.replace(`${heading}\n`, `${heading} - ${date}\n`).replace(/; not released yet\./, '.');
+    return changelog.replace(`${heading}\n`, `${heading} - ${date}\n`).replace(/; not yet released\./, '.');
   }
   if (pending.trim() === '') throw new Error(`CHANGELOG.md says nothing about ${version}.`);
   return changelog.replace(unreleased, `${unreleased}\n${heading} - ${date}\n`);

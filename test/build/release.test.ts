@@ -48,7 +48,7 @@ describe('the version', () => {
 });
 
 describe('the changelog of a release', () => {
-  const first = '# Changelog\n\n## [Unreleased]\n\n## [1.0.0]\n\nThe first version; not released yet.\n\n- A.\n';
+  const first = '# Changelog\n\n## [Unreleased]\n\n## [1.0.0]\n\nThe first version; not yet released.\n\n- A.\n';
 
   test('has the date of the version that was prepared', () => {
     expect(pendingVersion(first)).toBe('1.0.0');

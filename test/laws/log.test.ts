@@ -80,4 +80,21 @@ describe('the log', () => {
     const parts = Array.from({ length: secret.length - 15 }, (_, index) => secret.slice(index, index + 16));
     expect(parts.filter((part) => plain.includes(part))).toEqual([]);
   });
+
+  test('holds no personal data of customers, whether a request succeeds or not', async () => {
+    const { key } = await world.organization();
+    const { url, stop } = await serving();
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const ask = async (path: string, body?: unknown) => {
+      const send = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
+      await (await fetch(url + path, send)).text();
+    };
+    await ask('/v1/customers', { name: 'Xaverine Quell', email: 'xaverine@quell.example', phone: '+49 30 998877' });
+    await ask('/v1/customers', { name: 'Xaverine Quell', email: 'xaverine at quell', phone: '99' });
+    await ask('/v1/customers?email=xaverine@quell.example&phone=998877');
+    await ask('/v1/customers?q=xaverine&nmae=quell');
+    const log = await stop();
+    expect(log.match(/"status":\d+/g)).toEqual(['201', '422', '200', '400'].map((status) => `"status":${status}`));
+    expect(log.toLowerCase()).not.toMatch(/xaverine|quell|998877/);
+  });
 });
