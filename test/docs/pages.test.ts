@@ -176,6 +176,7 @@ describe('the search', () => {
     ['java', '/docs/sdks#generate-a-client-from-openapi'],
     ['delete', '/docs/personal-data#why-there-is-no-delete'],
     ['sso', '/docs/members#single-sign-on-sso'],
+    ['2fa', '/docs/members#two-factor-authentication'],
     ['gdpr', '/docs/personal-data'],
     ['password reset', '/docs/members#reset-a-forgotten-password'],
     ['google sheets', '/docs/automation#google-sheets-and-excel'],
