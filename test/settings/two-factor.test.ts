@@ -4,6 +4,7 @@ import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
+import { createSignIns } from '../../server/accounts/sign-in.ts';
 import { codeSeconds } from '../../server/accounts/second-step.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { serve } from '../../server/http/server.ts';
@@ -115,6 +116,7 @@ describe('turning it on', () => {
     expect([on.status, on.headers.get('cache-control')]).toEqual([201, 'no-store']);
     expect(new Set(on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)).size).toBe(10);
     expect(on.text).toContain('download="recovery-codes.txt"');
+    expect(on.text).toContain(`href="${account}" role="button">I have saved them`);
     expect((await visiting.get(account)).text).toContain('10 recovery codes are left.');
     expect(await isSignedIn(other)).toBe(false);
     expect((await visiting.get(path)).location).toBe(account);
@@ -412,6 +414,54 @@ describe('a person in two organizations', () => {
     const third = await begin(member);
     expect((await third.get(codePath)).text).not.toContain('without a code');
     expect((await third.post(codePath, { with: 'nothing' })).location).toBe('/settings/sign-in?after=too-late');
+  });
+
+  test('with an app for each opens with a code what that app protects', async () => {
+    const { second, member, again, secret } = await twice();
+    await resetBy(second, again);
+    const without = await begin(member);
+    await without.post(codePath, { with: 'nothing' });
+    const other = await turnOnTwoFactor(without, nowMs);
+    nowMs += stepMs;
+    for (const [key, names] of [
+      [secret, ['First Ltd']],
+      [other.secret, ['Second Ltd']],
+    ] as const) {
+      const visiting = await begin(member);
+      expect((await enter(visiting, codeAt(key, nowMs))).status).toBe(303);
+      expect(await opened(visiting)).toEqual(names);
+    }
+  });
+
+  test('protects what the given password opens, also where single sign-on has opened more', async () => {
+    const member = await (async () => {
+      const [first, second] = [await world.organization(), await world.organization()];
+      const one = await someone(world, first);
+      const again = await addMember(world.database, second.organization, {
+        email: one.email,
+        name: 'Bo',
+        role: 'member',
+      });
+      await setPassword(world.database.signIns, again, 'another horse altogether');
+      return one;
+    })();
+    const signIns = createSignIns({ database: world.database, secret: old, secure: false });
+    const [right] = await signIns.check(member.email, password);
+    const admitted = { userId: right?.userId ?? '', memberIds: null };
+    const { cookies } = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
+    const visiting = visit(world.url, { cookie: cookies[0]?.split(';')[0] ?? '' });
+    await world.database.pool.query(
+      `update sign_in.session set "organizationId" = $1 where "memberIds" is null and "userId" = $2`,
+      [member.organizationId, right?.userId],
+    );
+    await turnOnTwoFactor(visiting, nowMs);
+    await begin(member);
+    const elsewhere = visit(world.url);
+    const signedIn = await elsewhere.post('/settings/sign-in', {
+      email: member.email,
+      password: 'another horse altogether',
+    });
+    expect(signedIn.location).toBe(home);
   });
 
   test('is not kept out of one by what someone with a link to the other turns on', async () => {

@@ -96,7 +96,11 @@ const administer: Group = {
   title: 'Administer',
   guides: [
     { slug: 'api-keys', title: 'API keys', summary: 'Create, replace (rotate) and revoke keys; what a key may do.' },
-    { slug: 'members', title: 'Members and sign-on', summary: 'Roles and permissions, invitations, single sign-on.' },
+    {
+      slug: 'members',
+      title: 'Members and sign-on',
+      summary: 'Roles and permissions, invitations, two-factor authentication, single sign-on.',
+    },
     { slug: 'usage', title: 'Usage and failures', summary: 'See how much tools use the API, and why one fails.' },
     { slug: 'import', title: 'Moving from another tool', summary: 'Import customers, items and proposals.' },
     {

@@ -120,6 +120,7 @@ export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; cod
           class="secondary outline"
           >Download</a
         >
+        <a href="${next}" role="button">I have saved them</a>
       </p>
     </section>`;
   return { title: 'Recovery codes', main, signed, current, ...connectingTo(next) };
