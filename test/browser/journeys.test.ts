@@ -86,7 +86,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await other.getByText('As a table').click();
     await expectSound(other);
     await visitPath(other, 'usage');
-    await other.getByRole('img', { name: /2 in all/ }).waitFor();
+    await other.getByRole('img', { name: /2 in total/ }).waitFor();
     await expectSound(other);
 
     await visitPath(other, 'api-keys');
