@@ -77,6 +77,21 @@ describe('an inspection', () => {
   });
 });
 
+test.each([
+  ['CSV', 'c.csv.gz', 'externalId,name\n', ',a\n'],
+  ['a table with tabs', 'c.tsv.gz', 'externalId\tname\n', '\ta\n'],
+  ['JSON Lines', 'c.jsonl.gz', '', '{}\n'],
+  ['a JSON array', 'c.json.gz', '[{}', ',{}'],
+])('a file has at most as many rows as it may, as %s', async (_, name, start, row) => {
+  const tenant = await world.organization();
+  const text = `${start}${row.repeat(2500)}${start.startsWith('[') ? ']' : ''}`;
+  await withFile(name, gzipSync(text), async (file) => {
+    const limited = run(tenant, file, { dryRun: true, maximumRows: 2000 });
+    await expect(limited).rejects.toThrow('The file has more than 2,000 rows. Split it into several files.');
+    expect((await run(tenant, file, { dryRun: true, maximumRows: 3000 })).read).toBeGreaterThan(2000);
+  });
+});
+
 test('an import that does not wait is rejected while another one is running', async () => {
   const tenant = await world.organization();
   const many = Array.from({ length: 3000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
