@@ -442,6 +442,13 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'test/api/a.test.ts': 'const names = data.map(({ name }: any) => name);',
     },
   },
+  'no object has a getter of its own, which would keep the object until the next full collection': {
+    law: word(/^ {4,}get \w+\(|[{,] get \w+\(/m, ['server/']),
+    broken: {
+      'server/a.ts': 'const page = (texts: string[]) => ({\n    get data() {\n      return texts;\n    },\n  });',
+      'server/b.ts': 'const row = { id, get lines() { return JSON.parse(text); } };',
+    },
+  },
   'nothing is exported by default': {
     law: word(/^\s*export default\b|\bas default\b/m, everywhere, [
       'test/vitest.config.ts',

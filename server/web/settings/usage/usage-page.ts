@@ -138,4 +138,4 @@ const requestName = (operation: string): Html =>
 const meaningOf = (code: string): string | undefined =>
   Object.entries(problemCatalogue)
     .find(([known]) => known === code)?.[1]
-    .meaning.replaceAll(/`|\[(.+?)\]\(.+?\)/g, '$1');
+    .meaning.replaceAll(/`|\[([^[\]]+)\]\([^()]+\)/g, '$1');
