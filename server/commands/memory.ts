@@ -31,11 +31,12 @@ export function limitMemory(): void {
 
 /**
  * The first collection sets how far the heap may grow until the next one. V8 itself would start the first when nothing is
- * going on, or, if requests come at once, after 100 MB.
+ * going on, or, if requests come at once, after 100 MB. One as if memory had run out also shrinks the young generation to
+ * its smallest size: loading modules can make it larger than a process that serves needs.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
+  const collect: (options: object) => void = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
-  collect();
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
