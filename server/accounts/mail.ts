@@ -38,7 +38,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
 /** For the log: servers repeat the address in what they say about it. */
 function withoutAddresses(error: unknown): Error {
   const said = error instanceof Error ? error.message : String(error);
-  return new Error(said.replaceAll(/[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
+  return new Error(said.replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
 }
 
 type Invitation = { organization: string; inviter: string; link: string; hours: number };
