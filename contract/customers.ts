@@ -1,6 +1,7 @@
 /** Customers: the people and companies that an organization sells to. */
 import { initContract } from '@ts-rest/core';
 import { z } from 'zod';
+import { requireName } from './customer-name.ts';
 import * as fields from './fields.ts';
 import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
@@ -8,8 +9,8 @@ import { metadata, metadataInput, metadataPatch } from './metadata.ts';
 import { notModified, problems } from './responses.ts';
 import { choiceParameter, emailParameter, phoneParameter, textParameter } from './parameters.ts';
 import { optionalUnlessEmpty } from './parsed.ts';
-import type { ProblemError } from './problem.ts';
 import { defaulted, nullable, optional, serverSet, shapeOf } from './record.ts';
+import { tags, tagsInput } from './tags.ts';
 import { countryParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
@@ -72,9 +73,9 @@ const customerFields = {
     }),
   ),
   tags: {
-    record: fields.tags,
-    create: optionalUnlessEmpty(fields.tagsInput),
-    update: fields.tagsInput.optional(),
+    record: tags,
+    create: optionalUnlessEmpty(tagsInput),
+    update: tagsInput.optional(),
   },
   externalId: optional(fields.externalId),
   metadata: { record: metadata, create: optionalUnlessEmpty(metadataInput), update: metadataPatch.optional() },
@@ -91,35 +92,6 @@ export const customer = z
 export type Customer = z.infer<typeof customer>;
 
 export const customerCreateFields = shapeOf(customerFields, 'create');
-
-const nameIsRequired = 'is required if companyName, firstName, lastName, email and phone are all absent';
-const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone'] as const;
-const isBlank = (value: unknown) =>
-  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
-
-/** The error for a new customer without any kind of name; undefined if it has one. */
-export function missingName(body: unknown): ProblemError | undefined {
-  if (named.some((field) => !isBlank(Reflect.get(Object(body), field)))) return undefined;
-  return {
-    in: 'body',
-    field: 'name',
-    pointer: '/name',
-    code: 'required',
-    message: nameIsRequired,
-  };
-}
-
-/** Only a new record needs a name. A body with an externalId may update an existing record, so the server checks that. */
-function requireName<T extends z.ZodType>(schema: T): T {
-  return schema.refine((body) => !isBlank(Reflect.get(Object(body), 'externalId')) || !missingName(body), {
-    path: ['name'],
-    params: { code: 'required' },
-    message: nameIsRequired,
-    // Reported together with the errors of single fields, so that one round trip shows everything.
-    when: ({ value }) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'name') === undefined,
-  });
-}
 
 export const customerCreate = requireName(z.strictObject(customerCreateFields)).meta({
   id: 'CustomerCreate',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
-import { alsoAccepted, bounded, eachClearable, eachEmptyIsAbsent, eachNullable } from './parsed.ts';
+import { eachClearable, eachEmptyIsAbsent, eachNullable } from './parsed.ts';
 import type { FieldCode } from './problems/field-codes.ts';
 import { failure, text, textThat } from './text.ts';
 import type { TextOptions } from './text.ts';
@@ -189,47 +189,3 @@ export const externalId = text(255, {
   description: 'The id of this record in your own system; unique per resource, case-sensitive.',
   example: 'crm-48213',
 });
-
-export const tag = text(50, { description: 'A tag.', example: 'wholesale' });
-export const maximumTags = 20;
-const tagsMeta = {
-  description: `Tags, in the order given: up to ${maximumTags}, unique ignoring case.`,
-  maxItems: maximumTags,
-  examples: [['wholesale', 'net-30']],
-};
-
-export const tags = z.array(tag).meta(tagsMeta);
-/** The length is checked first: the elements of a list that is too long are not looked at. */
-const tagList = bounded(maximumTags, z.array(tag).check(rejectRepeated));
-const tagsChange = z.strictObject({ add: tagList.optional(), remove: tagList.optional() });
-export type TagsChange = z.output<typeof tagsChange>;
-
-/** All tags, none (`null`), or those to add to and to remove from the ones that a record has. */
-export const tagsInput: z.ZodType<string[] | TagsChange, string[] | TagsChange | null> = z
-  .any()
-  .transform((value: unknown, { issues }) => {
-    const isChange = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const { data, error } = (isChange ? tagsChange : tagList.nullable()).safeParse(value);
-    // Zod's types know its own codes only; these are of the same kind.
-    issues.push(...((error?.issues ?? []) as never[]));
-    return data ?? [];
-  })
-  .meta({
-    ...tagsMeta,
-    type: ['array', 'null'],
-    items: { type: 'string', minLength: 1, maxLength: 50 },
-    description: `${tagsMeta.description} A list replaces all tags. To keep the others, send \`{ "add": [...], "remove": [...] }\` instead.`,
-  })
-  .register(alsoAccepted, { alsoAccepts: ['TagsChange'] });
-
-function rejectRepeated({ value, issues }: { value: string[]; issues: unknown[] }): void {
-  const seen = new Set<string>();
-  value.forEach((item, index) => {
-    const folded = typeof item === 'string' ? item.toLowerCase() : '';
-    if (folded && seen.has(folded)) {
-      const repeated = failure('duplicate_item', 'is a duplicate (case is ignored)', item);
-      issues.push({ ...repeated, path: [index] });
-    }
-    seen.add(folded);
-  });
-}

@@ -1,7 +1,7 @@
 /** The environment, read once: the only place that knows process.env. Each variable is described here, and nowhere else. */
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { nearest } from '../contract/nearest.ts';
+import { networks } from './text/networks.ts';
 
 type Description = {
   /** What the variable is for, in Markdown: for the README, the operating guide and `serve --help`. */
@@ -38,25 +38,6 @@ const url = (pattern: RegExp, error: string) => z.string().regex(pattern, error)
 const databaseUrl = () => url(/^postgres(ql)?:\/\//, 'must start with postgresql://');
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
-
-/** `10.1.0.0/16`; an address alone is a network of one. Undefined if it is neither. */
-function networkOf(given: string): string | undefined {
-  const [address = '', bits] = given.trim().split('/');
-  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  const count = Number(bits ?? most);
-  return Number.isInteger(count) && count >= 0 && count <= most && bits !== '' ? `${address}/${count}` : undefined;
-}
-
-const networks = () =>
-  z
-    .string()
-    .default('')
-    .transform((given, context) => {
-      const parsed = given === '' ? [] : given.split(',').map(networkOf);
-      const valid = parsed.filter((one) => one !== undefined);
-      if (valid.length < parsed.length) context.addIssue('must be networks such as 10.1.0.0/16, separated by commas');
-      return valid;
-    });
 
 /** In the order in which they are shown. */
 const variables = {

@@ -1,6 +1,7 @@
 /** The customers of the calling organization. */
 import type { z } from 'zod';
-import { customerListQuery, missingName } from '../../contract/customers.ts';
+import { missingName } from '../../contract/customer-name.ts';
+import { customerListQuery } from '../../contract/customers.ts';
 import type { Customer as CustomerBody } from '../../contract/customers.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Customer } from '../entities/customer.ts';

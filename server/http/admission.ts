@@ -2,7 +2,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { authenticate, requireLive } from '../keys/authenticate.ts';
 import type { Caller } from '../keys/caller.ts';
-import type { AuthenticatedKey, KeyDirectory } from '../keys/directory.ts';
+import type { KeyDirectory } from '../keys/directory.ts';
+import type { AuthenticatedKey } from '../keys/key-row.ts';
 import { admit, requireAdmission } from '../operations/perform.ts';
 import type { AdmissionParts } from '../operations/perform.ts';
 import { Problem } from '../problems/problem.ts';

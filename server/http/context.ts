@@ -1,7 +1,7 @@
 /** The state of a request, in `response.locals`, which every middleware can access. */
 import type { Response } from 'express';
 import type { Caller } from '../keys/caller.ts';
-import type { AuthenticatedKey } from '../keys/directory.ts';
+import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { Problem } from '../problems/problem.ts';
 
 declare global {

@@ -1,7 +1,7 @@
 /** Gives each request its id, its line in the log and its part in the usage of its key. */
 import type { Request, RequestHandler, Response } from 'express';
 import { v1 } from '../../contract/v1.ts';
-import type { AuthenticatedKey } from '../keys/directory.ts';
+import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { UsageEvent, UsageLog } from '../keys/usage.ts';
 import { Problem } from '../problems/problem.ts';
 import { freshId, publicId } from '../records/public-id.ts';

@@ -1,4 +1,5 @@
-import { customer, missingName } from '../../contract/customers.ts';
+import { missingName } from '../../contract/customer-name.ts';
+import { customer } from '../../contract/customers.ts';
 import type { Customer } from '../entities/customer.ts';
 import { newCustomer, patchedCustomer } from '../records/customer.ts';
 import { selectErasedExternalIds } from '../records/erased-external-ids.ts';

@@ -11,7 +11,8 @@ import { metadataPatch } from '../../contract/metadata.ts';
 import { item, itemCreateFields, itemTypes } from '../../contract/items.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { bounded, eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.ts';
-import { lineTexts, maximumLines, personFields, proposalTexts, status } from '../../contract/proposals.ts';
+import { lineTexts, maximumLines } from '../../contract/line-items.ts';
+import { personFields, proposalTexts, status } from '../../contract/proposals.ts';
 import { failure, oneOf } from '../../contract/text.ts';
 
 /** Times as the API writes them: the common form, which a quick check accepts. */

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problems/problem.ts';
-import type { KeyDirectory, AuthenticatedKey } from './directory.ts';
+import type { KeyDirectory } from './directory.ts';
+import type { AuthenticatedKey } from './key-row.ts';
 
 const form = /^ak_live_[0-9a-f]{64}$/;
 

@@ -5,7 +5,7 @@ import type { Tenant } from '../database/tenant.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
-import type { AuthenticatedKey } from './directory.ts';
+import type { AuthenticatedKey } from './key-row.ts';
 import type { Secret } from '../text/signatures.ts';
 
 /** None of its members takes SQL: records/ reads and writes for it. */

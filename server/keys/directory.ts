@@ -1,34 +1,12 @@
 /** Looks up keys: with one statement, or none if no key has changed since it was last read. */
 import type pg from 'pg';
-import type { Plan } from '../../contract/me.ts';
-import type { OrganizationId } from '../entities/owned.ts';
-import { toRfc3339 } from '../entities/timestamp.ts';
+import { lookup, toKey } from './key-row.ts';
+import type { AuthenticatedKey, KeyRow } from './key-row.ts';
 import { LastUses } from './last-uses.ts';
-
-export type AuthenticatedKey = {
-  id: string;
-  name: string;
-  prefix: string;
-  lastFour: string;
-  createdAt: string;
-  lastUsedAt: string | null;
-  revokedAt: string | null;
-  endsAt: string | null;
-  replacedBy: string | null;
-  /** Monotonic time at which a replaced or expiring key stops working; Infinity for one that works until it is revoked. */
-  endsAtMs: number;
-  organization: { id: OrganizationId; name: string; slug: string; currency: string; plan: Plan; createdAt: string };
-};
 
 /** A change of a key or a plan takes effect within this time in every process, because the epoch is read again. */
 const trustMs = 500;
 const capacity = { keys: 20_000, unknown: 5_000, lookup: 1_000 };
-
-const lookup = `select e.epoch, k.hash, k.id, k.name, k.prefix, k.last_four as "lastFour", k.created_at::text as "createdAt",
-  k.last_used_at::text as "lastUsedAt", k.revoked_at::text as "revokedAt", k.replaced_by as "replacedBy",
-  k.ends_at::text as "endsAt", (extract(epoch from k.ends_at - now()) * 1000)::float8 as "endsInMs", o.id as "organizationId",
-  o.name as "organizationName", o.slug, o.currency, o.plan, o.created_at::text as "organizationCreatedAt"
-  from access_epoch e left join api_keys k on k.hash = any($1) left join organizations o on o.id = k.organization_id`;
 
 /**
  * The keys that were read at one epoch of the database; every change of a key or a plan advances the epoch. Any other
@@ -150,7 +128,7 @@ export class KeyDirectory {
 
   async #lookUp(hashes: string[]): Promise<Map<string, AuthenticatedKey>> {
     const question = this.#ask();
-    const { rows } = await this.#pool.query<Row>({ name: 'access-keys', text: lookup, values: [hashes] });
+    const { rows } = await this.#pool.query<KeyRow>({ name: 'access-keys', text: lookup, values: [hashes] });
     // A key read before a change that is now known is valid for this one request only.
     const isCurrent = this.#learn(rows[0]?.epoch, question);
     const found = new Map(rows.flatMap((row) => (row.id ? [[row.hash, toKey(row, question.atMs)] as const] : [])));
@@ -168,38 +146,4 @@ export class KeyDirectory {
 function remember<Cache extends { size: number; clear(): void }>(cache: Cache, limit: number): Cache {
   if (cache.size >= limit) cache.clear();
   return cache;
-}
-
-type Row = Omit<AuthenticatedKey, 'organization' | 'endsAtMs'> & {
-  epoch: string;
-  hash: string;
-  endsInMs: number | null;
-  organizationId: OrganizationId;
-  organizationName: string;
-  organizationCreatedAt: string;
-} & Pick<AuthenticatedKey['organization'], 'slug' | 'currency' | 'plan'>;
-
-function toKey(row: Row, readAtMs: number): AuthenticatedKey {
-  const { id, name, prefix, lastFour, createdAt, lastUsedAt, revokedAt, endsAt, replacedBy, endsInMs } = row;
-  const { slug, currency, plan } = row;
-  return {
-    id,
-    name,
-    prefix,
-    lastFour,
-    createdAt: toRfc3339(createdAt),
-    lastUsedAt: lastUsedAt && toRfc3339(lastUsedAt),
-    revokedAt: revokedAt && toRfc3339(revokedAt),
-    endsAt: endsAt && toRfc3339(endsAt),
-    replacedBy,
-    endsAtMs: endsInMs === null ? Number.POSITIVE_INFINITY : readAtMs + endsInMs,
-    organization: {
-      id: row.organizationId,
-      name: row.organizationName,
-      slug,
-      currency,
-      plan,
-      createdAt: toRfc3339(row.organizationCreatedAt),
-    },
-  };
 }

@@ -4,7 +4,7 @@
  */
 import { createCaller } from '../keys/caller.ts';
 import type { Caller, CallerParts } from '../keys/caller.ts';
-import type { AuthenticatedKey } from '../keys/directory.ts';
+import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { Problem } from '../problems/problem.ts';
 import type { AnyReply, Operation } from './operations.ts';

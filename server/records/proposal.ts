@@ -1,5 +1,6 @@
 /** What a proposal is: its own fields, a summary of its customer, and its lines if requested. */
-import type { LineItem, ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
+import type { LineItem } from '../../contract/line-items.ts';
+import type { ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
 import { Customer } from '../entities/customer.ts';
 import { Proposal, ProposalLine, proposalStatuses } from '../entities/proposal.ts';
 import { customerProperties, presentCustomer } from './customer.ts';
@@ -11,7 +12,8 @@ import { etagOf } from './etag.ts';
 import { presentMetadata } from './metadata.ts';
 import { printNumber, printPrice, printTotal } from './money.ts';
 import { publicId } from './public-id.ts';
-import { relatedTo, select, storedProperties } from './selection.ts';
+import { relatedTo } from './relations.ts';
+import { select, storedProperties } from './selection.ts';
 
 /** Kept for conditions: no response needs them. */
 const stored = storedProperties<Proposal, 'organizationId' | 'customerKey' | 'search' | 'transactionStart'>(Proposal, [

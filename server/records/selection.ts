@@ -3,54 +3,9 @@ import { raw } from '@mikro-orm/core';
 import type { EntityMetadata, EntityName } from '@mikro-orm/core';
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
+import type { ManyRow, NoRelations, OneRow, Related, Relations } from './relations.ts';
 import { columnOf } from './sql.ts';
 import type { Property } from './sql.ts';
-
-type Related<Read extends string> = {
-  entity: EntityName;
-  /** Its property → the property of the selected record that it equals; the organization is always among them. */
-  where: Readonly<Record<string, string>>;
-  properties: readonly Read[];
-  orderBy?: string;
-};
-
-/** Records of another entity that belong to the selected one. */
-export type RelatedTo<T extends object, Read extends Property<T> = Property<T>> = Related<Read> & {
-  /** For the compiler only. */
-  readonly record?: T;
-};
-
-export function relatedTo<T extends object, const Read extends Property<T>>(
-  entity: EntityName<T>,
-  where: Readonly<Partial<Record<Property<T>, string>>>,
-  properties: readonly Read[],
-  orderBy?: Property<T>,
-): RelatedTo<T, Read> {
-  // A partial record of the entity's properties, whose present values are strings.
-  return { entity, where: where as Record<string, string>, properties, ...(orderBy && { orderBy }) };
-}
-
-type Relations = Readonly<Record<string, Related<string> & { readonly record?: object }>>;
-type NoRelations = { readonly [name in never]: Related<string> };
-type OneRow<One extends Relations> = UnionToIntersection<
-  {
-    [Name in keyof One & string]: { [Read in ReadOf<One[Name]> as `${Name}.${Read}`]: ValueOf<One[Name], Read> | null };
-  }[keyof One & string]
->;
-type ManyRow<Many extends Relations> = {
-  [Name in keyof Many]: { [Read in ReadOf<Many[Name]>]: ValueOf<Many[Name], Read> }[];
-};
-type ReadOf<R> = R extends Related<infer Read> ? Read : never;
-type ValueOf<R, Name> = R extends { readonly record?: infer T }
-  ? Name extends keyof NonNullable<T>
-    ? NonNullable<T>[Name]
-    : never
-  : never;
-type UnionToIntersection<U> = ([U] extends [never] ? unknown : U extends unknown ? (value: U) => void : never) extends (
-  value: infer I,
-) => void
-  ? I
-  : unknown;
 
 /** A read of `T` that gives rows of `Row`. The entity's own table is `t` in every statement. */
 export type Selection<T extends object, Row extends object> = {

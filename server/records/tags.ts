@@ -1,6 +1,6 @@
 /** Tags: replaced as a whole, or changed one by one. */
-import { maximumTags } from '../../contract/fields.ts';
-import type { TagsChange } from '../../contract/fields.ts';
+import { maximumTags } from '../../contract/tags.ts';
+import type { TagsChange } from '../../contract/tags.ts';
 import { fieldProblem } from '../problems/problem.ts';
 
 /** Tags are equal regardless of case; those that stay keep their order and their spelling. */

@@ -1,9 +1,7 @@
 /** Endpoints: created, changed, switched on and off, and removed by admins of the organization. */
 import { LockMode } from '@mikro-orm/core';
-import { isRecordEventType } from '../../contract/events.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { AuditAction } from '../entities/audit-event.ts';
-import { nameLength, parseName } from '../entities/name.ts';
 import { Member } from '../entities/organization.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
@@ -12,18 +10,17 @@ import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import { requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { watch } from './activate.ts';
-import { ForbiddenAddress } from './addresses.ts';
-import type { Destinations } from './addresses.ts';
 import type { Seal } from '../text/seal.ts';
+import { watch } from './activate.ts';
+import type { Destinations } from './addresses.ts';
+import { checkFields } from './endpoint-fields.ts';
+import type { EndpointFields } from './endpoint-fields.ts';
 import { newSecret } from './sign.ts';
 import { lockDeliveries } from './deliveries.ts';
 
 export const maximumEndpoints = 10;
-const longestUrl = 2000;
 
 export type EndpointParts = { seal: Seal; destinations: Destinations };
-export type EndpointFields = { name: string; url: string; events: readonly string[] };
 /** `secret` is returned here and nowhere else. */
 export type IssuedEndpoint = { endpoint: WebhookEndpoint; secret: string };
 
@@ -175,35 +172,4 @@ export function audited<T>(
       return value;
     }),
   );
-}
-
-async function checkFields(
-  { name, url, events }: EndpointFields,
-  destinations: Destinations,
-): Promise<Pick<WebhookEndpoint, 'name' | 'url' | 'events'>> {
-  const parsed = parseName(name, nameLength.webhook);
-  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
-  const unknown = events.find((type) => !isRecordEventType(type));
-  if (unknown !== undefined)
-    throw new Problem('invalid', { sentence: `There is no event “${unknown.slice(0, 50)}”.`, field: 'events' });
-  if (events.length === 0) throw new Problem('invalid', { sentence: 'Choose at least one event.', field: 'events' });
-  return { name: parsed.name, url: await checkUrl(url.trim(), destinations), events: [...new Set(events)] };
-}
-
-/** Checked again at every attempt, because the addresses of a name change. */
-async function checkUrl(typed: string, destinations: Destinations): Promise<string> {
-  const invalid = (sentence: string) => new Problem('invalid', { sentence, field: 'url' });
-  const url = typed.length <= longestUrl ? URL.parse(typed) : null;
-  if (!url || !/^https?:$/.test(url.protocol)) throw invalid('Enter a URL that starts with https://.');
-  if (url.username !== '' || url.password !== '') throw invalid('Remove the user name and password from the URL.');
-  url.hash = '';
-  const addresses = await destinations.resolve(url.hostname).catch((error: unknown) => {
-    if (error instanceof ForbiddenAddress)
-      throw invalid(`${error.message} Webhooks are sent to public addresses only.`);
-    return [];
-  });
-  const isAllowed = addresses.length > 0 && addresses.every(({ address }) => destinations.isAllowed(address));
-  if (url.protocol === 'http:' && !isAllowed)
-    throw invalid('Use https: plain http can be read and changed in transit.');
-  return url.href;
 }

@@ -75,7 +75,7 @@ export const groups: Record<string, Mutation[]> = {
     },
     {
       what: 'a field that no handler returns: lines',
-      file: proposals,
+      file: 'contract/line-items.ts',
       from: `    id: fields.id('line'),`,
       to: `    id: fields.id('line'), margin: z.int(),`,
       caught: ['server/records/proposal.ts', 'margin'],

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
 import type { Customer } from '../../contract/customers.ts';
 import type { Item } from '../../contract/items.ts';
-import type { LineItem, ListedProposal, Proposal } from '../../contract/proposals.ts';
+import type { LineItem } from '../../contract/line-items.ts';
+import type { ListedProposal, Proposal } from '../../contract/proposals.ts';
 import { storedId } from '../../server/records/public-id.ts';
 import { expectComplete } from '../complete.ts';
 import {

@@ -1,6 +1,6 @@
 /** Performs the API's operations for a member, who has an allowance and a share of the database as a key has. */
 import type { Visitor } from '../../../accounts/sign-in.ts';
-import type { AuthenticatedKey } from '../../../keys/directory.ts';
+import type { AuthenticatedKey } from '../../../keys/key-row.ts';
 import { operationOf } from '../../../operations/operations.ts';
 import { admit, perform } from '../../../operations/perform.ts';
 import type { AdmissionParts } from '../../../operations/perform.ts';

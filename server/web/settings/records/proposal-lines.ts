@@ -1,6 +1,7 @@
 /** A proposal as its customer reads it: lines, totals, and when its status changed. */
 import { eventTimes } from '../../../../contract/proposals.ts';
-import type { LineItem, Proposal } from '../../../../contract/proposals.ts';
+import type { LineItem } from '../../../../contract/line-items.ts';
+import type { Proposal } from '../../../../contract/proposals.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { recordTable } from '../record-table.ts';

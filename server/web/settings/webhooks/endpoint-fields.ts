@@ -5,7 +5,7 @@ import { nameLength } from '../../../entities/name.ts';
 import { fieldOf } from '../../../problems/problem.ts';
 import type { SettingsProblem } from '../../../problems/problem.ts';
 import { publicId } from '../../../records/public-id.ts';
-import type { EndpointFields } from '../../../webhooks/endpoints.ts';
+import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { field, textField } from '../fields.ts';
