@@ -122,3 +122,7 @@ export function isWorking({ state, activeAt, transactionStart }: Upload): boolea
 /** Whether an import was interrupted and can be started again. */
 export const isInterrupted = (upload: Upload): boolean =>
   upload.summary !== null && (upload.state === 'stopped' || (upload.state === 'importing' && !isWorking(upload)));
+
+/** Whether the meaning of its columns can still be chosen. */
+export const isOpen = ({ state, inspection }: Upload): boolean =>
+  inspection !== null && ['mapping', 'checked', 'failed'].includes(state);

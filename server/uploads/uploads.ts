@@ -10,7 +10,7 @@ import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
 import type { ImportChoices } from '../entities/upload.ts';
-import { isInterrupted, isWorking, Upload } from '../entities/upload.ts';
+import { isInterrupted, isOpen, isWorking, Upload } from '../entities/upload.ts';
 import { Problem } from '../problems/problem.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 import { auditingRejections } from '../records/audit-log.ts';
@@ -191,10 +191,6 @@ export function createUploads({ database, folder, onError }: Parts): Uploads {
 
 const running = () =>
   new Problem('repeated', { sentence: 'Another import is running. Wait until it has finished, or cancel it.' });
-
-/** Whether the meaning of its columns can still be chosen. */
-export const isOpen = ({ state, inspection }: Upload): boolean =>
-  inspection !== null && ['mapping', 'checked', 'failed'].includes(state);
 
 async function uploadIn(em: ScopedEntityManager, id: string): Promise<Upload> {
   const found = await em.findOne(Upload, { id });

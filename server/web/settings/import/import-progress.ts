@@ -1,7 +1,6 @@
 /** An upload as the page shows it: while it is worked on, checked, interrupted, or at its end. */
 import type { Upload, UploadSummary } from '../../../entities/upload.ts';
-import { isInterrupted } from '../../../entities/upload.ts';
-import { isOpen } from '../../../uploads/uploads.ts';
+import { isInterrupted, isOpen } from '../../../entities/upload.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { hiddenToken } from '../fields.ts';

@@ -2,13 +2,12 @@
 import { pipeline } from 'node:stream/promises';
 import express from 'express';
 import type { Router } from 'express';
-import { importKinds } from '../../../entities/upload.ts';
+import { importKinds, isOpen } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
 import { fieldOf, Problem } from '../../../problems/problem.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
-import { isOpen } from '../../../uploads/uploads.ts';
 import type { SettingsContext } from '../context.ts';
 import { pageNotFound } from '../error-page.ts';
 import { field, uuidForm } from '../fields.ts';
