@@ -106,11 +106,8 @@ export async function serve({
   const keys = new KeyDirectory(database.control, clock);
   const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
   const usage = createUsageLog({ pool: database.pool, onError: report('usage was not written') });
-  const uploads = createUploads({
-    database,
-    folder: options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads'),
-    onError: report('an upload failed'),
-  });
+  const folder = options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads');
+  const uploads = createUploads({ database, folder, onError: report('an upload failed') });
   const { secret, refresh } = await signingSecret(database.pool, options.authSecret, warn);
   const server = createServer({
     maxHeaderSize: maximumHeaderBytes,
