@@ -1,7 +1,6 @@
 /** The environment, read once: the only place that knows process.env. Each variable is described here, and nowhere else. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
-import { nearest } from '../contract/nearest.ts';
-import { networks } from './text/networks.ts';
 
 type Description = {
   /** What the variable is for, in Markdown: for the README, the operating guide and `serve --help`. */
@@ -38,6 +37,25 @@ const url = (pattern: RegExp, error: string) => z.string().regex(pattern, error)
 const databaseUrl = () => url(/^postgres(ql)?:\/\//, 'must start with postgresql://');
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
+
+/** `10.1.0.0/16`; an address alone is a network of one. Undefined if it is neither. */
+function networkOf(given: string): string | undefined {
+  const [address = '', bits] = given.trim().split('/');
+  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const count = Number(bits ?? most);
+  return Number.isInteger(count) && count >= 0 && count <= most && bits !== '' ? `${address}/${count}` : undefined;
+}
+
+const networks = () =>
+  z
+    .string()
+    .default('')
+    .transform((given, context) => {
+      const parsed = given === '' ? [] : given.split(',').map(networkOf);
+      const valid = parsed.filter((one) => one !== undefined);
+      if (valid.length < parsed.length) context.addIssue('must be networks such as 10.1.0.0/16, separated by commas');
+      return valid;
+    });
 
 /** In the order in which they are shown. */
 const variables = {
@@ -177,13 +195,5 @@ export const describedVariables: readonly { name: string; meaning: string; fallb
   return { name, meaning, fallback: otherwise ?? fallback };
 });
 
-/** A sentence about each variable that is set, not known, and probably meant to be one that is. */
-export function misspelledVariables(environment: NodeJS.ProcessEnv = process.env): string[] {
-  const names = Object.keys(variables);
-  return Object.keys(environment).flatMap((name) => {
-    // OpenTelemetry and PostgreSQL's programs have many of their own.
-    if (names.includes(name) || !/^(?!OTEL_|PG)[A-Z][A-Z_]+$/.test(name)) return [];
-    const known = nearest(name, names, name.length < 8 ? 1 : 2);
-    return known === undefined ? [] : [`Warning: ${name} is not a variable of this service; did you mean ${known}?`];
-  });
-}
+/** The names of all variables that are set. */
+export const setVariables = (): string[] => Object.keys(process.env);

@@ -1,6 +1,7 @@
 /** The configuration: one value that each variable rejects, with the sentence, and the names that are probably mistyped. */
 import { describe, expect, test } from 'vitest';
-import { describedVariables, misspelledVariables, readConfig, UsageError } from '../server/config.ts';
+import { misspelledVariables } from '../server/commands/misspelled-variables.ts';
+import { describedVariables, readConfig, UsageError } from '../server/config.ts';
 
 const samplers =
   'always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio';
@@ -67,7 +68,7 @@ describe('the configuration', () => {
   });
 
   test('warns about a name that is probably mistyped, and no other', () => {
-    const warningOf = (name: string) => misspelledVariables({ [name]: 'x', PORT: '1' });
+    const warningOf = (name: string) => misspelledVariables([name, 'PORT']);
     const meant = {
       REDIS_ULR: 'REDIS_URL',
       DATABASE_URI: 'DATABASE_URL',

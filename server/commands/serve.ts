@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
-import { describedVariables, misspelledVariables, readConfig, UsageError } from '../config.ts';
+import { describedVariables, readConfig, UsageError } from '../config.ts';
+import { misspelledVariables } from './misspelled-variables.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { wholeNumber } from './command.ts';
 import type { Declare } from './command.ts';
