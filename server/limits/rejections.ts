@@ -3,8 +3,8 @@
  * one key could keep the process busy with nothing but rejections.
  */
 const windowMs = 60_000;
-/** In a window, the rejections of a key that are sent at once: as many as its requests that are accepted. */
-const sentAtOnce = 100;
+/** In a window, the rejections of a key that are sent at once: a loop that ignores Retry-After is not slowed, a flood is. */
+const sentAtOnce = 1_000;
 const heldMs = 1_000;
 /** In all: what is beyond is sent at once, so that those held take little memory. */
 const mostHeld = 2_000;
