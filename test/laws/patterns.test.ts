@@ -72,14 +72,13 @@ function* hostileTexts(pattern: RegExp): Generator<(length: number) => string> {
   }
 }
 
-/** CPU time of this thread in milliseconds, the least of some runs: an interruption does not happen each time. */
+/** Milliseconds, the least of some runs: an interruption does not happen each time. CPU time is too coarse for this. */
 function cost(work: () => void, runs: number): number {
   let least = Infinity;
   for (let run = 0; run < runs; run += 1) {
-    const before = process.threadCpuUsage();
+    const startedAt = performance.now();
     work();
-    const { user, system } = process.threadCpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
+    least = Math.min(least, performance.now() - startedAt);
   }
   return least;
 }
@@ -101,8 +100,11 @@ function growth(pattern: RegExp): { growth: number; text: string } {
     const pass = cost(() => use(/[^\s\S]/g, longer), 1);
     if (cost(() => use(pattern, longer), 1) < 100 * (pass + 0.01)) continue;
     const four = () => [1, 2, 3, 4].forEach(() => use(pattern, text));
-    const ratio = cost(() => use(pattern, longer), 5) / cost(four, 5);
-    if (ratio > most) return { growth: ratio, text: text.slice(0, 20) };
+    const ratio = () => cost(() => use(pattern, longer), 5) / cost(four, 5);
+    let least = ratio();
+    // On a busy machine, one measurement may be wrong.
+    for (let again = 0; again < 4 && least > most; again += 1) least = Math.min(least, ratio());
+    if (least > most) return { growth: least, text: text.slice(0, 20) };
   }
   return linear;
 }
