@@ -50,7 +50,8 @@ export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
 /** What the database holds that a form could change. */
 export async function stateOf({ database }: World, organizationId: string): Promise<string> {
   const { rows } = await database.pool.query(
-    `select (select json_agg(k order by k.id) from api_keys k where organization_id = $1) as keys,
+    // The last use of a key is written a moment after it.
+    `select (select json_agg(to_jsonb(k) - 'last_used_at' order by k.id) from api_keys k where organization_id = $1) as keys,
        (select json_agg(m order by m.id) from members m where organization_id = $1) as members,
        (select json_agg(a.password order by a.id) from sign_in."account" a join sign_in."user" u on u.id = a."userId"
           join members m on m.email_key = u.email where m.organization_id = $1) as passwords,
