@@ -3,13 +3,14 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generate } from '../../client/build/generate.ts';
 import { generatedOtherwise, groups, published } from './mutations.ts';
 import type { Mutation } from './mutations.ts';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const parts = [
   'contract',

@@ -3,6 +3,7 @@
  * about four times as much, whatever the text. Measured on texts built from the parts of each expression itself.
  */
 import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,7 +12,7 @@ import { v1 } from '../../contract/v1.ts';
 import { pathForm } from '../../server/http/routes.ts';
 import { idForm } from '../../contract/fields.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Read only the project's own documents. */
 const ownText = /^server\/(?:build\/|web\/docs\/(?:markdown|blocks)\.ts|mcp\/schema\.ts)/;
 
