@@ -11,6 +11,7 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { importFile } from '../../server/import/import-file.ts';
+import { claimDue } from '../../server/webhooks/deliveries.ts';
 import { hasRedis, startRedis } from '../redis.ts';
 import { withFile } from '../import/importing.ts';
 import { allow, authSecret } from '../webhooks/scene.ts';
@@ -274,4 +275,33 @@ test('an import beside writers costs no event', async () => {
   for (const { heal } of issued.receivers) heal();
   await delivered(database, organization);
   expect(await count('Import', database, issued)).toEqual(nothingMissed);
+});
+
+test('a burst before the first statistics is claimed without reading all of it for each record', async () => {
+  const { url, drop } = await emptyDatabase();
+  cleanups.push(drop);
+  const service = await startService(url, quick);
+  cleanups.push(service.close);
+  const { pool } = service.database;
+  const target = { organizationId: service.organization.id, id: randomUUID() };
+  await pool.query('alter table webhook_deliveries set (autovacuum_enabled = false)');
+  await pool.query('analyze webhook_deliveries');
+  await pool.query(
+    `insert into webhook_deliveries (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)
+     select $1, gen_random_uuid(), $2, 'customer.created', gen_random_uuid(), now(), now(), 'pending', now()
+     from generate_series(1, 2000)`,
+    [target.organizationId, target.id],
+  );
+  const client = await pool.connect();
+  try {
+    const now = new Date(Date.now() + 60_000).toISOString();
+    expect(await claimDue(client, target, { now, limit: 50 })).toHaveLength(50);
+    await client.query('select pg_stat_force_next_flush()');
+    const { rows } = await client.query<{ read: number }>(
+      `select sum(idx_tup_read)::int as read from pg_stat_all_indexes where relname = 'webhook_deliveries'`,
+    );
+    expect(rows[0]?.read).toBeLessThan(20_000);
+  } finally {
+    client.release();
+  }
 });
