@@ -29,20 +29,22 @@ export type NewDelivery = {
   request?: string;
 };
 
+// `coalesce` below leaves only the index by record: without statistics, PostgreSQL would read all that waits for each record.
 const rows = `from json_to_recordset($2::json)
   as r(id uuid, "endpointId" uuid, type text, "recordId" uuid, "happenedAt" timestamptz, request text)`;
 
 /** A waiting `updated` is replaced by a newer one: its data would be the same. One that is being claimed is sent as well. */
 const replaceOlder = `update webhook_deliveries set state = 'replaced' where organization_id = $1 and id in (
-  select d.id ${rows} join webhook_deliveries d on d.record_id = r."recordId" and d.endpoint_id = r."endpointId" and d.type = r.type
-  where d.organization_id = $1 and d.state = 'pending' and r.type like '%.updated' for update of d skip locked)`;
+  select d.id ${rows} join webhook_deliveries d on d.record_id = r."recordId" and d.type = r.type
+    and coalesce(d.endpoint_id, r."endpointId") = r."endpointId"
+  where d.organization_id = $1 and coalesce(d.state, '') = 'pending' and r.type like '%.updated' for update of d skip locked)`;
 
 /** A record with an event that waits for its next attempt: later events wait, too. */
 const insert = `insert into webhook_deliveries
     (organization_id, id, endpoint_id, type, record_id, happened_at, request, found_at, state, due_at)
   select $1, r.id, r."endpointId", r.type, r."recordId", r."happenedAt", r.request, $3, 'pending',
     coalesce((select max(e.due_at) from webhook_deliveries e where e.organization_id = $1 and e.record_id = r."recordId"
-      and e.endpoint_id = r."endpointId" and e.state = 'pending'), $3::timestamptz) ${rows}`;
+      and coalesce(e.endpoint_id, r."endpointId") = r."endpointId" and coalesce(e.state, '') = 'pending'), $3::timestamptz) ${rows}`;
 
 /** An endpoint that pauses after failures is not woken. */
 const wake = `update webhook_endpoints set wakes = wakes + 1,
@@ -74,7 +76,6 @@ export type Claimed = {
 };
 
 /** The first due event of each record, up to `limit`: of one record, nothing is sent before what happened earlier. */
-// `coalesce` leaves only the index by record: without statistics, PostgreSQL would read all that waits for each record.
 const claim = `update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, attempted_at = $3
   where d.organization_id = $1 and d.${locked(`l.state = 'pending' and l.id = any(array(
     select c.id from webhook_deliveries c where c.organization_id = $1 and c.endpoint_id = $2 and c.state = 'pending'
@@ -137,8 +138,7 @@ const write = `update webhook_deliveries d set state = r.state, due_at = coalesc
 const postpone = `update webhook_deliveries d set due_at = r."dueAt"
   from json_to_recordset($3::json) as r("recordId" uuid, "dueAt" timestamptz)
   where d.organization_id = $1 and d.endpoint_id = $2 and d.record_id = r."recordId" and d.state = 'pending'
-    and d.due_at < r."dueAt"
-    and d.${locked("l.endpoint_id = $2 and l.record_id = any($4) and l.state = 'pending'")}`;
+    and d.due_at < r."dueAt" and d.${locked("l.endpoint_id = $2 and l.record_id = any($4) and l.state = 'pending'")}`;
 
 export async function writeResults(
   client: Client,

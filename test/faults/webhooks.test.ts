@@ -11,7 +11,7 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
 import { importFile } from '../../server/import/import-file.ts';
-import { claimDue } from '../../server/webhooks/deliveries.ts';
+import { addDeliveries, claimDue } from '../../server/webhooks/deliveries.ts';
 import { hasRedis, startRedis } from '../redis.ts';
 import { withFile } from '../import/importing.ts';
 import { allow, authSecret } from '../webhooks/scene.ts';
@@ -277,13 +277,26 @@ test('an import beside writers costs no event', async () => {
   expect(await count('Import', database, issued)).toEqual(nothingMissed);
 });
 
-test('a burst before the first statistics is claimed without reading all of it for each record', async () => {
+const updates = (endpointId: string, happenedAt: string) =>
+  Array.from({ length: 200 }, () => ({
+    id: randomUUID(),
+    endpointId,
+    type: 'customer.updated' as const,
+    recordId: randomUUID(),
+    happenedAt,
+  }));
+
+test('a burst before the first statistics is claimed and added to without reading all of it for each record', async () => {
   const { url, drop } = await emptyDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
   cleanups.push(service.close);
   const { pool } = service.database;
   const target = { organizationId: service.organization.id, id: randomUUID() };
+  await pool.query(
+    `insert into webhook_endpoints (organization_id, id, name, url, events, secrets) values ($1, $2, 'E', '', '{}', '[]')`,
+    [target.organizationId, target.id],
+  );
   await pool.query('alter table webhook_deliveries set (autovacuum_enabled = false)');
   await pool.query('analyze webhook_deliveries');
   await pool.query(
@@ -296,6 +309,7 @@ test('a burst before the first statistics is claimed without reading all of it f
   try {
     const now = new Date(Date.now() + 60_000).toISOString();
     expect(await claimDue(client, target, { now, limit: 50 })).toHaveLength(50);
+    await addDeliveries(client, target.organizationId, { foundAt: now, deliveries: updates(target.id, now) });
     await client.query('select pg_stat_force_next_flush()');
     const { rows } = await client.query<{ read: number }>(
       `select sum(idx_tup_read)::int as read from pg_stat_all_indexes where relname = 'webhook_deliveries'`,
