@@ -113,3 +113,15 @@ export async function scene(world: World): Promise<Scene> {
   const fill = (path: string) => `/settings${path.replace(':id', idIn(path))}`;
   return { tenant, admin, member: other, fill, visiting: await signIn(world, admin) };
 }
+
+/** For people without a session. */
+export const openPages = [
+  '/',
+  '/sign-in',
+  '/sign-in/code',
+  '/password',
+  '/forgot-password',
+  '/oidc',
+  '/oidc/callback',
+  '/assets/:file',
+];

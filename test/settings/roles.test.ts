@@ -4,7 +4,7 @@
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
-import { pathsOf, scene, stateOf } from './every-route.ts';
+import { openPages, pathsOf, scene, stateOf } from './every-route.ts';
 import type { Scene } from './every-route.ts';
 import { password, signIn, someone, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
@@ -18,18 +18,6 @@ beforeAll(async () => {
 });
 // Other files count theirs at the same time.
 beforeEach(() => world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`));
-
-/** Pages for people without a session. */
-const open = [
-  '/',
-  '/sign-in',
-  '/sign-in/code',
-  '/password',
-  '/forgot-password',
-  '/oidc',
-  '/oidc/callback',
-  '/assets/:file',
-];
 
 type Form = { action: string; fields: Record<string, string>; needed: string[] };
 
@@ -64,7 +52,7 @@ function formsIn(text: string): Form[] {
   );
 }
 
-const pages = (await pathsOf('get')).filter((path) => !open.includes(path));
+const pages = (await pathsOf('get')).filter((path) => !openPages.includes(path));
 
 async function formsOf(visiting: Visit, fill: Scene['fill']): Promise<Form[]> {
   const found = new Map<string, Form>();

@@ -5,7 +5,7 @@ import { createSignIns } from '../../server/accounts/sign-in.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
-import { pathsOf, scene, stateOf } from './every-route.ts';
+import { openPages, pathsOf, scene, stateOf } from './every-route.ts';
 import { startMailServer } from './providers.ts';
 import { auditLog, givePassword, password, signIn, someone, turnOnTwoFactor, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
@@ -53,18 +53,8 @@ describe('a member without it', () => {
 
   test('is led to set it up from every page, and sees the own account only', async () => {
     const reachable: string[] = [];
-    const open = [
-      '/',
-      '/sign-in',
-      '/sign-in/code',
-      '/password',
-      '/forgot-password',
-      '/oidc',
-      '/oidc/callback',
-      '/assets/:file',
-    ];
     for (const path of await pathsOf('get')) {
-      if (open.includes(path)) continue;
+      if (openPages.includes(path)) continue;
       const at = one.fill(path);
       const { location } = await one.visiting.get(at);
       if (location?.startsWith(setUp))
