@@ -21,9 +21,7 @@ async function keyOf(request: Request, response: Response, { keys }: Parts): Pro
 
 /** Takes one request of the key's allowance, and says in the headers what is left. */
 export async function admitOne(key: AuthenticatedKey, response: Response, parts: AdmissionParts): Promise<Caller> {
-  const sent = () =>
-    new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
-  const caller = await admit(key, { ...parts, sent });
+  const caller = await admit(key, parts);
   const headers = limitHeaders(caller.allowance);
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
   requireAdmission(caller);
@@ -34,7 +32,9 @@ export async function admitOne(key: AuthenticatedKey, response: Response, parts:
 export const admitCaller =
   (parts: Parts): RequestHandler =>
   async (request, response, next) => {
-    response.locals.caller = await admitOne(await keyOf(request, response, parts), response, parts);
+    const sent = () =>
+      new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
+    response.locals.caller = await admitOne(await keyOf(request, response, parts), response, { ...parts, sent });
     next();
   };
 

@@ -23,12 +23,12 @@ export type Operation = {
   isLarge(request: Parsed): boolean;
 };
 
-/** A proposal has up to 500 lines; that many records of any other kind are a megabyte. */
+/** A proposal has up to 500 lines, so that a few may be as long as a hundred records of any other kind. */
 function hasManyLines({ query }: Parsed): boolean {
   const { include, limit = 25 } = Object(query);
   return Array.isArray(include) && include.includes('lineItems') && Number(limit) > fewRecords;
 }
-const fewRecords = 10;
+const fewRecords = 2;
 
 const all = new Map<AppRoute, Operation>();
 for (const [resource, routes] of Object.entries(v1)) {
