@@ -182,8 +182,7 @@ const managerFiles = [
   'server/database/', // binds it
   'server/records/selection.ts', // takes the statements with the organization filter from it
   'server/records/writer.ts', // the entities' own hooks
-  'server/entities/owned.ts', // the organization that it is bound to
-  'server/uploads/runner.ts', // the database's clock
+  'server/entities/owned.ts', // the organization that it is bound to; the database's clock
 ];
 /** Statements that must run in the transaction of an entity manager. */
 const executes = [
@@ -209,6 +208,23 @@ const placed = [
   'server/web/docs/highlight.ts', // the same
   'server/web/settings/assets.ts', // the same
   'server/web/client-package.ts', // whether it is built
+];
+
+/** Where a process's own clock is good enough, because nobody is let in or turned away by it. */
+const clockReaders = [
+  'server/build/', // the date of a release
+  'server/database/backup.ts', // when a backup was made
+  'server/demo/demo.ts', // the example records' dates
+  'server/entities/uuid.ts', // the order of ids, within a process
+  'server/http/log.ts', // the time of a line
+  'server/keys/usage-report.ts', // days of the chart
+  'server/keys/usage.ts', // the day that a request counts for
+  'server/keys/warnings.ts', // warnings, days ahead
+  'server/uploads/files.ts', // the age of files on the same machine
+  'server/web/settings/export/export-routes.ts', // the date in a file's name
+  'server/web/settings/keys/key-rows.ts', // warnings, days ahead
+  'server/web/settings/time.ts', // "3 minutes ago"
+  'server/web/site.ts', // how long a file may be relied on
 ];
 
 const product = ['contract/', 'server/', 'client/'];
@@ -360,6 +376,13 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/accounts/a.ts': `import type { EntityManager } from '@mikro-orm/postgresql';`,
       'server/keys/a.ts': `import { LockMode, raw } from '@mikro-orm/core';`,
       'server/export/a.ts': `import type {\n  MikroORM,\n} from '@mikro-orm/postgresql';`,
+    },
+  },
+  'what ends does so by the database’s clock, or by one that only counts': {
+    law: word(/\bDate\.now\b|\bnew Date\(\)/, ['server/'], clockReaders),
+    broken: {
+      'server/keys/a.ts': 'const isOver = Date.parse(endsAt) < Date.now();',
+      'server/accounts/a.ts': 'const endsAt = new Date();',
     },
   },
   'nobody looks for members that the types hide': {

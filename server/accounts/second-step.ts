@@ -15,7 +15,7 @@ import { endSessions } from './sessions.ts';
 import type { Device } from './sessions.ts';
 import { admit, logFailure, logOwn } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
-import type { TwoFactor } from './two-factor.ts';
+import type { Clock, TwoFactor } from './two-factor.ts';
 
 export const codeSeconds = 600;
 
@@ -65,7 +65,7 @@ type Parts = {
   twoFactor: TwoFactor;
   secret: Secret;
   secure: boolean;
-  now: () => number;
+  now: Clock;
 };
 
 export function createSecondStep({ database, signIns, twoFactor, now, ...signing }: Parts): SecondStep {
@@ -90,7 +90,7 @@ export function createSecondStep({ database, signIns, twoFactor, now, ...signing
       const { cookies } = await admit({ database, signIns }, { email, admitted: { userId, memberIds }, device });
       return { cookies, needsCode: false };
     }
-    const endsAtMs = now() + codeSeconds * 1000;
+    const endsAtMs = (await now()) + codeSeconds * 1000;
     const value: Begun = { email, userId, memberIds, next, passwords: markOf(credentials), endsAtMs };
     const text = Buffer.from(JSON.stringify(value)).toString('base64url');
     return { cookies: [cookie.set(text, codeSeconds)], needsCode: true };
@@ -100,7 +100,7 @@ export function createSecondStep({ database, signIns, twoFactor, now, ...signing
     const value = readBegun(cookie.read(header));
     if (!value) return undefined;
     const { passwords, endsAtMs, ...first } = value;
-    if (endsAtMs <= now() || markOf(await readPasswords(pool, first.memberIds)) !== passwords) return undefined;
+    if (endsAtMs <= (await now()) || markOf(await readPasswords(pool, first.memberIds)) !== passwords) return undefined;
     const apps = await twoFactor.read(first.memberIds);
     const isOpen = (id: string) => !apps.some(({ memberId }) => memberId === id);
     return apps.length === 0 ? undefined : { ...first, open: first.memberIds.filter(isOpen) };

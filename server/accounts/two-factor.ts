@@ -36,7 +36,9 @@ export type TwoFactor = {
   turnOff(memberIds: readonly string[]): Promise<string[]>;
 };
 
-type Parts = { database: Pick<Database, 'signIns'>; secret: Secret; now: () => number };
+/** In milliseconds, the same in every process. */
+export type Clock = () => number | Promise<number>;
+type Parts = { database: Pick<Database, 'signIns'>; secret: Secret; now: Clock };
 
 const reading = `select f.id, t.member_id as "memberId", f.sealed_secret as "sealedSecret", f.created_at::text as "createdAt",
     cardinality(f.recovery_hashes) as "codesLeft"
@@ -76,7 +78,7 @@ export function createTwoFactor({ database, secret, now }: Parts): TwoFactor {
     code: string,
     { userId, memberIds }: { userId: string; memberIds: string[] },
   ): Promise<string[] | undefined> {
-    const step = stepOf(offer.secret, withoutSpaces(code), now());
+    const step = stepOf(offer.secret, withoutSpaces(code), await now());
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
     await inTransaction(pool, async (client) => {
@@ -92,7 +94,7 @@ export function createTwoFactor({ database, secret, now }: Parts): TwoFactor {
 
   async function acceptOfApp({ id, sealedSecret }: App, code: string): Promise<Accepted | undefined> {
     const opened = open(sealedSecret, id);
-    const step = opened === undefined ? undefined : stepOf(opened, code, now());
+    const step = opened === undefined ? undefined : stepOf(opened, code, await now());
     if (opened === undefined || step === undefined) return undefined;
     // Sealed again, so that an older secret of the service can be dropped once it has been replaced for a while.
     const text = 'update sign_in.two_factor set last_step = $2, sealed_secret = $3 where id = $1 and last_step < $2';

@@ -120,9 +120,9 @@ async function enterAgain(
 /** `formerSocket` is for coming back: then a cluster that is gone is an error, and not created again. */
 async function enter(opening: Opening, formerSocket?: string): Promise<Presence> {
   const { cluster, lockFile, logFile, passwordFile } = opening.place;
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   let created = false;
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const server = await holdingLock(lockFile, async () => {
       if (formerSocket === undefined) created = (await createCluster(opening)) || created;
       const password = await readPassword(passwordFile, opening.place);

@@ -44,9 +44,9 @@ export async function stopServer({ place: { cluster }, child }: Opening): Promis
   // The files are gone, and with them the way to find it: there is nothing left that it could save.
   if (!server && child?.exitCode === null) child.kill('SIGQUIT');
   if (server) process.kill(server.pid, 'SIGINT');
-  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  const deadline = performance.now() + STOP_TIMEOUT_MS;
   while (server && (await findServer(cluster))?.pid === server.pid) {
-    if (Date.now() > deadline) return false;
+    if (performance.now() > deadline) return false;
     await delay(5);
   }
   return true;
@@ -105,11 +105,11 @@ const ofOtherVersion = (cluster: string, version: string): string =>
 
 /** Waits until the server accepts connections, ends, or continues a long recovery in the background. */
 async function isRunning(child: ChildProcess, cluster: string): Promise<boolean> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   while (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     const found = await findServer(cluster);
     if (found?.pid === child.pid && found.status === 'ready') return true;
-    if (Date.now() > deadline) return true;
+    if (performance.now() > deadline) return true;
     await delay(5);
   }
   return false;

@@ -1,5 +1,5 @@
 /** What every record of an organization has: its id, its organization, its times, and the organization filter. */
-import { p } from '@mikro-orm/core';
+import { p, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/core';
 import { Timestamp } from './timestamp.ts';
 import { uuidv7 } from './uuid.ts';
@@ -71,6 +71,9 @@ export const owned = {
     .primary()
     .onCreate(() => uuidv7()),
 };
+
+/** In a condition or a change of any entity: the start of the transaction, by the database's clock. */
+export const transactionTime = () => raw('now()');
 
 type Changed = { updatedAt: string; transactionStart?: string };
 

@@ -4,7 +4,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
-import { requireAdmin } from '../records/require-admin.ts';
+import { requireAdmin, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { publicId } from '../records/public-id.ts';
 import { hashKey } from './authenticate.ts';
@@ -101,15 +101,16 @@ export async function replaceKey(
       const same = { expiresInMs: endsAt === null ? undefined : Date.parse(endsAt) - Date.parse(createdAt) };
       const connection = clientId !== null && clientHost !== null ? { clientId, clientHost } : {};
       const issued = await createKey(inner, actor, { name, csrfTokenId, ...(lifetime ?? same), ...connection });
-      const startedAtMs = Date.parse(replaced.transactionStart ?? new Date().toISOString());
-      const endsAtMs = startedAtMs + replacementPeriods[period] * 1000;
-      replaced.endsAt = new Date(Math.min(endsAtMs, endsAt === null ? endsAtMs : Date.parse(endsAt))).toISOString();
+      const ends = later(await startOf(inner, actor), replacementPeriods[period] * 1000);
+      replaced.endsAt = endsAt !== null && endsAt < ends ? endsAt : ends;
       replaced.replacedBy = issued.key.id;
       recordEvent(inner, { action: 'key_replaced', memberId: actor.id, keyId: replaced.id, detail: replaced.name });
       return { ...issued, replaced };
     }),
   );
 }
+
+const later = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
 
 async function admitNewKey(em: ScopedEntityManager, actor: Actor, csrfTokenId: string | undefined): Promise<void> {
   // Concurrent requests wait for this row, so that there is never a 26th key.
@@ -139,7 +140,7 @@ async function createKey(
     csrfTokenId: csrfTokenId ?? null,
     clientId: clientId ?? null,
     clientHost: clientHost ?? null,
-    endsAt: expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString(),
+    endsAt: expiresInMs === undefined ? null : later(await startOf(em, actor), expiresInMs),
   });
   await em.flush();
   return { raw, key };

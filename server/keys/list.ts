@@ -2,6 +2,7 @@
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
 import { ApiKey } from '../entities/organization.ts';
+import { transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 import { readMemberNames } from '../records/member-names.ts';
 import type { MemberNames } from '../records/member-names.ts';
@@ -9,9 +10,9 @@ import type { MemberNames } from '../records/member-names.ts';
 /** `ak_live_1a2b…9f0e`: the part of a key that is shown after it was displayed once. */
 export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFour'>): string => `${prefix}…${lastFour}`;
 
-/** A replaced key stays live until its end time. */
-export const isLive = ({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, nowMs = Date.now()): boolean =>
-  revokedAt === null && (endsAt === null || Date.parse(endsAt) > nowMs);
+/** By the database's clock, when the key was read. A replaced key stays live until its end time. */
+export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
+  revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
 export const noSuchKey = () => new Problem('unknown', { sentence: 'This organization has no such key.' });
 
@@ -50,13 +51,12 @@ export type KeyOverview = {
 const mostEndedShown = 100;
 
 export async function readKeyOverview(em: ScopedEntityManager): Promise<KeyOverview> {
-  const now = new Date().toISOString();
   const live = await em.find(
     ApiKey,
-    { revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: now } }] },
+    { revokedAt: null, $or: [{ endsAt: null }, { endsAt: { $gt: transactionTime() } }] },
     { orderBy: newestFirst },
   );
-  const past = { $or: [{ revokedAt: { $ne: null } }, { endsAt: { $lte: now } }] };
+  const past = { $or: [{ revokedAt: { $ne: null } }, { endsAt: { $lte: transactionTime() } }] };
   const ended = await em.find(ApiKey, past, { orderBy: newestFirst, limit: mostEndedShown });
   const endedCount = ended.length < mostEndedShown ? ended.length : await em.count(ApiKey, past);
   const ids = [...live, ...ended].flatMap(({ createdBy, revokedBy }) => [createdBy, revokedBy]);

@@ -47,7 +47,7 @@ export async function readWarnings(em: ScopedEntityManager, nowMs = Date.now()):
   const limitedAt = new Map(limited.map(({ keyId, seenAt }) => [keyId, seenAt]));
   return keys.flatMap((key) => {
     const facts = { nowMs, tally: tallies.get(key.id), limitedAt: limitedAt.get(key.id) };
-    const found = isLive(key, nowMs) ? ofLive(key, facts) : ofEnded(key, nowMs);
+    const found = isLive(key) ? ofLive(key, facts) : ofEnded(key, nowMs);
     return Object.entries(found).flatMap(([cause, sentence]) =>
       // The keys of `found` are causes.
       sentence === undefined ? [] : [{ key, cause: cause as WarningCause, sentence: `“${key.name}” ${sentence}` }],

@@ -20,6 +20,12 @@ export async function requireAdmin(em: ScopedEntityManager, actor: Actor, deed: 
   return organization;
 }
 
+/** The start of the transaction by the database's clock, after `requireAdmin`, which has read it. */
+export async function startOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
+  const member = await em.findOneOrFail(Member, { id });
+  return member.transactionStart ?? member.createdAt;
+}
+
 export const adminsOnly = (deed: string) =>
   new Problem('role', { sentence: `Only admins of the organization can ${deed}.` });
 

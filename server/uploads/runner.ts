@@ -1,10 +1,10 @@
 /** What runs in the background for an upload, and how it ends. */
-import { raw } from '@mikro-orm/core';
 import { UsageError } from '../config.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Upload, workingStates } from '../entities/upload.ts';
 import type { ImportChoices } from '../entities/upload.ts';
+import { transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
@@ -36,7 +36,7 @@ export function createRunner({ database, files, onError }: Parts) {
   const save = async ({ id, organizationId }: Upload, changes: Changes): Promise<boolean> => {
     const em = forOrganization(database, organizationId).em();
     const where = { id, state: { $in: [...workingStates] } };
-    return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: raw('now()') })) > 0;
+    return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: transactionTime() })) > 0;
   };
 
   /** Says every second that it is alive and how far it is, until it ends. */

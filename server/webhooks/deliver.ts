@@ -71,7 +71,7 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
     const limit = health.failures > 0 ? limits.roundAfterFailure : limits.round;
     const claimed = parts.isStopping() ? [] : await claimDue(pool, endpoint, { now: turn.now, limit });
     if (claimed.length === 0) return release(parts, endpoint, { turn, health, pauseMs: 1_000 });
-    const outcomes = await sendRound(parts, endpoint, { claimed, secrets, endsAtMs: roundEndsAtMs });
+    const outcomes = await sendRound(parts, endpoint, { claimed, secrets, turn, endsAtMs: roundEndsAtMs });
     const results = outcomes.map((one) => resultOf(one, turn));
     await writeResults(pool, endpoint, results);
     if (outcomes.some(({ outcome }) => outcome.status === 410))
@@ -99,21 +99,21 @@ async function release(
   await releaseLease(pool, endpoint, { dueAt, wakes: turn.wakes, failures, failingSince });
 }
 
-function openSecrets(seal: Seal, { id, secrets }: Leased): string[] {
-  const now = new Date().toISOString();
+function openSecrets(seal: Seal, { id, secrets, takenAt }: Leased): string[] {
   return secrets.flatMap(({ sealed, endsAt }) => {
-    const secret = endsAt !== null && endsAt <= now ? undefined : seal.open(sealed, id);
+    const secret = endsAt !== null && endsAt <= takenAt ? undefined : seal.open(sealed, id);
     return secret === undefined ? [] : [secret];
   });
 }
 
+type Signing = { secrets: string[]; turn: Renewed };
 type Sent = { delivery: Claimed; body: string | null; outcome: Outcome };
 
 /** Begins no request once the round is over: what is left is due again. */
 async function sendRound(
   parts: DeliveryParts,
   endpoint: Leased,
-  { claimed, secrets, endsAtMs }: { claimed: Claimed[]; secrets: string[]; endsAtMs: number },
+  { claimed, endsAtMs, ...signing }: Signing & { claimed: Claimed[]; endsAtMs: number },
 ): Promise<Sent[]> {
   const bodies = await parts.render(endpoint, claimed);
   const waiting = claimed.values();
@@ -123,7 +123,7 @@ async function sendRound(
       const { value: delivery } = waiting.next();
       if (!delivery) return;
       const body = bodies.get(delivery.id) ?? null;
-      const outcome = body === null ? gone : await sendOne(parts, endpoint, { delivery, body, secrets });
+      const outcome = body === null ? gone : await sendOne(parts, endpoint, { delivery, body, ...signing });
       sent.push({ delivery, body, outcome });
     }
   };
@@ -144,10 +144,11 @@ const gone: Outcome = {
 async function sendOne(
   { sender, onAttempt }: DeliveryParts,
   endpoint: Leased,
-  { delivery, body, secrets }: { delivery: Claimed; body: string; secrets: string[] },
+  { delivery, body, secrets, turn }: Signing & { delivery: Claimed; body: string },
 ): Promise<Outcome> {
   const id = publicId('event', delivery.id);
-  const timestamp = Math.floor(Date.now() / 1000);
+  // Of the round, which is over in seconds: receivers reject what is minutes off.
+  const timestamp = Math.floor(Date.parse(turn.now) / 1000);
   const outcome = await sender.send({
     url: endpoint.url,
     body,

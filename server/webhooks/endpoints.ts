@@ -2,13 +2,12 @@
 import { LockMode } from '@mikro-orm/core';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { AuditAction } from '../entities/audit-event.ts';
-import { Member } from '../entities/organization.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
-import { requireAdmin } from '../records/require-admin.ts';
+import { requireAdmin, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
 import { watch } from './activate.ts';
@@ -120,7 +119,7 @@ export const replaceSecret = (
     await requireAdmin(inner, actor, 'manage webhooks');
     const endpoint = await lockEndpoint(inner, id);
     const secret = newSecret();
-    const nowMs = Date.parse(endpoint.transactionStart ?? new Date().toISOString());
+    const nowMs = Date.parse(await startOf(inner, actor));
     const endsAt = new Date(nowMs + replacementHours[overlap] * 3_600_000).toISOString();
     const [current] = endpoint.secrets;
     endpoint.secrets = [
@@ -140,12 +139,6 @@ export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string
     inner.remove(endpoint);
     return { value: endpoint, detail: endpoint.name };
   });
-
-/** The start of the transaction, after `requireAdmin`, which has read it. */
-async function startOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
-  const member = await em.findOneOrFail(Member, { id });
-  return member.transactionStart ?? member.createdAt;
-}
 
 export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
   const where = { id, organizationId: organizationOf(em) };

@@ -9,9 +9,10 @@ import type { WebhookEndpoint } from '../entities/webhook.ts';
 export type Leased = Pick<
   WebhookEndpoint,
   'organizationId' | 'id' | 'name' | 'url' | 'secrets' | 'failures' | 'failingSince'
-> & { lease: string };
+> & { lease: string; takenAt: string };
 
-const columns = `organization_id as "organizationId", id, name, url, secrets, failures, failing_since as "failingSince", lease`;
+const columns = `organization_id as "organizationId", id, name, url, secrets, failures, failing_since as "failingSince", lease,
+  now()::timestamptz(3) as "takenAt"`;
 
 // Those that fail come last, and only while there is room: they may take 15 seconds each.
 const take = `update webhook_endpoints set lease = gen_random_uuid(), leased_until = now() + make_interval(secs => $1)

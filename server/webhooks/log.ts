@@ -3,7 +3,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
-import { requireAdmin } from '../records/require-admin.ts';
+import { requireAdmin, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { lockDeliveries } from './deliveries.ts';
 import { audited, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
@@ -88,7 +88,7 @@ async function dueNow(
   const endpoint = await lockEndpoint(em, id);
   if (endpoint.activeSince === null)
     throw new Problem('repeated', { sentence: 'This endpoint is off. Switch it on first.' });
-  const now = endpoint.transactionStart ?? new Date().toISOString();
+  const now = await startOf(em, actor);
   endpoint.dueAt = now;
   endpoint.wakes += 1;
   return { endpoint, now };

@@ -146,13 +146,14 @@ async function readStart(response: http.IncomingMessage, { readBytes, keptBytes 
     status: response.statusCode ?? null,
     error: null,
     response: kept,
-    retryAfterSeconds: retryAfterOf(response.headers['retry-after']),
+    retryAfterSeconds: retryAfterOf(response.headers),
   };
 }
 
-function retryAfterOf(header: string | undefined): number | null {
+/** A date is compared with the receiver's own clock. */
+function retryAfterOf({ 'retry-after': header, date = '' }: http.IncomingHttpHeaders): number | null {
   if (header === undefined) return null;
-  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.parse(date)) / 1000;
   return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : null;
 }
 

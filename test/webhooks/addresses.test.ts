@@ -172,4 +172,12 @@ describe('a response', () => {
     const url = await respondingWith((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
     expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 429, retryAfterSeconds: 120 });
   });
+
+  test('with a date in Retry-After compares it with the date of the response', async () => {
+    const [date, later] = ['Wed, 21 Oct 2015 07:28:00 GMT', 'Wed, 21 Oct 2015 07:30:00 GMT'];
+    const url = await respondingWith((_, response) => {
+      response.writeHead(503, { 'retry-after': later, date }).end();
+    });
+    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 503, retryAfterSeconds: 120 });
+  });
 });

@@ -1,5 +1,8 @@
 /** What an endpoint receives when records change, no matter how. */
-import { describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { resend, sendTest } from '../../server/webhooks/log.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -28,6 +31,27 @@ describe('an event', () => {
     expect(events.get('item.created')?.data).toEqual(await tenant.client.items.get(item.id));
     expect(receiver.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(receiver.received[0]?.id).toMatch(/^evt_/);
+  });
+
+  test('has the time of the database, because receivers reject what is minutes off', async () => {
+    const tenant = await world.organization();
+    const sent: number[] = [];
+    const server = createServer((request, response) => {
+      sent.push(Number(request.headers['webhook-timestamp']) * 1000);
+      response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    // A server that listens on a port has an AddressInfo.
+    const { port } = server.address() as AddressInfo;
+    const events = ['customer.created'];
+    const url = `http://127.0.0.1:${port}/`;
+    await createEndpoint(tenant.em(), tenant.admin, { name: 'Clock', url, events }, parts);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 7_200_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { createdAt } = await tenant.client.customers.create({ name: 'Ann' });
+    await expect.poll(() => sent.length).toBe(1);
+    expect(sent[0]).toBeGreaterThanOrEqual(Date.parse(createdAt) - 1000);
   });
 
   test('is sent for a change, but not for a patch that changes nothing', async () => {

@@ -8,6 +8,8 @@ import { createSignIns } from '../../accounts/sign-in.ts';
 import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
 import { createTwoFactor } from '../../accounts/two-factor.ts';
+import type { Clock } from '../../accounts/two-factor.ts';
+import { databaseTime } from '../../database/clock.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-routes.ts';
@@ -35,8 +37,8 @@ export type SettingsOptions = {
   /** A mail server, as `smtp://…`, and who its mail is from. */
   mail?: MailOptions | undefined;
   singleSignOn?: Provider | undefined;
-  /** The time in milliseconds, for the codes of authenticator apps. */
-  now?: (() => number) | undefined;
+  /** In place of the database's clock, for the codes of authenticator apps. */
+  now?: Clock | undefined;
 };
 
 type RouterParts = SettingsOptions &
@@ -49,7 +51,8 @@ type RouterParts = SettingsOptions &
 
 const oneYear = 365 * 86_400;
 
-export function settingsRouter({ mail, singleSignOn: provider, now = Date.now, ...parts }: RouterParts): Router {
+export function settingsRouter({ mail, singleSignOn: provider, ...parts }: RouterParts): Router {
+  const { now = () => databaseTime(parts.database.signIns) } = parts;
   const signIns = createSignIns(parts);
   const twoFactor = createTwoFactor({ ...parts, now });
   const services: SettingsServices = {
