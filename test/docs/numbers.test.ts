@@ -1,32 +1,90 @@
-/** The numbers that the guides state are those of the code. */
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { idempotencyHours, maximumBodyBytes, rateLimit } from '../../contract/limits.ts';
-import { codeSeconds } from '../../server/connect/codes.ts';
-import { expiryDays, maximumLiveKeys } from '../../server/keys/issue.ts';
-import { reportedDays } from '../../server/keys/usage-report.ts';
-import { uploadBounds } from '../../server/uploads/files.ts';
-import { failingDays, logDays, retryDays } from '../../server/webhooks/retry.ts';
+/**
+ * Every number with a unit that the guides, the README, the security policy and the help of the commands state is one of
+ * the code, or promises nothing.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../command.ts';
+import { promised } from './promises.ts';
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
-const guide = (slug: string) => read(`server/web/docs/guides/${slug}.md`);
-const [shortest, ...longer] = expiryDays;
+const root = new URL('../../', import.meta.url);
+const guides = 'server/web/docs/guides/';
+const pages = new Map([
+  ...readdirSync(new URL(guides, root))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => [file.slice(0, -'.md'.length), guides + file] as const),
+  ['README', 'README.md'],
+  ['SECURITY', 'SECURITY.md'],
+]);
 
-test.each([
-  ['rate-limit', `**${rateLimit.limit} requests in any ${rateLimit.windowSeconds} seconds**`],
-  ['api-keys', `An organization can have ${maximumLiveKeys} keys at a time`],
-  ['api-keys', `never, or after ${shortest}, ${longer.join(' or ')} days`],
-  ['agents', `among the organization's ${maximumLiveKeys} keys`],
-  ['agents', `Exchange the code within ${codeSeconds} seconds`],
-  ['retries-and-idempotency', `For ${idempotencyHours} hours, a retry returns the first response`],
-  ['usage', `counts the requests of the last ${reportedDays} days`],
-  ['webhooks', `sent again for ${retryDays} days`],
-  ['webhooks', `So do ${failingDays} days of failures`],
-  ['webhooks', `the deliveries of the last ${logDays} days`],
-  ['import', `files up to ${uploadBounds.bytes / 1_000_000} MB`],
-  ['import', `${uploadBounds.rows.toLocaleString('en-US')} rows`],
-])('%s says: %s', (slug, sentence) => expect(guide(slug)).toContain(sentence));
+const number = String.raw`(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|hundred|thousand|million)`;
+const units = [
+  'ms|milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|KiB|[KMGT]B|[MG]iB|bytes|characters|tokens|times',
+  'attempts|codes|columns|connections|customers|decimals|deliveries|endpoints|files|groups|keys|lines|members|ones|organizations',
+  'pages|pairs|processes|proposals|records|requests|rows|statements|tags|words|workers',
+].join('|');
+const measured = new RegExp(
+  String.raw`\b${number}[ -](?:[a-z-]+ )?(?:${units})\b|\b(?:within|every|once|than|after|in|for|take|late) (?:an?|one) (?:second|minute|hour|day|week)\b`,
+  'g',
+);
 
-test('the security policy names the limit of bodies', () => {
-  expect(read('SECURITY.md')).toContain(`Bodies are limited to ${maximumBodyBytes / 1024} KiB`);
+/** Page → examples, arithmetic on what is promised elsewhere, measurements, and what belongs to others. */
+const unpromised: Readonly<Record<string, readonly string[]>> = {
+  agents: ['at most about 8,000 tokens'],
+  'api-keys': ['Ask the operator for a second organization'],
+  automation: ['for example every 15 minutes'],
+  'first-call': ['Takes five minutes'],
+  import: ['Windows-1252 files', '1 to 255 characters'],
+  index: ['a prefix and 26 characters', 'in UTC with three decimals'],
+  invoices: [
+    'A page of 100 proposals with 500 lines each is 18 MB, or 2.4 MB with gzip',
+    '10: 1.8 MB, or 0.24 MB with',
+  ],
+  members: ['asks for a second factor'],
+  money: ['with at most 4 decimals', 'with more than 4 decimals'],
+  operating: ['near 0 while deliveries', 'drop the old one two weeks later'],
+  'retries-and-idempotency': ['1, 2, 4, 8 seconds, with random jitter', 'up to 5 times'],
+  versioning: ['at least 12 months ahead'],
+  webhooks: ['Usually within a second', 'create two endpoints'],
+  README: ['up to four decimals'],
+};
+
+/** Text without code, in one line. */
+const proseOf = (path: string) =>
+  readFileSync(new URL(path, root), 'utf8')
+    .replaceAll(/```[\s\S]*?```/g, '')
+    .replaceAll(/\s+/g, ' ');
+
+/** The numbers that are in none of the sentences. */
+const left = (text: string, sentences: readonly string[]) =>
+  sentences.reduce((rest, sentence) => rest.replaceAll(sentence, ''), text).match(measured) ?? [];
+
+describe.each([...pages])('%s', (page, path) => {
+  const text = proseOf(path);
+  const known = [...(promised[page] ?? []), ...(unpromised[page] ?? [])];
+  test.each(known)('says: %s', (sentence) => expect(text).toContain(sentence));
+  // The others of this page were measured.
+  if (page !== 'growing') test('states no other number', () => expect(left(text, known)).toEqual([]));
+});
+
+/** Every command and subcommand, as words. */
+async function commandsIn(words: readonly string[] = []): Promise<{ words: readonly string[]; help: string }[]> {
+  const { out } = await runCommand([...words, '--help'], {});
+  const [, list = ''] = out.split('\nCommands:\n');
+  const names = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+  const inner = await Promise.all(names.map((name) => [...words, name]));
+  const found = [{ words, help: out.replaceAll(/\s+/g, ' ') }];
+  for (const command of inner) found.push(...(await commandsIn(command)));
+  return found;
+}
+
+test('the help of the commands states the numbers of the code, and no others', async () => {
+  const commands = await commandsIn();
+  expect(commands.length).toBeGreaterThan(30);
+  for (const { words, help } of commands) {
+    const name = `help ${words.join(' ')}`;
+    const known = promised[name] ?? [];
+    for (const sentence of known) expect(help, name).toContain(sentence);
+    expect({ name, left: left(help, known) }).toEqual({ name, left: [] });
+  }
 });

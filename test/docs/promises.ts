@@ -1,0 +1,162 @@
+/** The numbers that people are promised, and where the code has them. */
+import { readFileSync } from 'node:fs';
+import { idempotencyHours, maximumBodyBytes, metadataLimits, rateLimit, retryAfter } from '../../contract/limits.ts';
+import { pageSize } from '../../contract/list.ts';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
+import { linkHours } from '../../server/accounts/password-links.ts';
+import { codeSeconds as signInSeconds } from '../../server/accounts/second-step.ts';
+import { codeSeconds } from '../../server/connect/codes.ts';
+import { expiryDays, maximumLiveKeys } from '../../server/keys/issue.ts';
+import { reportedDays } from '../../server/keys/usage-report.ts';
+import { usageBounds } from '../../server/keys/usage.ts';
+import { mailedAgainDays, warningBounds } from '../../server/keys/warnings.ts';
+import { sumBounds } from '../../server/records/sums.ts';
+import { uploadBounds } from '../../server/uploads/files.ts';
+import { failingDays, logDays, retryDays } from '../../server/webhooks/retry.ts';
+import { sendLimits } from '../../server/webhooks/send.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** A constant that is not exported, such as `wholeMs: 15 * 60_000`. */
+function constant(path: string, name: string): number {
+  const written = new RegExp(String.raw`\b${name} ?[=:(,] ?([\d_]+(?: \* [\d_]+)*)`).exec(read(path))?.[1];
+  if (written === undefined) throw new Error(`${path} has no constant ${name}.`);
+  return written.split(' * ').reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1);
+}
+
+const grouped = (value: number) => value.toLocaleString('en-US');
+const inWords: Readonly<Record<number, string>> = { 2: 'two', 3: 'three', 4: 'four', 10: 'ten' };
+const words = (value: number) => inWords[value] ?? String(value);
+
+const [limit, seconds] = [rateLimit.limit, rateLimit.windowSeconds];
+const [shortest, ...longer] = expiryDays;
+const graceSeconds = constant('server/commands/serve-process.ts', 'graceMs') / 1000;
+const drainSeconds = constant('server/http/server.ts', 'drain') / 1000;
+const connections =
+  3 * constant('server/database/orm.ts', 'poolSize') + 2 * constant('server/database/orm.ts', 'controlConnections');
+/** A change of a key or a plan is noticed by then. */
+const trusted = constant('server/keys/directory.ts', 'trustMs') <= 1000 ? 'within a second' : 'later';
+const recoveryCodes = words(constant('server/accounts/authenticator.ts', 'recoveryCodes'));
+const [retries, timeoutMs] = ['defaultRetries', 'defaultTimeoutMs'].map((name) => constant('client/call.ts', name));
+const [firstMs, longestMs] = ['firstMs', 'longestMs'].map((name) => constant('client/send.ts', name));
+const waits = [0, 1, 2, 3, 4].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000);
+
+const secretLength = constant('server/config.ts', 'AUTH_SECRET: text');
+
+/** Page, or command → the sentences whose numbers the code decides. */
+export const promised: Readonly<Record<string, readonly string[]>> = {
+  agents: [
+    `among the organization's ${maximumLiveKeys} keys`,
+    `Exchange the code within ${codeSeconds} seconds`,
+    `up to ${grouped(sumBounds.records)} proposals at once`,
+    `${constant('server/mcp/find.ts', 'usualLimit')} records with their main fields`,
+    `the same arguments within ${idempotencyHours} hours`,
+  ],
+  'api-keys': [
+    `never, or after ${shortest}, ${longer.join(' or ')} days`,
+    `An organization can have ${maximumLiveKeys} keys at a time`,
+    `Each can make ${limit} requests in any ${seconds} seconds`,
+    `at once: ${trusted}`,
+    `takes effect ${trusted}`,
+  ],
+  automation: [`one page of at most ${pageSize.max} records`],
+  growing: [
+    `up to ${connections} connections to PostgreSQL`,
+    `stops working ${trusted}`,
+    `expire after ${idempotencyHours} hours`,
+  ],
+  import: [
+    `files up to ${uploadBounds.bytes / 1_000_000} MB (${uploadBounds.unpackedBytes / 1_000_000_000} GB uncompressed)`,
+    `${limit} records a minute`,
+    `up to ${grouped(constant('server/import/inspect.ts', 'columns'))} columns and ${grouped(uploadBounds.rows)} rows`,
+    `a workbook up to ${constant('server/import/workbook.ts', 'bytes') / 1_000_000} MB`,
+    `An import may take ${constant('server/uploads/process.ts', 'wholeMs') / 60_000} minutes`,
+    `up to ${metadataLimits.keys} key-value pairs`,
+  ],
+  index: [`${limit} requests in any ${seconds} seconds`, `up to ${metadataLimits.keys} key-value pairs`],
+  members: [
+    `the ${recoveryCodes} recovery codes`,
+    `After ${words(attemptLimits.code.most)} wrong ones, wait ${attemptLimits.code.seconds / 60} minutes`,
+  ],
+  operating: [
+    `idle connections after ${constant('server/http/server.ts', 'keepAlive') / 1000} seconds`,
+    `response within ${constant('server/http/app.ts', 'deadlineMs') / 1000} seconds`,
+    `takes effect on every process ${trusted}`,
+    `up to ${connections}:`,
+    `(N + 1) × ${connections} per machine`,
+    `Two machines with two workers each need ${2 * 3 * connections}`,
+    `for ${graceSeconds} seconds, and exits after at most about ${drainSeconds} seconds`,
+    `Allow ${drainSeconds + 10} seconds`,
+    `\`terminationGracePeriodSeconds: ${drainSeconds + 10}\``,
+    `within ${constant('server/uploads/uploads.ts', 'pruneEveryMs') === 60_000 ? 'a minute' : '…'} by other processes`,
+  ],
+  'pagination-and-sync': [`from ${pageSize.min} to ${pageSize.max}; the default is ${pageSize.default}`],
+  'rate-limit': [
+    `**${limit} requests in any ${seconds} seconds**`,
+    `\`Retry-After: ${retryAfter.rateLimited}\``,
+    `all ${limit} requests are available again`,
+    `after the first ${grouped(constant('server/limits/rejections.ts', 'sentAtOnce'))} in a minute is sent one second`,
+    `ten thousand records take ${pageSize.max === 100 ? 'a hundred requests' : '…'}`,
+    `pause ${(seconds * 1000) / limit} ms between requests`,
+  ],
+  'retries-and-idempotency': [
+    `\`Retry-After\`: ${retryAfter.rateLimited} seconds`,
+    `\`Retry-After\`: ${retryAfter.unavailable} seconds`,
+    `\`Retry-After\`: ${retryAfter.inProgress} second `,
+    `For ${idempotencyHours} hours, a retry returns the first response`,
+    `not just for ${idempotencyHours} hours`,
+  ],
+  'two-way-sync': [
+    `make ${limit} requests in ${seconds} seconds`,
+    `reads ${pageSize.max} records`,
+    `${grouped(100 * pageSize.max)} customers take a little more than ${limit === 100 ? 'a minute' : '…'}`,
+    `${grouped(50 * limit)} records take 50 minutes`,
+  ],
+  'typed-client': [
+    `no limit | ${grouped(Number(timeoutMs))} |`,
+    `is repeated | ${retries} |`,
+    `up to ${waits.slice(0, -1).join(', ')} and ${waits.at(-1)} seconds`,
+    `at most ${words(constant('client/send.ts', 'longestRetryAfterSeconds') / 60)} minutes`,
+  ],
+  usage: [
+    `the requests of the last ${reportedDays} days`,
+    `the failed requests of the last ${usageBounds.failureDays} days`,
+    `more than ${limit} requests in ${seconds} seconds`,
+    `at most once ${mailedAgainDays.failing === 7 ? 'a week' : '…'} for a key and a reason`,
+    `of at least ${warningBounds.leastRequests} requests`,
+    `more than ${warningBounds.graceMs === 60_000 ? 'a minute' : '…'} after it ended`,
+    `in ${words(constant('server/keys/at-limit.ts', 'minutesInRow'))} minutes, one after the other`,
+    `not been used for ${warningBounds.unusedDays} days | an email once in ${mailedAgainDays.unused} days`,
+    `within ${warningBounds.expiringDays} days, unless it was replaced`,
+  ],
+  webhooks: [
+    `take up to ${(2 * constant('server/webhooks/run.ts', 'lookMs')) / 1000} seconds`,
+    `within ${sendLimits.totalMs / 1000} seconds`,
+    `sent again for ${retryDays} days`,
+    `So do ${failingDays} days of failures`,
+    `the deliveries of the last ${logDays} days`,
+    `an outage of more than ${retryDays} days`,
+  ],
+  README: [
+    `takes effect ${trusted}`,
+    `at least ${secretLength} characters`,
+    `repeated for ${idempotencyHours} hours`,
+    `${limit} requests per key in any ${seconds} seconds`,
+  ],
+  SECURITY: [
+    `takes effect ${trusted}`,
+    `${limit} requests per key in ${seconds} seconds`,
+    `At most ${constant('server/limits/concurrency.ts', 'ofKey')} statements of a key and ${constant('server/limits/concurrency.ts', 'ofOrganization')} of an organization`,
+    `wait up to ${constant('server/limits/concurrency.ts', 'longestWaitMs') / 1000} seconds, and reads end after ${constant('server/database/orm.ts', 'reads') / 1000}.`,
+    `Bodies are limited to ${maximumBodyBytes / 1024} KiB`,
+    `${words(attemptLimits.code.most)} wrong ones of an account`,
+    `a signed cookie for ${words(signInSeconds / 60)} minutes`,
+    `work once, for ${codeSeconds} seconds`,
+  ],
+  'help serve': [`for ${graceSeconds} seconds`, `at least ${secretLength} characters`],
+  'help organizations': [`applies a changed plan ${trusted}`],
+  'help members': [`within ${linkHours} hours`],
+  'help keys': [`stops working ${trusted}`],
+  'help webhooks': [`the last ${constant('server/commands/webhooks.ts', 'endpointId')} deliveries`],
+  'help import': ['Exit status: 0 all rows were imported, 2 some rows were rejected, 1 the import'],
+};
