@@ -1,0 +1,180 @@
+/** What is kept for how long: of each table, a row that is a minute too young to be removed, and one a minute older. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { removeExpired } from '../../server/http/retention.ts';
+import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+
+// Of its own, because what is too old elsewhere would be removed, too.
+const world = useWorld({ ownDatabase: true });
+let tenant: Tenant;
+beforeAll(async () => {
+  tenant = await world.organization();
+  await world.database.pool.query(
+    `insert into sign_in."user" (name, email, "emailVerified") values ('Ann', 'ann@example.com', true)`,
+  );
+});
+
+type Kind = {
+  table: string;
+  /** The column that ages; null where rows are kept for good. */
+  time: string;
+  keptFor: string | null;
+  /** The other columns, in SQL; `$1` is the organization, `$2` one of its members. */
+  columns: Record<string, string>;
+};
+
+const anId = 'gen_random_uuid()';
+const owned = { organization_id: '$1', id: anId };
+const upload = { ...owned, member_id: '$2', kind: `'items'`, file_name: `'x'`, mapping: `'{}'`, rows: `'[]'` };
+const user = { '"userId"': `(select id from sign_in."user" where email = 'ann@example.com')` };
+
+const kinds: Kind[] = [
+  {
+    table: 'idempotency_keys',
+    time: 'created_at',
+    keptFor: '24 hours',
+    columns: { ...owned, operation: `'o'`, key: anId, fingerprint: `'f'`, status: '201', body: `'{}'` },
+  },
+  ...['uploading', 'checked', 'importing', 'failed', 'stopped'].map((state) => ({
+    table: 'uploads',
+    time: 'active_at',
+    keptFor: '1 day',
+    columns: { ...upload, state: `'${state}'` },
+  })),
+  { table: 'uploads', time: 'active_at', keptFor: '90 days', columns: { ...upload, state: `'imported'` } },
+  {
+    table: 'failed_requests',
+    time: 'created_at',
+    keptFor: '7 days',
+    columns: {
+      ...owned,
+      key_id: anId,
+      operation: `'o'`,
+      status: '422',
+      code: `'c'`,
+      fields: `'[]'`,
+      request_id: `'r'`,
+    },
+  },
+  ...Object.entries({ sign_in: '90 days', rejection: '90 days', change: null }).map(([kind, keptFor]) => ({
+    table: 'audit_events',
+    time: 'created_at',
+    keptFor,
+    columns: { ...owned, kind: `'${kind}'`, action: `'key_revoked'` },
+  })),
+  {
+    table: 'sign_in."session"',
+    time: '"expiresAt"',
+    keptFor: '0 days',
+    columns: { ...user, token: anId, '"updatedAt"': 'now()' },
+  },
+  {
+    table: 'sign_in."verification"',
+    time: '"expiresAt"',
+    keptFor: '0 days',
+    columns: { identifier: anId, value: anId },
+  },
+  {
+    table: 'sign_in.codes',
+    time: 'created_at',
+    keptFor: '1 hour',
+    columns: { hash: anId, organization_id: '$1', member_id: '$2', granted: `'{}'` },
+  },
+  { table: 'sign_in.attempts', time: 'ends_at', keptFor: '0 days', columns: { key: anId, count: '1' } },
+  {
+    table: 'usage_counts',
+    time: 'day',
+    keptFor: '90 days',
+    columns: { organization_id: '$1', key_id: anId, operation: `'o'`, outcome: `'success'`, requests: '1' },
+  },
+];
+
+/** Adds two rows, and says which of them is there after `work`. */
+async function keptOf({ table, time, keptFor, columns }: Kind, work: () => Promise<unknown>) {
+  const { pool } = world.database;
+  // A day is a whole one.
+  const step = time === 'day' ? '1 day' : '1 minute';
+  const parameters = JSON.stringify(columns).includes('$2') ? [tenant.organization.id, tenant.admin.id] : undefined;
+  const values = parameters ?? (JSON.stringify(columns).includes('$1') ? [tenant.organization.id] : []);
+  const rows: Record<string, string> = {
+    younger: `now() - interval '${keptFor ?? '100 years'}' ${time === 'day' ? '' : `+ interval '${step}'`}`,
+    older: `now() - interval '${keptFor ?? '100 years'}' - interval '${step}'`,
+  };
+  const places: Record<string, string> = {};
+  for (const [name, at] of Object.entries(rows)) {
+    const { rows: added } = await pool.query<{ text: string }>(
+      `insert into ${table} as t (${time}, ${Object.keys(columns).join(', ')})
+       values ((${at})${time === 'day' ? "::timestamptz at time zone 'utc'" : ''}, ${Object.values(columns).join(', ')}) returning t::text as text`,
+      values,
+    );
+    places[name] = added[0]?.text ?? '';
+  }
+  await work();
+  const { rows: left } = await pool.query<{ text: string }>(`select t::text as text from ${table} t`);
+  return Object.keys(places).filter((name) => left.some(({ text }) => text === places[name]));
+}
+
+describe('what is removed in the background', () => {
+  test('is listed here', () => {
+    const source = readFileSync(new URL('../../server/http/retention.ts', import.meta.url), 'utf8');
+    const tables = [...source.matchAll(/ table: '([^']+)'/g)].map(([, name]) => name);
+    expect(tables.length).toBeGreaterThan(8);
+    expect(new Set(tables)).toEqual(new Set(kinds.map(({ table }) => table)));
+  });
+
+  test.each(kinds)('$table for $keptFor $columns.state $columns.kind', async (kind) => {
+    const kept = await keptOf(kind, () => removeExpired(world.database.pool));
+    expect(kept).toEqual(kind.keptFor === null ? ['younger', 'older'] : ['younger']);
+  });
+});
+
+describe('webhook deliveries', () => {
+  const endpoint = `(select id from webhook_endpoints where organization_id = $1 limit 1)`;
+  const columns = {
+    ...owned,
+    endpoint_id: endpoint,
+    type: `'t'`,
+    happened_at: 'now()',
+    due_at: `now() + interval '1 day'`,
+  };
+  beforeAll(async () => {
+    const text = `insert into webhook_endpoints (organization_id, id, name, url, events, secrets, failures, wakes)
+      values ($1, gen_random_uuid(), 'E', 'https://example.com', '{}', '[]', 0, 0)`;
+    await world.database.pool.query(text, [tenant.organization.id]);
+  });
+
+  test.each(['delivered', 'failed', 'replaced'])('are kept for 30 days: %s', async (state) => {
+    const kind = {
+      table: 'webhook_deliveries',
+      time: 'found_at',
+      keptFor: '30 days',
+      columns: { ...columns, state: `'${state}'` },
+    };
+    const { pool } = world.database;
+    const done = async () => {
+      await expireDeliveries(pool);
+    };
+    expect(await keptOf(kind, done)).toEqual(['younger']);
+  });
+
+  test('are given up after 3 days', async () => {
+    const { pool } = world.database;
+    const insert = (minutes: number) =>
+      pool.query<{ id: string }>(
+        `insert into webhook_deliveries (organization_id, id, endpoint_id, type, happened_at, due_at, state, found_at)
+         values ($1, gen_random_uuid(), ${endpoint}, 't', now(), now(), 'pending', now() - interval '3 days' + $2 * interval '1 minute') returning id`,
+        [tenant.organization.id, minutes],
+      );
+    const ids = [(await insert(1)).rows[0]?.id, (await insert(-1)).rows[0]?.id];
+    await expireDeliveries(pool);
+    const { rows } = await pool.query<{ id: string; state: string; error: string | null }>(
+      'select id, state, error from webhook_deliveries where id = any($1)',
+      [ids],
+    );
+    const [younger, older] = ids.map((id) => rows.find((row) => row.id === id));
+    expect(younger).toMatchObject({ state: 'pending', error: null });
+    expect(older).toMatchObject({ state: 'failed', error: 'It could not be delivered within 3 days.' });
+  });
+});
