@@ -240,6 +240,14 @@ describe('the commands', { shuffle: false }, () => {
     });
   });
 
+  test('what closes its output early, such as head, ends it quietly', async () => {
+    const child = spawn(process.execPath, [program, 'openapi'], { env: environment });
+    const err = collect(child.stderr);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [status] = await once(child, 'close');
+    expect([status, err.text]).toEqual([0, '']);
+  });
+
   test('every command has its page of help, and openapi needs no database', async () => {
     const overview = await run('--help');
     const names = [...overview.out.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name);

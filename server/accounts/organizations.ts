@@ -1,14 +1,16 @@
 /** Organizations. The operator of the service creates them and sets their plan. */
 import { currencyInput } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
-import { forOrganization } from '../database/tenant.ts';
+import { forOrganization, removeRows } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
-import { Organization } from '../entities/organization.ts';
+import { Member, Organization } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
+import { deleteSignIn } from './credentials.ts';
+import { endTwoFactor } from './two-factor.ts';
 
 type Plan = Organization['plan'];
 
@@ -40,6 +42,16 @@ export async function setPlan(database: Database, { id }: Pick<Organization, 'id
     return organization;
   });
 }
+
+/** With all that it has, and the sign-ins of people who are in no other. */
+export const removeOrganization = (database: Database, id: Organization['id']): Promise<void> =>
+  forOrganization(database, id).transaction(async (em) => {
+    for (const member of await em.find(Member, {})) {
+      await endTwoFactor(em, member.id);
+      await deleteSignIn(em, member);
+    }
+    await removeRows(em);
+  });
 
 /** By the operator. */
 export async function renameOrganization(

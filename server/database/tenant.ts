@@ -10,7 +10,7 @@ import type {
   RequiredEntityData,
 } from '@mikro-orm/postgresql';
 import { Organization } from '../entities/organization.ts';
-import { organizationFilter } from '../entities/owned.ts';
+import { organizationFilter, organizationOf } from '../entities/owned.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { entities } from './entities.ts';
 import type { Database } from './orm.ts';
@@ -28,12 +28,12 @@ export const executeIn = <Row extends object>(
   // What `forOrganization` hands out.
   (em as unknown as EntityManager).execute<Row[]>(text, values);
 
-/** Deletes an organization, after all that it has. */
-export async function removeOrganization(database: Scoping, id: OrganizationId): Promise<void> {
-  const { manager } = forOrganization(database, id)[statements];
-  await manager().transactional(async (em) => {
-    for (const entity of entities.toReversed()) await em.nativeDelete(entity, entity === Organization ? { id } : {});
-  });
+/** Deletes the organization of this entity manager, after all that it has. */
+export async function removeRows(em: ScopedEntityManager): Promise<void> {
+  // What `forOrganization` hands out.
+  const whole = em as unknown as EntityManager;
+  for (const entity of entities.toReversed())
+    await whole.nativeDelete(entity, entity === Organization ? { id: organizationOf(em) } : {});
 }
 
 declare const bound: unique symbol;

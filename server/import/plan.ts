@@ -2,6 +2,7 @@
 import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
+import { createdLater, isLater, withoutDateOfToday } from './created-at.ts';
 import { matchKey } from './keys.ts';
 import type { Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
@@ -34,8 +35,9 @@ function newRecord(table: RecordTable, values: Values, organizationId: string): 
 export class SameRecord extends Error {}
 
 /** `lock` locks the stored records until the transaction ends, so that no concurrent change is lost. */
-export async function planRows(work: Work, rows: readonly Keyed[], { lock }: { lock: boolean }): Promise<Plan[]> {
+export async function planRows(work: Work, given: readonly Keyed[], { lock }: { lock: boolean }): Promise<Plan[]> {
   const { store, kind, match } = work;
+  const rows = given.map((row) => withoutDateOfToday(row, store.startedAt));
   const stored = await loadStored(work, rows, lock);
   const ids = stored.flatMap((record) => (isRecord(record) ? [record.id] : []));
   if (new Set(ids).size < ids.length) throw new SameRecord();
@@ -79,12 +81,6 @@ function asCreated(draft: Values, startedAt: string): Plan {
   const record = { ...draft, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
   return { id: String(draft.id), outcome: 'created', record };
 }
-
-/** Both as the API prints times. */
-const isLater = (time: unknown, than: string): boolean => typeof time === 'string' && time > than;
-
-/** Who reads what is new would meet such a record a second time. */
-const createdLater: Rejection = { field: 'createdAt', code: 'out_of_range', message: 'must not be in the future' };
 
 const unknownId = (kind: string): Rejection => ({
   field: 'id',

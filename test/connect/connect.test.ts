@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
-import { removeOrganization } from '../../server/database/tenant.ts';
+import { removeOrganization } from '../../server/accounts/organizations.ts';
 import { isLive, listKeys } from '../../server/keys/list.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { publicId } from '../../server/records/public-id.ts';

@@ -168,6 +168,27 @@ test('a record cannot have been created in the future, whether it is new or stor
   }
 });
 
+test('a date that has begun anywhere is today’s: a record made of it is created now, and stays as it is', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  // From 10:00 UTC on, it is tomorrow's.
+  const dateIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10);
+  const item = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' };
+  const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft' };
+  for (const [kind, row] of [
+    ['customers', { externalId: 'C-1', name: 'Ana' }],
+    ['items', item],
+    ['proposals', proposal],
+  ] as const) {
+    const createdAt = dateIn(14);
+    expect(await rows(kind, { ...row, createdAt: dateIn(14 + 24) }), kind).toMatchObject({ rejected: 1 });
+    expect(await rows(kind, { ...row, createdAt }), kind).toMatchObject({ created: 1 });
+    const stored = await fetchRecord(tenant, kind, row.externalId);
+    expect(stored.createdAt <= stored.updatedAt, kind).toBe(true);
+    expect(await rows(kind, { ...row, createdAt }), kind).toMatchObject({ unchanged: 1 });
+  }
+});
+
 test('a wrong tax is rejected, and updatedAt never goes back', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);

@@ -3,10 +3,12 @@ import { describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { addMember } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
+import { removeOrganization } from '../../server/accounts/organizations.ts';
+import type { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, password, passwordPath, signIn, someone, unknownEmail, visit } from './visiting.ts';
+import { auditLog, password, passwordPath, signIn, someone, turnOnTwoFactor, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld({ trustedProxies: 1 });
 const home = '/settings/api-keys';
@@ -34,6 +36,41 @@ async function choose(path: string, typed: string) {
   expect(status).toBe(303);
   return visiting;
 }
+
+/** How many rows of the sign-in say something of this person. */
+async function signInRows({ emailKey }: Pick<Member, 'emailKey'>, memberIds: readonly string[]) {
+  const { rows } = await world.database.pool.query<Record<string, number>>(
+    `with person as (select id from sign_in."user" where email = $1)
+     select (select count(*)::int from person) as users,
+       (select count(*)::int from sign_in."session" where "userId" in (select id from person)) as sessions,
+       (select count(*)::int from sign_in."account" where "accountId" = any($2)) as passwords,
+       (select count(*)::int from sign_in."verification" where value = any($2)) as links,
+       (select count(*)::int from sign_in.two_factor_members where member_id::text = any($2)) as apps,
+       (select count(*)::int from sign_in.two_factor where user_id in (select id from person)) as secrets`,
+    [emailKey, memberIds],
+  );
+  return rows[0];
+}
+
+test('an organization that is removed leaves nothing of its members, unless they are in another', async () => {
+  const { first, second, member, again } = await twice();
+  await choose(await passwordPath(world.database, again), otherPassword);
+  await turnOnTwoFactor(await signIn(world, member), Date.now());
+  await passwordPath(world.database, member);
+  const [of, ofAgain] = [await signInRows(member, [member.id]), await signInRows(member, [again.id])];
+  expect(of).toMatchObject({ users: 1, passwords: 1, links: 1, apps: 1, secrets: 1 });
+  await removeOrganization(world.database, first.organization.id);
+  expect(await signInRows(member, [member.id])).toMatchObject({
+    users: 1,
+    passwords: 0,
+    links: 0,
+    apps: 0,
+    secrets: 0,
+  });
+  expect(await signInRows(member, [again.id])).toEqual({ ...ofAgain, secrets: 0 });
+  await removeOrganization(world.database, second.organization.id);
+  expect(Object.values((await signInRows(member, [again.id])) ?? {})).toEqual([0, 0, 0, 0, 0, 0]);
+});
 
 describe('an address in two organizations', () => {
   test('signs in to both with one password, and switches between them', async () => {
