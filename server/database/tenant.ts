@@ -117,3 +117,18 @@ export function forOrganization(
     [statements]: { query, read, manager },
   };
 }
+
+/** What of a tenant runs statements, without what loads entities. */
+export class StatementScope implements Omit<Tenant, 'em' | 'transaction'> {
+  readonly organizationId: OrganizationId;
+  readonly isDistributed: boolean;
+  readonly transact: Tenant['transact'];
+  readonly [statements]: Tenant[typeof statements];
+
+  constructor(tenant: Tenant) {
+    this.organizationId = tenant.organizationId;
+    this.isDistributed = tenant.isDistributed;
+    this.transact = tenant.transact;
+    this[statements] = tenant[statements];
+  }
+}

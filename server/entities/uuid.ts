@@ -32,6 +32,11 @@ export function uuidv7(nowMs = Date.now()): string {
   bytes.writeUIntBE(lastMs, 0, 6);
   bytes.writeUInt16BE(0x7000 | counter, 6);
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  const hex = bytes.toString('hex');
+  return uuidOf(bytes);
+}
+
+/** The text of 16 bytes. */
+export function uuidOf(id: Buffer): string {
+  const hex = id.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

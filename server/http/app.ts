@@ -8,7 +8,7 @@ import type { KeyDirectory } from '../keys/directory.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { admitAgent, admitCaller } from './admission.ts';
-import { limitTime } from './deadlines.ts';
+import { limitedTime } from './deadlines.ts';
 import { mountOperations } from './endpoints.ts';
 import { noticeProxies } from './connections.ts';
 import { identify } from './identify.ts';
@@ -55,7 +55,6 @@ export type Parts = SettingsOptions & {
 };
 
 export function createApp(parts: Parts): Express {
-  const { baseUrl, log } = parts;
   const app = express();
   app
     .disable('x-powered-by')
@@ -63,23 +62,10 @@ export function createApp(parts: Parts): Express {
     .enable('case sensitive routing')
     .set('query parser', parseQuery)
     .set('trust proxy', parts.trustedProxies);
-
-  app.use(
-    noticeProxies(parts),
-    identify(parts),
-    compress,
-    limitTime(deadlineMs, (request, response) => {
-      // In a checkout, the first request for the client compiles it, which needs no database.
-      if (request.originalUrl.startsWith('/client')) return;
-      const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
-      if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, () => {});
-      else sendProblem(response, toProblem(late), baseUrl());
-    }),
-  );
+  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
 
   // The API comes first, because anything before it would cost time in each of its requests.
-  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
-  app.use(sendOptions(allowed));
+  app.use(receive(parts, allowed));
   app.use('/v1', admitCaller(parts));
   mountOperations(app, parts.shares);
   const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(parts));
@@ -89,6 +75,39 @@ export function createApp(parts: Parts): Express {
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
+  mountPages(app, parts);
+
+  app.use(unknownPage);
+  app.use(({ path }) => {
+    throw new Problem('route_not_found', { hint: routeHint(path, allowed.keys()) });
+  });
+  app.use(renderProblem(parts));
+  return app;
+}
+
+/** What happens to every request, in one step: each layer of the router would cost as much as any of these. */
+function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHandler {
+  const noticeProxy = noticeProxies(parts);
+  const identified = identify(parts);
+  const limitTime = limitedTime(deadlineMs, (request, response) => {
+    // In a checkout, the first request for the client compiles it, which needs no database.
+    if (request.originalUrl.startsWith('/client')) return;
+    const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
+    if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, () => {});
+    else sendProblem(response, toProblem(late), parts.baseUrl());
+  });
+  const sendOptions = optionsOf(allowed);
+  return (request, response, next) => {
+    noticeProxy(request);
+    identified(request, response);
+    limitTime(request, response);
+    compress(request, response, request.method === 'OPTIONS' ? () => sendOptions(request, response, next) : next);
+  };
+}
+
+/** For people, and for the tools of those who call the API. */
+function mountPages(app: Express, parts: Parts): void {
+  const { baseUrl, log } = parts;
   const openApi = onDemand(async () => (await import('./documents/routes.ts')).openApiRoutes(baseUrl));
   app.get(['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swagger-2.0.json'], openApi);
   app.use(
@@ -109,13 +128,6 @@ export function createApp(parts: Parts): Express {
     '/settings',
     onDemand(async () => (await import('../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
   );
-
-  app.use(unknownPage);
-  app.use(({ path }) => {
-    throw new Problem('route_not_found', { hint: routeHint(path, allowed.keys()) });
-  });
-  app.use(renderProblem(parts));
-  return app;
 }
 
 const deadlineMs = 11_000;
@@ -131,10 +143,10 @@ function readiness({ database }: Parts): RequestHandler {
  * OPTIONS needs no key. Not a route of the router's own, which would decode the path of every request before the key is
  * checked, and would respond to a path that it cannot decode.
  */
-function sendOptions(allowed: ReadonlyMap<string, string>): RequestHandler {
+function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
   const forms = [...allowed].map(([path, methods]) => ({ methods, form: pathForm(path) }));
-  return (request, response, next) => {
-    const found = request.method === 'OPTIONS' && forms.find(({ form }) => form.test(request.path));
+  return ({ path }, response, next) => {
+    const found = forms.find(({ form }) => form.test(path));
     if (!found) return next();
     response.set('Allow', found.methods).status(204).end();
   };

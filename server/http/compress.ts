@@ -16,6 +16,7 @@ const compressResponse: RequestHandler = compression({
 /** A request that does not ask pays for a look at one header. The ETag stays: it names the version of a record, not bytes. */
 export const compress: RequestHandler = (request, response, next) => {
   response.setHeader('Vary', 'Accept-Encoding');
-  if (/\b(?:br|gzip)\b/.test(request.headers['accept-encoding'] ?? '')) compressResponse(request, response, next);
+  const accepted = request.headers['accept-encoding'];
+  if (accepted !== undefined && /\b(?:br|gzip)\b/.test(accepted)) compressResponse(request, response, next);
   else next();
 };

@@ -1,6 +1,5 @@
 /** Limits the connections of a network, so that no client takes every descriptor of the process. */
-import type { Server } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { IncomingMessage, Server } from 'node:http';
 import { networkOf } from '../limits/network.ts';
 
 type Options = {
@@ -33,15 +32,14 @@ export function limitConnections(server: Server, { mostOfNetwork, trustedProxies
 }
 
 /** Warns once about a proxy that nobody told the service of. */
-export function noticeProxies({ trustedProxies, warn }: Omit<Options, 'mostOfNetwork'>): RequestHandler {
+export function noticeProxies({ trustedProxies, warn }: Omit<Options, 'mostOfNetwork'>) {
   let isTold = trustedProxies > 0;
-  return ({ headers }, _, next) => {
+  return ({ headers }: IncomingMessage): void => {
     if (!isTold && headers['x-forwarded-for'] !== undefined) {
       isTold = true;
       warn(
         'A request has X-Forwarded-For, but TRUSTED_PROXIES is 0: limits by address count the proxy. If a proxy is in front, set TRUSTED_PROXIES.',
       );
     }
-    next();
   };
 }

@@ -1,5 +1,5 @@
 /** Deadlines for responses, so that callers do not wait for a database that hangs. */
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { remove } from './in-flight.ts';
 
 const sweptEveryMs = 500;
@@ -8,7 +8,10 @@ const sweptEveryMs = 500;
  * Calls `onLate` for each response that has not begun in time. One timer for all of them. A body that is still arriving is
  * subject to the server's own time limit, a 408.
  */
-export function limitTime(limitMs: number, onLate: (request: Request, response: Response) => void): RequestHandler {
+export function limitedTime(
+  limitMs: number,
+  onLate: (request: Request, response: Response) => void,
+): (request: Request, response: Response) => void {
   const open: { request: Request; response: Response; dueAtMs: number }[] = [];
   let timer: NodeJS.Timeout | undefined;
   const sweep = () => {
@@ -21,11 +24,10 @@ export function limitTime(limitMs: number, onLate: (request: Request, response: 
     clearInterval(timer);
     timer = undefined;
   };
-  return (request, response, next) => {
+  return (request, response) => {
     const opened = { request, response, dueAtMs: performance.now() + limitMs };
     open.push(opened);
     timer ??= setInterval(sweep, sweptEveryMs).unref();
-    response.once('close', () => remove(open, opened));
-    next();
+    response.on('close', () => remove(open, opened));
   };
 }

@@ -1,5 +1,5 @@
 /** Gives each request its id, its line in the log and its part in the usage of its key. */
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { v1 } from '../../contract/v1.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { UsageEvent, UsageLog } from '../keys/usage.ts';
@@ -11,8 +11,8 @@ import { operationFinder } from './routes.ts';
 
 const findOperation = operationFinder(v1);
 
-export function identify({ log, usage }: { log: Log; usage: UsageLog }): RequestHandler {
-  return (request, response, next) => {
+export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
+  return (request: Request, response: Response): void => {
     const requestId = freshId('request');
     const startedAt = performance.now();
     // Inside a mounted router, such as the settings', `url` is shorter.
@@ -30,8 +30,7 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }): Request
         operation,
         status: response.statusCode,
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
-        keyId: key && publicId('key', key.id),
-        organizationId: key && publicId('organization', key.organization.id),
+        ...(key && shownIds(key)),
         memberId: memberId && publicId('member', memberId),
         ...(response.writableFinished ? {} : { aborted: true }),
         ...(failure ? { error: describeError(failure) } : {}),
@@ -39,8 +38,18 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }): Request
       if (key) usage.record(usageOf(method, path, response, key));
     });
     requireUnambiguousHeaders(request);
-    next();
   };
+}
+
+const shown = new WeakMap<AuthenticatedKey, { keyId: string; organizationId: string }>();
+
+function shownIds(key: AuthenticatedKey) {
+  const ids = shown.get(key) ?? {
+    keyId: publicId('key', key.id),
+    organizationId: publicId('organization', key.organization.id),
+  };
+  shown.set(key, ids);
+  return ids;
 }
 
 /**
@@ -62,17 +71,26 @@ function usageOf(method: string, path: string, response: Response, key: Authenti
 }
 
 /** Rejects what another program on the way may understand otherwise: of two headers, Node keeps the first or joins them. */
-function requireUnambiguousHeaders({ headers, headersDistinct, httpVersion }: Request): void {
+function requireUnambiguousHeaders({ headers, rawHeaders, httpVersion }: Request): void {
   // Node itself rejects what does not end in chunked, and ignores the encodings before it.
   if (headers['transfer-encoding']?.includes(',')) throw new Problem('unsupported_transfer_encoding');
-  const hosts = headersDistinct.host?.filter((host) => host !== '').length ?? 0;
+  const hosts = valuesOf('host', rawHeaders).filter((host) => host !== '').length;
   if (hosts === 0 && httpVersion === '1.1') throw new Problem('malformed_request', { fault: 'no_host' });
   if (hosts > 1) throw new Problem('malformed_request', { fault: 'two_hosts' });
-  const { authorization, 'idempotency-key': idempotencyKey } = headersDistinct;
-  if (authorization && authorization.length > 1) {
+  if (valuesOf('authorization', rawHeaders).length > 1) {
     throw new Problem('malformed_request', { fault: 'two_authorizations' });
   }
-  if (idempotencyKey && idempotencyKey.length > 1) {
+  if (valuesOf('idempotency-key', rawHeaders).length > 1) {
     throw new Problem('malformed_request', { fault: 'two_idempotency_keys' });
   }
+}
+
+/** Every value of a header. Node's `headersDistinct` would make a list for each header of the request. */
+function valuesOf(header: string, rawHeaders: readonly string[]): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === header.length && name.toLowerCase() === header) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
 }

@@ -23,7 +23,7 @@ export function trackResponses(server: Server): TrackedResponses {
     if (!server.listening) response.setHeader('Connection', 'close');
     const exchange = { request, response };
     exchanges.push(exchange);
-    response.once('close', () => remove(exchanges, exchange));
+    response.on('close', () => remove(exchanges, exchange));
   });
   return {
     inFlight: () => exchanges.map(({ response }) => response),

@@ -1,6 +1,6 @@
 /** The caller, as a handler sees it: an organization, without access to any other organization's data. */
 import type { Database } from '../database/orm.ts';
-import { forOrganization } from '../database/tenant.ts';
+import { forOrganization, StatementScope } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import type { Turns } from '../limits/turns.ts';
@@ -12,22 +12,22 @@ import type { Secret } from '../text/signatures.ts';
 export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
   /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
   run<T>(work: () => Promise<T>, options: { isLarge: boolean }): Promise<T>;
-  turns: Turns;
-  key: AuthenticatedKey;
-  organization: AuthenticatedKey['organization'];
-  allowance: Allowance;
+  /** One caller performs one operation: another one needs an allowance of its own. */
+  spend(): void;
+  readonly turns: Turns;
+  readonly key: AuthenticatedKey;
+  readonly organization: AuthenticatedKey['organization'];
+  readonly allowance: Allowance;
   /** Signs what the API issues and later accepts, such as cursors. */
-  secret: Secret;
+  readonly secret: Secret;
   /** URL of the service as callers see it, without a slash at its end. */
-  baseUrl: string;
-  planContact: string | undefined;
+  readonly baseUrl: string;
+  readonly planContact: string | undefined;
 };
 
 export type CallerParts = {
   database: Database;
   shares: Shares;
-  /** Resolves when the response is sent; without one, it is not waited for. */
-  sent?: () => Promise<void>;
   secret: Secret;
   /** Known once the server listens. */
   baseUrl: () => string;
@@ -35,25 +35,58 @@ export type CallerParts = {
   planContact?: string | undefined;
 };
 
-export function createCaller(
+/** What is large counts as running until `sent` resolves; without it, until it is done. */
+export const createCaller = (
   key: AuthenticatedKey,
   allowance: Allowance,
-  { database, shares, sent, secret, baseUrl, planContact }: CallerParts,
-): Caller {
-  const { organization } = key;
-  const run: Caller['run'] = (work, { isLarge }) => {
-    const admitted = () => shares.work.run(organization.id, key.id, work);
-    return isLarge ? shares.largeWork.run(organization.id, key.id, admitted, sent) : admitted();
-  };
-  return {
-    ...forOrganization(database, organization.id),
-    run,
-    turns: shares.turns,
-    key,
-    organization,
-    allowance,
-    secret,
-    baseUrl: baseUrl(),
-    planContact,
-  };
+  parts: CallerParts,
+  sent?: () => Promise<void>,
+): Caller => new KeyCaller(key, allowance, parts, sent);
+
+/** By the organization as the directory of keys has read it. */
+const tenants = new WeakMap<object, Tenant>();
+
+function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenant {
+  const known = tenants.get(organization) ?? forOrganization(database, organization.id);
+  tenants.set(organization, known);
+  return known;
+}
+
+/** A class, because closures for each request would cost more than its rate limit. */
+class KeyCaller extends StatementScope implements Caller {
+  readonly key: AuthenticatedKey;
+  readonly allowance: Allowance;
+  readonly turns: Turns;
+  readonly secret: Secret;
+  readonly baseUrl: string;
+  readonly planContact: string | undefined;
+  readonly #shares: Shares;
+  readonly #sent: (() => Promise<void>) | undefined;
+  #isSpent = false;
+
+  constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, sent?: () => Promise<void>) {
+    super(tenantOf(key, parts.database));
+    this.key = key;
+    this.allowance = allowance;
+    this.turns = parts.shares.turns;
+    this.secret = parts.secret;
+    this.baseUrl = parts.baseUrl();
+    this.planContact = parts.planContact;
+    this.#shares = parts.shares;
+    this.#sent = sent;
+  }
+
+  get organization(): AuthenticatedKey['organization'] {
+    return this.key.organization;
+  }
+
+  run<T>(work: () => Promise<T>, { isLarge }: { isLarge: boolean }): Promise<T> {
+    const admitted = () => this.#shares.work.run(this.organizationId, this.key.id, work);
+    return isLarge ? this.#shares.largeWork.run(this.organizationId, this.key.id, admitted, this.#sent) : admitted();
+  }
+
+  spend(): void {
+    if (this.#isSpent) throw new Error('An operation needs an allowance of its own.');
+    this.#isSpent = true;
+  }
 }

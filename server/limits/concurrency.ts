@@ -28,7 +28,8 @@ const hopelessWaitMs = 1_000;
 const share = 0.1;
 
 type Waiting = { keyId: string; start: () => void };
-type Running = { total: number; ofKey: Map<string, number>; queue: Waiting[]; averageMs: number };
+/** `keys` has the key of each that runs: a few at most. */
+type Running = { keys: string[]; queue: Waiting[]; averageMs: number };
 
 export class WorkLimiter {
   readonly #organizations = new Map<string, Running>();
@@ -49,43 +50,32 @@ export class WorkLimiter {
     /** The slot is free once this resolves. */
     released?: () => Promise<void>,
   ): Promise<T> {
-    const running = this.#organizations.get(organizationId) ?? {
-      total: 0,
-      ofKey: new Map<string, number>(),
-      queue: [],
-      averageMs: 0,
-    };
+    const running = this.#organizations.get(organizationId) ?? { keys: [], queue: [], averageMs: 0 };
     this.#organizations.set(organizationId, running);
     if (this.#hasRoom(running, keyId)) this.#enter(running, keyId);
     else await this.#wait(running, keyId).finally(() => this.#forgetIdle(organizationId, running));
     const startedMs = this.#clock();
-    const leave = () => {
-      const tookMs = this.#clock() - startedMs;
-      running.averageMs += (tookMs - running.averageMs) * (running.averageMs === 0 ? 1 : share);
-      this.#leave(running, keyId);
-      this.#forgetIdle(organizationId, running);
-    };
-    return work().then(
-      (result) => {
-        if (released) void released().finally(leave);
-        else leave();
-        return result;
-      },
-      (error: unknown) => {
-        leave();
-        throw error;
-      },
-    );
+    let release = released;
+    try {
+      return await work();
+    } catch (error) {
+      release = undefined;
+      throw error;
+    } finally {
+      const leave = () => this.#leave(organizationId, running, { keyId, startedMs });
+      if (release) void release().finally(leave);
+      else leave();
+    }
   }
 
-  #forgetIdle(organizationId: string, { total, queue }: Running): void {
-    if (total === 0 && queue.length === 0) this.#organizations.delete(organizationId);
+  #forgetIdle(organizationId: string, { keys, queue }: Running): void {
+    if (keys.length === 0 && queue.length === 0) this.#organizations.delete(organizationId);
   }
 
   #hasRoom(running: Running, keyId: string): boolean {
     const { ofOrganization, ofKey, inAll, reserved } = this.#most;
-    const isOwnFree = running.total < ofOrganization && countOf(running, keyId) < ofKey;
-    return isOwnFree && this.#total < (running.total === 0 ? inAll : inAll - reserved);
+    const isOwnFree = running.keys.length < ofOrganization && countOf(running, keyId) < ofKey;
+    return isOwnFree && this.#total < (running.keys.length === 0 ? inAll : inAll - reserved);
   }
 
   /** How long the next in the queue would wait, if the organization gets its share of the slots. */
@@ -102,24 +92,23 @@ export class WorkLimiter {
 
   #enter(running: Running, keyId: string): void {
     this.#total += 1;
-    running.total += 1;
-    running.ofKey.set(keyId, countOf(running, keyId) + 1);
+    running.keys.push(keyId);
   }
 
-  #leave(running: Running, keyId: string): void {
+  #leave(organizationId: string, running: Running, { keyId, startedMs }: { keyId: string; startedMs: number }): void {
+    const tookMs = this.#clock() - startedMs;
+    running.averageMs += (tookMs - running.averageMs) * (running.averageMs === 0 ? 1 : share);
     this.#total -= 1;
-    running.total -= 1;
-    const left = countOf(running, keyId) - 1;
-    if (left > 0) running.ofKey.set(keyId, left);
-    else running.ofKey.delete(keyId);
+    running.keys.splice(running.keys.indexOf(keyId), 1);
     this.#startNext();
+    this.#forgetIdle(organizationId, running);
   }
 
   /** Of the organizations with a waiting statement that may start, the one that runs the fewest. */
   #startNext(): void {
     let found: { running: Running; next: Waiting } | undefined;
     for (const running of this.#organizations.values()) {
-      if (found && running.total >= found.running.total) continue;
+      if (found && running.keys.length >= found.running.keys.length) continue;
       const next = running.queue.find(({ keyId }) => this.#hasRoom(running, keyId));
       if (next) found = { running, next };
     }
@@ -141,7 +130,7 @@ export const createShares = (): Shares => ({
   rejections: new Rejections(),
 });
 
-const countOf = ({ ofKey }: Running, keyId: string) => ofKey.get(keyId) ?? 0;
+const countOf = ({ keys }: Running, keyId: string) => keys.filter((one) => one === keyId).length;
 
 async function wait(running: Running, keyId: string, limitMs: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {

@@ -14,42 +14,50 @@ export type RateLimiter = { take(key: string): Allowance | Promise<Allowance> };
 
 const windowMs = rateLimit.windowSeconds * 1000;
 
-/** When each of the last `limit` accepted requests came in: the oldest is the one that the next would replace. */
+/** When the requests that are still counted were accepted, in a ring. */
 class Window {
-  readonly #times = new Float64Array(rateLimit.limit).fill(Number.NEGATIVE_INFINITY);
-  #next = 0;
-  latest = Number.NEGATIVE_INFINITY;
+  readonly #times = new Float64Array(rateLimit.limit);
+  /** The place of the oldest, and how many are counted. */
+  #first = 0;
+  #counted = 0;
+
+  /** Whether none is counted anymore. */
+  isIdle(nowMs: number): boolean {
+    this.#forget(nowMs);
+    return this.#counted === 0;
+  }
 
   release(): void {
-    this.#next = (this.#next - 1 + rateLimit.limit) % rateLimit.limit;
-    this.#times[this.#next] = Number.NEGATIVE_INFINITY;
+    if (this.#counted > 0) this.#counted -= 1;
   }
 
   agesSince(timeMs: number, nowMs: number): number[] {
-    return [...this.#times].filter((time) => time >= timeMs && nowMs - time < windowMs).map((time) => nowMs - time);
+    this.#forget(nowMs);
+    const times = Array.from({ length: this.#counted }, (_, index) => this.#timeOf(index));
+    return times.filter((time) => time >= timeMs).map((time) => nowMs - time);
   }
 
   take(nowMs: number): Allowance {
-    const accepted = nowMs - (this.#times[this.#next] ?? 0) >= windowMs;
+    this.#forget(nowMs);
+    const accepted = this.#counted < rateLimit.limit;
     if (accepted) {
-      this.#times[this.#next] = nowMs;
-      this.#next = (this.#next + 1) % rateLimit.limit;
-      this.latest = nowMs;
+      this.#times[(this.#first + this.#counted) % rateLimit.limit] = nowMs;
+      this.#counted += 1;
     }
-    let counted = 0;
-    let oldest = nowMs;
-    // From newest to oldest, so that the walk ends at the first that has left the window.
-    for (let back = 1; back <= rateLimit.limit; back += 1) {
-      const time = this.#times[(this.#next - back + rateLimit.limit) % rateLimit.limit] ?? Number.NEGATIVE_INFINITY;
-      if (nowMs - time >= windowMs) break;
-      counted += 1;
-      oldest = time;
+    const leavesInMs = windowMs - (nowMs - this.#timeOf(0));
+    return { accepted, remaining: rateLimit.limit - this.#counted, resetSeconds: Math.ceil(leavesInMs / 1000) };
+  }
+
+  #timeOf(index: number): number {
+    return this.#times[(this.#first + index) % rateLimit.limit] ?? 0;
+  }
+
+  /** What has left the window. */
+  #forget(nowMs: number): void {
+    while (this.#counted > 0 && nowMs - this.#timeOf(0) >= windowMs) {
+      this.#first = (this.#first + 1) % rateLimit.limit;
+      this.#counted -= 1;
     }
-    return {
-      accepted,
-      remaining: rateLimit.limit - counted,
-      resetSeconds: Math.ceil((windowMs - (nowMs - oldest)) / 1000),
-    };
   }
 }
 
@@ -71,7 +79,7 @@ export function memoryRateLimiter(clock: () => number): LocalRateLimiter {
       const nowMs = clock();
       if (nowMs - sweptAt >= windowMs) {
         sweptAt = nowMs;
-        for (const [id, window] of windows) if (nowMs - window.latest >= windowMs) windows.delete(id);
+        for (const [id, window] of windows) if (window.isIdle(nowMs)) windows.delete(id);
       }
       const window = windows.get(key) ?? new Window();
       windows.set(key, window);

@@ -12,10 +12,10 @@ import type { Input } from './parse.ts';
 
 export type AdmissionParts = CallerParts & { limiter: RateLimiter };
 
-/** Takes one request of the key's allowance. The caller is not accepted if there was none left: see requireAdmission(). */
-export async function admit(key: AuthenticatedKey, { limiter, ...parts }: AdmissionParts): Promise<Caller> {
-  const taken = limiter.take(key.id);
-  return createCaller(key, taken instanceof Promise ? await taken : taken, parts);
+/** Takes one request of the key's allowance. `sent`: see createCaller(). The caller is not accepted if there was none left: see requireAdmission(). */
+export async function admit(key: AuthenticatedKey, parts: AdmissionParts, sent?: () => Promise<void>): Promise<Caller> {
+  const taken = parts.limiter.take(key.id);
+  return createCaller(key, taken instanceof Promise ? await taken : taken, parts, sent);
 }
 
 /** Problems: rate_limited, plan_required. */
@@ -24,14 +24,10 @@ export function requireAdmission({ allowance, organization, planContact }: Calle
   if (organization.plan !== 'team') throw new Problem('plan_required', { contact: planContact });
 }
 
-/** One caller performs one operation: another one needs an allowance of its own. */
-const spent = new WeakSet<Caller>();
-
 /** Problems: those of an invalid request, and the handler's. */
 export async function perform(operation: Operation, input: Input, caller: Caller): Promise<AnyReply> {
   requireAdmission(caller);
-  if (spent.has(caller)) throw new Error('An operation needs an allowance of its own.');
-  spent.add(caller);
+  caller.spend();
   const request = operation.parse(input);
   return caller.run(() => operation.handler(request, caller), { isLarge: operation.isLarge(request) });
 }

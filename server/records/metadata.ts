@@ -17,6 +17,6 @@ export function mergeMetadata(stored: Metadata, patch: Record<string, string | n
 /** The database reorders keys, and an ETag depends on the bytes. */
 export function presentMetadata(metadata: Readonly<Metadata>): Metadata {
   const keys = Object.keys(metadata);
-  if (keys.length < 2) return metadata;
+  if (keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key)) return metadata;
   return Object.fromEntries(keys.toSorted().map((key) => [key, metadata[key] ?? '']));
 }

@@ -1,12 +1,17 @@
 /** TypeIDs, as the API shows ids: a prefix and the 128 bits of a stored UUID in base32. */
 import { prefixes } from '../../contract/fields.ts';
 import type { Kind } from '../../contract/fields.ts';
-import { uuidv7 } from '../entities/uuid.ts';
+import { uuidOf, uuidv7 } from '../entities/uuid.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const values = new Map([...alphabet].map((letter, index) => [letter, BigInt(index)]));
+/** By the letter's code. */
+const values = new Uint8Array(128);
+for (const [index, letter] of [...alphabet].entries()) values[letter.charCodeAt(0)] = index;
 /** Ten bits → their two letters. */
 const pairs = [...alphabet].flatMap((first) => [...alphabet].map((second) => first + second));
+
+/** The id being read. */
+const bytes = Buffer.alloc(16);
 
 const hyphen = 45;
 /** The value of a lower-case hexadecimal digit. */
@@ -35,10 +40,17 @@ const form = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 export function storedId(kind: Kind, id: string): string | undefined {
   const match = form.exec(id);
   if (!match || match[1] !== prefixes[kind] || !match[2]) return undefined;
-  let bits = 0n;
-  for (const letter of match[2]) bits = (bits << 5n) | (values.get(letter) ?? 0n);
-  const hex = bits.toString(16).padStart(32, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  // 26 letters carry 130 bits, of which the two first are zero.
+  let [bits, count, used] = [0, -2, 0];
+  for (let index = 0; index < 26; index += 1) {
+    bits = (bits << 5) | (values[match[2].charCodeAt(index)] ?? 0);
+    count += 5;
+    if (count < 8) continue;
+    count -= 8;
+    bytes[used] = bits >> count;
+    used += 1;
+  }
+  return uuidOf(bytes);
 }
 
 /** An id that does not belong to a record, such as a request id. */

@@ -34,12 +34,20 @@ export async function readEach<T extends object, Row extends object>(
   condition: Condition<T>,
   { lock = false } = {},
 ): Promise<Row[]> {
-  const { columns, from, joins, toRow, ...compiled } = await compileSelection(selection, scope);
+  const compiled = await compileSelection(selection, scope);
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value) + 1}`;
-  const where = `${compiled.where} and ${conditionSql(condition, { column: compiled.column, bind, byIndex: false, marked: unmarked })}`;
-  const text = `select ${columns} ${from}${joins} ${where}${lock ? ' for update of t' : ''}`;
-  return (await scope[statements].read<Row>(text, values, { brief: condition.found === 'once' && !lock })).map(toRow);
+  const found = conditionSql(condition, { column: compiled.column, bind, byIndex: false, marked: unmarked });
+  const text = textOf(compiled, lock ? `${found} for update of t` : found);
+  const brief = condition.found === 'once' && !lock;
+  return (await scope[statements].read<Row>(text, values, { brief })).map(compiled.toRow);
+}
+
+/** Kept, because a new text of the same characters would be hashed once more to find its prepared statement. */
+function textOf({ columns, from, joins, where, texts }: Compiled, condition: string): string {
+  const text = texts.get(condition) ?? `select ${columns} ${from}${joins} ${where} and ${condition}`;
+  texts.set(condition, text);
+  return text;
 }
 
 const unmarked = () => {

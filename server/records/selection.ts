@@ -59,6 +59,8 @@ export type Compiled = {
   column(property: string): string;
   /** `text` or `timestamptz`: the type of a column that lists are ordered by. */
   typeOf(property: string): string;
+  /** Statements that read single records, by their conditions. */
+  texts: Map<string, string>;
   /** A row as the rest of the program sees it. */
   toRow<Row extends object>(read: Row): Row;
 };
@@ -105,6 +107,7 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
     where: `where ${where.replace('?', '$1')}`,
     column,
     typeOf: (property) => (meta.props.find(({ name }) => name === property)?.columnTypes[0] ?? '').replace(/\(.*/, ''),
+    texts: new Map(),
     toRow: withNames(selection.many),
   };
 }
