@@ -96,15 +96,20 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
   for await (const page of pagesOf(source, conditions, pages)) {
     let longest = 0;
     for (const group of complete(page)) {
-      const records = await group;
-      const documents = records.map((record) => shape.document(record));
-      const text =
-        format === 'csv'
-          ? csvLines(documents.map(cells))
-          : documents.map((document) => `${JSON.stringify(document)}\n`).join('');
-      longest = Math.max(longest, text.length);
-      yield text;
-      written += records.length;
+      let length = 0;
+      let text = '';
+      for (const record of await group) {
+        const document = shape.document(record);
+        text += format === 'csv' ? csvLines([cells(document)]) : `${JSON.stringify(document)}\n`;
+        written += 1;
+        if (text.length < longPiece) continue;
+        length += text.length;
+        yield text;
+        text = '';
+        onProgress?.(written);
+      }
+      longest = Math.max(longest, length + text.length);
+      if (text !== '') yield text;
       onProgress?.(written);
     }
     pages.size = longest > longPiece ? Math.ceil(pages.size / 2) : Math.min(mostRecords, pages.size * 2);
@@ -122,14 +127,21 @@ async function* pagesOf<Read extends Stored>(
   const where = ['t.id > $2', ...rowConditions({ table, index }, conditions, values)].join(' and ');
   const text = `select ${table.selection('t')} from ${table.name} t
     where t.organization_id = $1 and ${where} order by t.id limit`;
-  for (;;) {
+  const read = () => {
     const { size } = pages;
-    const rows = await session.query(`${text} ${size}`, values);
-    if (rows.length === 0) return;
+    const reading = session.query(`${text} ${size}`, values).then((rows) => ({ rows, isLast: rows.length < size }));
+    // Awaited below, unless the file is not read to its end.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  for (let reading = read(); ;) {
+    const { rows, isLast } = await reading;
     const page = rows.map((row) => table.parse(row));
-    yield page;
     values[0] = page.at(-1)?.id ?? '';
-    if (rows.length < size) return;
+    // While the page is written, PostgreSQL reads the next.
+    if (!isLast) reading = read();
+    if (page.length > 0) yield page;
+    if (isLast) return;
   }
 }
 
