@@ -20,8 +20,8 @@ import type { Condition } from './sql.ts';
 import { branchesOf, leadingValues } from './ordered-page.ts';
 import type { Ordered } from './ordered-page.ts';
 
-/** How many records of the order are read before anything else. */
-const nearLimit = 300;
+/** How many records of the order are read before anything else: one time is seldom far from another. */
+const nearLimit = { times: 3_000, contents: 300 };
 /** With fewer in the sample, there are about 3,000 at most. */
 const fewInSample = 12;
 /** So far into the sample, more than a page of records came before it: the chance of fewer is 1 in 300,000. */
@@ -49,7 +49,7 @@ export function filteredPage<T extends Listed>(page: Ordered<T>): string {
     `whole as materialized (${part('null')}${incomplete} and ${sampleSize} >= ${fewInSample}
       and (select key from pivot) is not null and (select count(*) from part) < ${limit})`,
   ];
-  const near = () => `near as materialized (select t.id, ${key} as key from (${branchesOf(page, nearLimit)}) t
+  const near = () => `near as materialized (select t.id, ${key} as key from (${branchesOf(page, filters.near)}) t
     where ${filters.rows} order by ${order.by} limit ${limit})`;
   const all = filters.near ? [near(), ...steps] : steps;
   const found = ['few', 'part', 'whole', ...(filters.near ? ['near'] : [])].map(
@@ -73,8 +73,8 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
       ...marksOf(page, some, marks),
     ].join(' and ');
   return {
-    /** Whether the start of the order may have enough of them. */
-    near: conditions.every(({ found }) => found !== 'seldom'),
+    /** How many records at the start of the order are read: none if that is unlikely to have enough of them. */
+    near: nearOf(page),
     primary: byIndex(primary),
     sampled: byIndex(primary, sampled),
     // Beside the order's own index, which has the organization and the status: the fewer conditions the planner sees here,
@@ -116,7 +116,17 @@ function leadingSql<T extends Listed>(page: Ordered<T>): string[] {
     : [`${page.terms.column(page.index.leading.property)} = any('{${values.join(',')}}')`];
 }
 
-/** Marks that must all be there, in one condition. An index that all organizations share is read for this one only. */
+function nearOf<T extends Listed>(page: Ordered<T>): number {
+  if (page.conditions.some(({ found }) => found === 'seldom')) return 0;
+  return page.conditions.every((one) => one.range !== undefined || isLeading(one, page))
+    ? nearLimit.times
+    : nearLimit.contents;
+}
+
+/**
+ * Marks that must all be there: a condition for each, because the index passes over what one condition rules out only for
+ * the others. An index that all organizations share is read for this one only.
+ */
 function marksOf<T extends Listed>(
   { index, terms }: Ordered<T>,
   conditions: readonly Condition<T>[],
@@ -125,7 +135,7 @@ function marksOf<T extends Listed>(
   const single = conditions.flatMap(({ choice }) => (choice?.values.length === 1 ? choice : []));
   const elements = [...single.map(({ mark, values }) => `${mark}:${values[0]}`), ...further];
   const marks = marksSql(index, terms.column);
-  if (elements.length > 0) return [`${marks} @> ${elementsSql(elements, terms.bind)}`];
+  if (elements.length > 0) return elements.map((element) => `${marks} @> ${elementsSql([element], terms.bind)}`);
   return conditions.some(({ shared }) => shared) ? [`${marks} @> (select array[$1::text])`] : [];
 }
 
@@ -136,7 +146,7 @@ function windowOf<T extends Listed>({ order, least, before, most, terms }: Order
   const bound = (values: readonly unknown[]) => values.filter((value) => value !== undefined).map(terms.bind);
   const cast = (values: readonly string[]) => ['null', ...values].map((value) => `${value}::${type}`).join(', ');
   const lower = cast([...bound(least), ...(descending ? [end] : [])]);
-  const upper = cast([...bound([before, most]), ...(descending ? [] : [end])]);
+  const upper = cast([...bound([...before, most]), ...(descending ? [] : [end])]);
   return `${column} >= (select coalesce(greatest(${lower}), ${lowest}))
     and ${column} <= (select coalesce(least(${upper}), ${highest}))`;
 }

@@ -1,7 +1,9 @@
 /** The records of a list in its order: by one scan of an ordered index, or several that are merged. */
 import type { Listed, ListIndex } from './list-index.ts';
-import { conditionSql } from './sql.ts';
+import { atLeast, below, conditionSql } from './sql.ts';
 import type { Condition, Property, Terms } from './sql.ts';
+
+export type Timed = Listed & { createdAt: string; updatedAt: string };
 
 export type Order<T> = {
   property: Property<T>;
@@ -25,7 +27,7 @@ export type Ordered<T extends Listed> = {
   start: readonly string[];
   /** The bounds of the ordering column that filters and the start of the page give. */
   least: readonly unknown[];
-  before: unknown;
+  before: readonly unknown[];
   most: unknown;
 };
 
@@ -35,6 +37,17 @@ export const isOrdered = <T extends Listed>({ conditions, index, order }: Ordere
     ({ found, range, choice }) =>
       found === 'unindexed' || range?.property === order.property || choice?.mark === index.leading.property,
   );
+
+/**
+ * What filters say of the column that orders the list: no record was created after it was last changed, so that in either
+ * time's order, a filter on the other one tells where the records begin. The tables check it.
+ */
+export function impliedOf<T extends Timed>(conditions: readonly Condition<T>[], ordering: Property<T>): Condition<T>[] {
+  return conditions.flatMap(({ range: { property, from, before } = {} }) => {
+    if (ordering === 'createdAt' && property === 'updatedAt' && before !== undefined) return below(ordering, before);
+    return ordering === 'updatedAt' && property === 'createdAt' && from !== undefined ? atLeast(ordering, from) : [];
+  });
+}
 
 /** The first records of the order, as a subquery. */
 export function branchesOf<T extends Listed>(page: Ordered<T>, limit: number, further: readonly string[] = []): string {

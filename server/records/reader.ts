@@ -8,8 +8,8 @@ import type { Scope } from '../database/scope.ts';
 import { filteredPage } from './filtered-page.ts';
 import { termsOf } from './list-index.ts';
 import type { Listed, ListIndex } from './list-index.ts';
-import { branchesOf, isOrdered } from './ordered-page.ts';
-import type { Ordered } from './ordered-page.ts';
+import { branchesOf, impliedOf, isOrdered } from './ordered-page.ts';
+import type { Ordered, Timed } from './ordered-page.ts';
 import { compileSelection } from './selection.ts';
 import type { Compiled, Selection } from './selection.ts';
 import { conditionSql } from './sql.ts';
@@ -54,7 +54,7 @@ const unmarked = () => {
   throw new Error('Only lists have marks.');
 };
 
-export type PageRequest<T extends Listed> = {
+export type PageRequest<T extends Timed> = {
   index: ListIndex<T>;
   conditions: readonly Condition<T>[];
   /** `id` breaks the ties. */
@@ -65,7 +65,7 @@ export type PageRequest<T extends Listed> = {
 };
 
 /** Up to `limit + 1` records: the extra one shows that another page follows. */
-export async function readPage<T extends Listed, Row extends object>(
+export async function readPage<T extends Timed, Row extends object>(
   scope: Scope,
   selection: Selection<T, Row>,
   request: PageRequest<T>,
@@ -106,13 +106,14 @@ function orderBy(
   return `${column(property)} ${direction}, ${column('id')} ${direction}`;
 }
 
-function orderedOf<T extends Listed>(
+function orderedOf<T extends Timed>(
   { from, where, column, typeOf }: Compiled,
-  { index, conditions, order, after, limit }: PageRequest<T>,
+  { index, conditions: given, order, after, limit }: PageRequest<T>,
   bind: (value: unknown) => string,
 ): Ordered<T> {
   const { property, descending } = order;
   const key = column(property);
+  const conditions = [...given, ...impliedOf(given, property)];
   const ranges = conditions.flatMap(({ range }) => (range?.property === property ? range : []));
   const [value, last] = after ?? [];
   return {
@@ -125,10 +126,8 @@ function orderedOf<T extends Listed>(
     limit: Math.trunc(limit) + 1,
     terms: termsOf(index, column, bind),
     start: after ? [`(${key}, ${column('id')}) ${descending ? '<' : '>'} (${bind(value)}, ${bind(last)})`] : [],
-    least: [...ranges.map(({ from: least }) => least), descending ? undefined : value].filter(
-      (one) => one !== undefined,
-    ),
-    before: ranges.map(({ before }) => before).find((one) => one !== undefined),
+    least: [...ranges.map(({ from: least }) => least), descending ? undefined : value],
+    before: ranges.map(({ before }) => before),
     most: descending && after ? value : undefined,
   };
 }

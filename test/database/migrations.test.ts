@@ -25,6 +25,30 @@ test('the published migrations come first, in their order', () => {
   expect(migrations.slice(0, published.length).map(({ name }) => name)).toEqual(published.map(([name]) => name));
 });
 
+test('a record that was created after its last change counts as created then', async () => {
+  const { url, drop } = await emptyDatabase();
+  const database = await openDatabase({ url });
+  try {
+    await migrate(database);
+    const [organization, item] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
+    await database.pool.query(`
+      insert into organizations (id, name, slug, plan, currency) values ('${organization}', 'N', 'n', 'team', 'EUR');
+      alter table customers drop constraint customers_times;
+      alter table items drop constraint items_times;
+      alter table proposals drop constraint proposals_times;
+      insert into items (organization_id, id, type, name, unit_price, currency, taxable, metadata, status, name_key, search,
+        created_at, updated_at)
+      values ('${organization}', '${item}', 'product', 'N', 1, 'EUR', true, '{}', 'active', 'n', 'n', '2999-01-01Z', '2026-01-01Z');
+      delete from migrations where name = '20261129-times'`);
+    await migrate(database);
+    const { rows } = await database.pool.query('select created_at = updated_at as mended, revision from items');
+    expect(rows).toEqual([{ mended: true, revision: 1 }]);
+  } finally {
+    await database.orm.close();
+    await drop();
+  }
+});
+
 test('a database with the same migrations and other tables is rejected in one sentence', async () => {
   const { url, drop } = await emptyDatabase();
   const database = await openDatabase({ url });

@@ -22,7 +22,7 @@ let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
 
 type Shown = Record<string, unknown> & { id: string };
-const times = ['2026-01-02T03:04:05.006Z', '2026-01-02T03:04:05.007Z'];
+const times = [6, 7, 8, 9].map((ms) => `2026-01-02T03:04:05.00${ms}Z`);
 
 /** The field of a record that a filter looks at; undefined for `q`, which looks at several. */
 function fieldOf(list: Promised, { name }: Parameter): string | undefined {
@@ -69,7 +69,7 @@ async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   const records: Shown[] = [];
   for (const [index, more] of [{}, otherBody].entries()) {
     const id = await createRecord(tenant, list.path, index, more);
-    await setColumns(world, tenant, list.path, id, { createdAt: times[index], updatedAt: times[1 - index] });
+    await setColumns(world, tenant, list.path, id, { createdAt: times[index], updatedAt: times[3 - index] });
     records.push((await tenant.call('GET', getOf(list).path.replace(/:\w+/, id))).body);
   }
   const [first, second] = records;
@@ -158,7 +158,7 @@ for (const list of lists) {
       for (let index = 0; index < 27; index += 1) {
         const id = await createRecord(tenant, list.path, index);
         // Four orders, of which no two are the same or each other's reverse.
-        const [at, later] = [(index * 5) % 27, (index * 7) % 27].map((minute) =>
+        const [at, later] = [(index * 5) % 27, 27 + ((index * 7) % 27)].map((minute) =>
           new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
         );
         // Half of the records have another value wherever `all` is the default of a filter.

@@ -16,7 +16,7 @@ const minute = (value: number) => new Date(Date.UTC(2026, 0, 1, 0, value)).toISO
 /** A record with a name and times that some others share, so that the id breaks ties, and no two orders are the same. */
 async function tied(tenant: Tenant, path: string, index: number): Promise<void> {
   const id = await createRecord(tenant, path, index, { name: `N${index % 7}` });
-  const times = { createdAt: minute((index * 5) % 4), updatedAt: minute((index * 3) % 5) };
+  const times = { createdAt: minute((index * 5) % 4), updatedAt: minute(4 + ((index * 3) % 5)) };
   await setColumns(world, tenant, path, id, times);
 }
 

@@ -50,4 +50,5 @@ export const migrations = [
     name: '20261128-two-factor',
     load: async () => (await import('./20261128-two-factor.ts')).TwoFactorMigration,
   },
+  { name: '20261129-times', load: async () => (await import('./20261129-times.ts')).TimesMigration },
 ] as const;
