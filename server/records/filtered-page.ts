@@ -37,7 +37,7 @@ export function filteredPage<T extends Listed>(page: Ordered<T>): string {
   const incomplete = filters.near ? ` and (select count(*) from near) < ${limit}` : '';
   const sampleSize = '(select count(*) from sample)';
   const pivot = `(select key from sample where fits order by key ${direction} offset ${sampleOffset(limit)} limit 1)`;
-  const part = (end: string) => `${selected} and ${filters.all} and ${filters.rows} and ${windowOf(page, end)}`;
+  const part = (end: string) => `${selected} and ${filters.all} and ${windowOf(page, end)}`;
   const steps = [
     `sample as materialized (select ${key} as key, ${filters.rest} as fits ${page.from} ${page.where}
       and ${filters.sampled}${incomplete})`,
@@ -50,7 +50,7 @@ export function filteredPage<T extends Listed>(page: Ordered<T>): string {
       and (select key from pivot) is not null and (select count(*) from part) < ${limit})`,
   ];
   const near = () => `near as materialized (select t.id, ${key} as key from (${branchesOf(page, filters.near)}) t
-    where ${filters.rows} order by ${order.by} limit ${limit})`;
+    where ${filters.rows()} order by ${order.by} limit ${limit})`;
   const all = filters.near ? [near(), ...steps] : steps;
   const found = ['few', 'part', 'whole', ...(filters.near ? ['near'] : [])].map(
     (name) => `select id, key from ${name}`,
@@ -66,6 +66,9 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
   const primary = indexed.find((some) => some.length > 0) ?? [];
   const rowOf = (one: Condition<T>) => conditionSql(one, terms);
   const rest = [...conditions.filter((one) => !primary.includes(one)).map(rowOf), ...start];
+  const combined = indexed.flat().filter((one) => !isLeading(one, page));
+  // None of them twice: the index would look for each.
+  const others = conditions.filter((one) => !combined.includes(one) && !isLeading(one, page));
   const byIndex = (some: readonly Condition<T>[], ...marks: string[]) =>
     [
       ...leadingSql(page),
@@ -79,13 +82,9 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
     sampled: byIndex(primary, sampled),
     // Beside the order's own index, which has the organization and the status: the fewer conditions the planner sees here,
     // the more records it expects, and combines both indexes.
-    all: byIndex(
-      indexed
-        .flat()
-        .filter((one) => !isLeading(one, page))
-        .map(withoutShared),
-    ),
-    rows: [...conditions.map(rowOf), ...start].join(' and '),
+    all: [byIndex(combined.map(withoutShared)), ...others.map(rowOf), ...start].join(' and '),
+    // Only where it is part of the text, because it binds values.
+    rows: () => [...conditions.map(rowOf), ...start].join(' and '),
     rest: rest.join(' and ') || 'true',
   };
 }
