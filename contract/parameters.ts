@@ -114,12 +114,19 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
   });
 }
 
+/** JSON, as agents send it, also has objects; one with a member `toString` has no text at all. */
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
 /** Several of a closed set: a comma list, the parameter repeated, or both; the result is in the set's own order. */
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
   return parsed<T[], T | readonly T[]>(
     (value) => {
-      const typed = (Array.isArray(value) ? value : [value]).map(String).join(',');
-      const parts = typed.split(',', values.length + 1);
+      const typed: unknown[] = Array.isArray(value) ? value : [value];
+      if (!typed.every(isPlain)) return failure('invalid_type', 'must be text', value);
+      const parts = typed
+        .map(String)
+        .join(',')
+        .split(',', values.length + 1);
       if (parts.length > values.length) {
         return failure(
           'too_many_items',
@@ -174,6 +181,7 @@ export const metadataParameter = parsed<Record<string, string>>(
     for (const [key, filter] of entries) {
       if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
       if (Array.isArray(filter)) return failure('too_many_items', `must be given once for ${key}`, filter);
+      if (!isPlain(filter)) return failure('invalid_type', `must be text for ${key}`, filter);
       const result = parseText(String(filter), metadataLimits.valueLength, (text) => text);
       if (typeof result !== 'string') return result;
       filters.set(key, result);

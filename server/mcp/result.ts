@@ -32,9 +32,11 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
   const names: unknown[] = Array.isArray(fields) ? fields : [fields];
   for (const name of names) {
     if (typeof name === 'string' && known.includes(name)) continue;
-    const suggestion = nearest(String(name), known);
+    // An object with a member `toString` has no text.
+    const text = typeof name === 'string' ? name : JSON.stringify(name);
+    const suggestion = nearest(text, known);
     const help = suggestion === undefined ? `Fields: ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
-    throw new ArgumentError(`fields: there is no field "${String(name).slice(0, 60)}". ${help}`);
+    throw new ArgumentError(`fields: there is no field "${text.slice(0, 60)}". ${help}`);
   }
   return ['id', ...names.map(String)];
 }

@@ -327,6 +327,8 @@ test(`of ${requests} hostile requests, none makes the server fail or hang`, asyn
   const failed = service.log.filter(({ status, error }) => Number(status) >= 500 || error !== undefined);
   for (const entry of failed) process.stdout.write(`${JSON.stringify(entry)}\n`);
   expect(faults).toEqual([]);
+  const bugs = failed.filter(({ error }) => /^(?:Type|Range|Syntax|Reference)Error$/.test(Object(error).name));
+  expect(bugs).toEqual([]);
   expect(Object.keys(doors).length).toBe(6);
   // Each operation took an allowance, whatever the door.
   const known = operations.map(({ id }) => id);

@@ -53,6 +53,27 @@ const names = [
   'who_am_i',
 ];
 
+test('an argument that is no text is named, whatever its members are', async () => {
+  const tenant = await world.organization();
+  for (const value of [{ toString: 1 }, { toString: null, valueOf: null }, {}, [[]]]) {
+    for (const [name, given] of [
+      ['find_proposals', { status: [value] }],
+      ['find_proposals', { include: value }],
+      ['sum_proposals', { groupBy: [value] }],
+      ['find_customers', { metadata: { a: value } }],
+      ['find_customers', { fields: [value] }],
+      ['find_customers', { q: value }],
+    ] as const) {
+      const { isError, text } = await callTool(tenant, name, given);
+      expect([isError, text], JSON.stringify(given)).toEqual([
+        true,
+        expect.stringContaining(Object.keys(given)[0] ?? ''),
+      ]);
+    }
+  }
+  expect(world.log.filter(({ error }) => error !== undefined)).toEqual([]);
+});
+
 describe('POST /mcp', () => {
   test('introduces itself, and lists its tools in few words', async () => {
     const { key } = await world.organization();
