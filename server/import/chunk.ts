@@ -2,7 +2,7 @@
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { rejectTaken } from './claims.ts';
 import type { Keyed, Rejection, Work } from './kind.ts';
-import { planRows, SameRecord } from './plan.ts';
+import { isWritten, planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
 
@@ -37,8 +37,9 @@ export async function importChunk(
 
 async function importAtOnce(work: Work, rows: readonly Keyed[]): Promise<Plan[]> {
   const plans = await planRows(work, rows, { lock: false });
-  // Unchanged rows are only read. The others are locked and planned on what is stored by then.
-  const changing = plans.flatMap(({ outcome }, index) => (outcome === 'updated' ? [index] : []));
+  // Records that stay as they are are only read. The others are locked and planned on what is stored by then.
+  const [created, updated] = ['created', 'updated'].map((wanted) => idsOf(plans, (plan) => plan.outcome === wanted));
+  const changing = plans.flatMap(({ id }, index) => (updated?.has(id) && !created?.has(id) ? [index] : []));
   if (changing.length > 0 && !work.store.dry) {
     const isChanging = new Set(changing);
     const locked = await planRows(
@@ -48,13 +49,28 @@ async function importAtOnce(work: Work, rows: readonly Keyed[]): Promise<Plan[]>
     );
     changing.forEach((at, index) => plans.splice(at, 1, ...locked.slice(index, index + 1)));
   }
+  const planned = plans.filter(isWritten);
   await rejectTaken(work, plans);
-  await writePlans(work.store, work.table, plans);
-  const written = plans.flatMap(({ outcome, record }) =>
-    outcome === 'created' || outcome === 'updated' ? [record] : [],
-  );
+  const rejected = idsOf(planned, (plan) => !isWritten(plan));
+  // What was planned on a row that is rejected now is planned again without it.
+  if (plans.some(({ id, outcome }) => typeof outcome === 'string' && rejected.has(id))) throw new SameRecord();
+  const finals = finalPlans(plans);
+  await writePlans(work.store, work.table, finals);
+  const written = finals.map(({ record }) => record);
   if ((await work.kind.isStillValid?.(work.store, written)) === false) throw new Overtaken();
   return plans;
+}
+
+const idsOf = (plans: readonly Plan[], is: (plan: Plan) => boolean) => new Set(plans.filter(is).map(({ id }) => id));
+
+/** One for each record that is written: it is as the last of its rows leaves it. */
+function finalPlans(plans: readonly Plan[]): Plan[] {
+  const finals = new Map<string, Plan>();
+  for (const plan of plans.filter(isWritten)) {
+    const isNew = finals.get(plan.id)?.outcome === 'created';
+    finals.set(plan.id, isNew ? { ...plan, outcome: 'created' } : plan);
+  }
+  return [...finals.values()];
 }
 
 /** What was planned is no longer valid. */

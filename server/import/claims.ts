@@ -13,12 +13,14 @@ export async function rejectTaken(
   const { column, field, code } = unique;
   const values = claiming.map(({ record }) => keyOf(record, unique));
   const holders = await store.select(table, `t.${column}, t.id`, { column, values });
-  const taken = new Map(holders.map(([key, id]) => [key, publicId(kind, String(id))]));
+  const taken = new Map(holders.map(([key, id]) => [key, { id, name: publicId(kind, String(id)) }]));
   for (const plan of claiming) {
     const key = keyOf(plan.record, unique);
     const holder = taken.get(key);
-    if (holder !== undefined) plan.outcome = [{ field, code, message: `is taken by ${holder}` }];
-    else taken.set(key, `the row with the externalId ${String(Reflect.get(plan.record, 'externalId'))}`);
+    const name = `the row with the externalId ${String(Reflect.get(plan.record, 'externalId'))}`;
+    if (holder === undefined) taken.set(key, { id: plan.id, name });
+    // A later row of a record may take a value back that an earlier one gives up.
+    else if (holder.id !== plan.id) plan.outcome = [{ field, code, message: `is taken by ${holder.name}` }];
   }
 }
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
-import { keysOf, missingKey } from './keys.ts';
+import { keysOf, missingKey, soleKey } from './keys.ts';
 import type { Keyed, Rejection, Work } from './kind.ts';
 import type { RawRow } from './source.ts';
 
@@ -16,27 +16,29 @@ const limits = { rows: 1000, weight: 4000, characters: 4_000_000 };
 /** After so many rows, responses of the database to the chunk before are handled. */
 const rowsAtOnce = 32;
 
-/** A second row of the same record starts a new chunk: it changes what the first one wrote. */
+/** A second row of the same record starts a new chunk, unless the two can be planned together. */
 export async function* inChunks({ kind, match }: Work, entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
   let chunk: Entry[] = [];
   let [weight, characters, read] = [0, 0, 0];
-  let seen = new Set<string>();
+  /** The keys of the chunk's rows, and whether each is its rows' only one. */
+  let seen = new Map<string, boolean>();
   for await (const entry of entries) {
     read += 1;
     if (read % rowsAtOnce === 0) await setImmediate();
     weight += 'row' in entry ? kind.weigh(entry.row) : 0;
     characters += entry.size;
     const keys = keysOf(valueOf(entry), match);
+    const isSole = soleKey(valueOf(entry), { kind, match }) !== undefined;
     const isFull = chunk.length >= limits.rows || weight > limits.weight || characters > limits.characters;
-    if ((isFull && chunk.length > 0) || keys.some((key) => seen.has(key))) {
+    if ((isFull && chunk.length > 0) || keys.some((key) => seen.has(key) && !(isSole && seen.get(key)))) {
       yield chunk;
       chunk = [];
       weight = 'row' in entry ? kind.weigh(entry.row) : 0;
       characters = entry.size;
-      seen = new Set();
+      seen = new Map();
     }
     chunk.push(entry);
-    for (const key of keys) seen.add(key);
+    for (const key of keys) seen.set(key, isSole);
   }
   if (chunk.length > 0) yield chunk;
 }

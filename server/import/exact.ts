@@ -3,24 +3,26 @@
  * would return. This makes importing the same file again four times as fast.
  */
 import type { RecordTable } from '../records/record-table.ts';
+import { valueOf } from './entries.ts';
 import type { Entry } from './entries.ts';
+import { matchKey } from './keys.ts';
 import type { Work } from './kind.ts';
 
 /** The entries whose record would stay as it is. */
 export async function findUnchanged({ store, kind, table }: Work, entries: readonly Entry[]): Promise<Set<Entry>> {
-  const byKey = new Map<string, { entry: Entry; value: object }>();
-  for (const entry of entries) {
-    const key: unknown = 'value' in entry ? Reflect.get(Object(entry.value), 'externalId') : undefined;
-    if ('value' in entry && typeof key === 'string') byKey.set(key, { entry, value: Object(entry.value) });
-  }
-  const matching = { column: 'external_id', values: [...byKey.keys()] };
-  const rows = byKey.size === 0 ? [] : await store.select(table, table.selection('t'), matching);
-  const fields = new Set([...kind.columns.map((column) => column.split('.')[0] ?? ''), 'metadata']);
   const unchanged = new Set<Entry>();
+  if (!entries.some((entry) => 'value' in entry)) return unchanged;
+  const byKey = Map.groupBy(entries, (entry) => matchKey(valueOf(entry), 'externalId'));
+  const values = [...byKey.keys()].filter((key) => key !== undefined);
+  const rows = await store.select(table, table.selection('t'), { column: 'external_id', values });
+  const fields = new Set([...kind.columns.map((column) => column.split('.')[0] ?? ''), 'metadata']);
   for (const row of rows) {
     const stored = table.parse(row);
-    const found = byKey.get(String(Reflect.get(stored, 'externalId')));
-    if (found && saysTheSame(table, found.value, stored, fields)) unchanged.add(found.entry);
+    // What follows a row that differs is compared with what that row makes of the record.
+    for (const entry of byKey.get(String(Reflect.get(stored, 'externalId'))) ?? []) {
+      if (!('value' in entry) || !saysTheSame(table, Object(entry.value), stored, fields)) break;
+      unchanged.add(entry);
+    }
   }
   return unchanged;
 }

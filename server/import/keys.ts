@@ -1,6 +1,6 @@
 /** By what a row finds its record, and which rows of a file are about the same one. */
 import type { Match } from '../entities/upload.ts';
-import type { Keyed } from './kind.ts';
+import type { Keyed, Work } from './kind.ts';
 
 const textOf = (row: object, name: string): string | undefined => {
   const value: unknown = Reflect.get(row, name);
@@ -19,13 +19,22 @@ export function missingKey(row: Keyed, match: Match): string | undefined {
   return match === 'none' || row.id !== undefined || matchKey(row, match) !== undefined ? undefined : match;
 }
 
-/** Two rows with a key in common must not be in one chunk: the second changes what the first wrote. */
+/** Two rows with a key in common are about one record: the second changes what the first wrote. */
 export function keysOf(row: object, match: Match): string[] {
   // Separated by a newline, which no value can contain.
-  return ['id', 'externalId', match].flatMap((name) => {
+  return ['id', 'externalId', ...(match === 'externalId' ? [] : [match])].flatMap((name) => {
     const value = textOf(row, name);
     return value === undefined ? [] : `${name}\n${name === match ? matchKey(row, match) : value}`;
   });
+}
+
+/**
+ * The record that the row is about, if nothing but its match key names one: rows with the same key are planned one on the
+ * other, and written once.
+ */
+export function soleKey(row: object, { kind, match }: Pick<Work, 'kind' | 'match'>): string | undefined {
+  const [key, ...others] = kind.isFlat && match !== 'none' ? keysOf(row, match) : [];
+  return others.length === 0 && key?.startsWith(`${match}\n`) ? key : undefined;
 }
 
 type Repeat = { line: number; first: number; field: string; value: string };

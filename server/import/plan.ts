@@ -3,7 +3,7 @@ import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import { createdLater, isLater, withoutDateOfToday } from './created-at.ts';
-import { matchKey } from './keys.ts';
+import { matchKey, soleKey } from './keys.ts';
 import type { Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
 export type Plan = {
@@ -31,7 +31,7 @@ function newRecord(table: RecordTable, values: Values, organizationId: string): 
   return table.created({ ...values, id, organizationId });
 }
 
-/** Two rows of one chunk name the same record: the second must see what the first has changed. */
+/** Two rows of one chunk that cannot be planned together name the same record: the second must see what the first has changed. */
 export class SameRecord extends Error {}
 
 /** `lock` locks the stored records until the transaction ends, so that no concurrent change is lost. */
@@ -39,31 +39,64 @@ export async function planRows(work: Work, given: readonly Keyed[], { lock }: { 
   const { store, kind, match } = work;
   const rows = given.map((row) => withoutDateOfToday(row, store.startedAt));
   const stored = await loadStored(work, rows, lock);
-  const ids = stored.flatMap((record) => (isRecord(record) ? [record.id] : []));
-  if (new Set(ids).size < ids.length) throw new SameRecord();
   const records = stored.map((record) => (isRecord(record) ? record : undefined));
-  const plan = await kind.planner(store, rows, records);
+  requireDistinct(work, rows, records);
+  const planner = await kind.planner(store, rows, records);
+  const latest = new Map<string | undefined, Identified>();
   return rows.map((row, index) => {
-    const [found, record] = [stored[index], records[index]];
-    if (found === 'several') return { id: '', outcome: [severalMatch(match)], record: {} };
-    const draft = record ? undefined : store.drafts.get(row);
-    if (!record && !row.externalId && match === 'externalId')
-      return { id: '', outcome: [unknownId(kind.id)], record: {} };
-    if (!draft) return planRow(work, record, plan(row, record));
-    // Webhooks learn from the id when a record was stored: not before its transaction began.
-    return asCreated({ ...draft, id: uuidv7() }, store.startedAt);
+    const key = soleKey(row, work);
+    const planned = latest.get(key);
+    const plan =
+      stored[index] === 'several'
+        ? { id: '', outcome: [severalMatch(match)], record: {} }
+        : planRow(work, row, { stored: planned ?? records[index], planner });
+    if (key !== undefined && isWritten(plan)) latest.set(key, { ...plan.record, id: plan.id });
+    return plan;
+  });
+}
+
+export const isWritten = ({ outcome }: Pick<Plan, 'outcome'>): boolean =>
+  outcome === 'created' || outcome === 'updated';
+
+/** Rows that find one record by different keys are not planned one on the other. */
+function requireDistinct(work: Work, rows: readonly Keyed[], records: readonly (Identified | undefined)[]): void {
+  const keys = new Map<string, string | undefined>();
+  records.forEach((record, index) => {
+    const row = rows[index];
+    if (!record || !row) return;
+    const key = soleKey(row, work);
+    if (keys.has(record.id) && (key === undefined || keys.get(record.id) !== key)) throw new SameRecord();
+    keys.set(record.id, key);
   });
 }
 
 function planRow(
-  { store: { session, startedAt }, kind: { unique }, table }: Work,
-  stored: Identified | undefined,
+  work: Work,
+  row: Keyed,
+  { stored, planner }: { stored: Identified | undefined; planner: Planner },
+): Plan {
+  const { store, kind, match } = work;
+  if (stored) return planChange(work, stored, planner(row, stored));
+  const draft = store.drafts.get(row);
+  if (!row.externalId && match === 'externalId') return { id: '', outcome: [unknownId(kind.id)], record: {} };
+  // Webhooks learn from the id when a record was stored: not before its transaction began.
+  if (draft) return asCreated({ ...draft, id: uuidv7() }, store.startedAt);
+  const result = planner(row, undefined);
+  if (Array.isArray(result)) return { id: '', outcome: result, record: {} };
+  const { values, lines } = result;
+  return {
+    ...asCreated(newRecord(work.table, values, store.session.organizationId), store.startedAt),
+    ...(lines && { lines }),
+  };
+}
+
+function planChange(
+  { store: { startedAt }, kind: { unique }, table }: Work,
+  stored: Identified,
   result: RowResult | Rejection[],
 ): Plan {
-  if (Array.isArray(result)) return { id: stored?.id ?? '', outcome: result, record: {} };
+  if (Array.isArray(result)) return { id: stored.id, outcome: result, record: {} };
   const { values, lines } = result;
-  if (!stored)
-    return { ...asCreated(newRecord(table, values, session.organizationId), startedAt), ...(lines && { lines }) };
   if (!lines && !table.differs(stored, values)) return { id: stored.id, outcome: 'unchanged', record: {} };
   if (isLater(values.createdAt, startedAt)) return { id: stored.id, outcome: [createdLater], record: {} };
   return {
