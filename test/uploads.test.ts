@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { uploadFiles, writeFresh } from '../server/uploads/files.ts';
-import { createTurns } from '../server/uploads/turns.ts';
+import { createTurns, OutOfTime, takeShort } from '../server/uploads/turns.ts';
 
 describe('the folder of uploads', () => {
   const upload = { id: 'an-id', fileName: 'customers.csv' };
@@ -50,11 +50,11 @@ describe('the folder of uploads', () => {
 
 test('of the waiting organizations, the one that has imported the least is next', async () => {
   let nowMs = 0;
-  const take = createTurns(1, () => nowMs);
+  const take = createTurns({ all: 1, long: 1 }, () => nowMs);
   const order: string[] = [];
   const finish: (() => void)[] = [];
   const work = (name: string) =>
-    take(name, async () => {
+    take(name, true, async () => {
       order.push(name);
       await new Promise<void>((resolve) => finish.push(resolve));
     });
@@ -64,10 +64,70 @@ test('of the waiting organizations, the one that has imported the least is next'
     await new Promise((resolve) => setImmediate(resolve));
   };
   const all = [work('greedy'), work('greedy'), work('greedy'), work('small')];
+  await new Promise((resolve) => setImmediate(resolve));
   await end(1000);
   await end(10);
   await end(1000);
   await end(1000);
   await Promise.all(all);
   expect(order).toEqual(['greedy', 'small', 'greedy', 'greedy']);
+});
+
+describe('short work', () => {
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const never = new Promise<never>(() => undefined);
+
+  test('waits for no long work, however many organizations have some', async () => {
+    const take = createTurns({ all: 3, long: 2 });
+    const started: string[] = [];
+    const long = (name: string) =>
+      void take(name, true, async () => {
+        started.push(name);
+        return never;
+      });
+    for (const name of ['a', 'b', 'c', 'd']) long(name);
+    await settled();
+    expect(started).toEqual(['a', 'b']);
+    for (let count = 0; count < 5; count += 1) expect(await take('e', false, async () => count)).toBe(count);
+    await settled();
+    expect(started).toEqual(['a', 'b']);
+  });
+
+  test('takes every place that is free', async () => {
+    const take = createTurns({ all: 3, long: 2 });
+    let running = 0;
+    for (const name of ['a', 'b', 'c', 'd'])
+      void take(name, false, async () => {
+        running += 1;
+        return never;
+      });
+    await settled();
+    expect(running).toBe(3);
+  });
+
+  test('that takes too long starts over as long work, in turn with the other long work', async () => {
+    const take = createTurns({ all: 2, long: 1 });
+    let end: () => void = () => undefined;
+    const other = take('a', true, () => new Promise<void>((resolve) => (end = resolve)));
+    const tries: boolean[] = [];
+    let wasShort = false;
+    const work = async (isLong: boolean) => {
+      tries.push(isLong);
+      if (!isLong) throw new OutOfTime();
+      return 'done';
+    };
+    const checked = takeShort(take, 'b', work, () => (wasShort = true));
+    await settled();
+    expect(tries).toEqual([false]);
+    end();
+    await other;
+    expect([await checked, tries, wasShort]).toEqual(['done', [false, true], false]);
+    await takeShort(
+      take,
+      'b',
+      async (isLong) => void tries.push(isLong),
+      () => (wasShort = true),
+    );
+    expect([tries, wasShort]).toEqual([[false, true, false], true]);
+  });
 });

@@ -9,6 +9,7 @@ import { UsageError } from '../config.ts';
 import type { Address } from '../database/orm.ts';
 import type { ImportChoices, RememberedChoices, Upload } from '../entities/upload.ts';
 import { ownModule } from '../files.ts';
+import { OutOfTime } from './turns.ts';
 
 export type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
 
@@ -35,7 +36,7 @@ export type Message =
   /** The properties of what was thrown. */
   | { error: Record<string, unknown> };
 
-const bounds = { wholeMs: 15 * 60_000, graceMs: 10_000, memoryMb: 700 };
+const bounds = { wholeMs: 15 * 60_000, shortMs: 20_000, graceMs: 10_000, memoryMb: 700 };
 
 /** Another import into the organization is running. */
 export class Busy extends Error {}
@@ -44,14 +45,16 @@ export class Stopped extends Error {}
 
 const tooLong = () => new Stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
 
+/** A check that may not take long is stopped early, with OutOfTime. */
 export async function runInProcess(
-  job: Job,
+  job: Job & { isLong: boolean },
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<Outcome> {
   const child = startProcess();
   const timers: NodeJS.Timeout[] = [];
   let cause: Error | undefined;
+  const [limitMs, tooLate] = job.isLong ? [bounds.wholeMs, tooLong()] : [bounds.shortMs, new OutOfTime()];
   const send = (message: Job | 'stop') => child.connected && child.send(message);
   const stop = (reason: Error) => {
     cause ??= reason;
@@ -63,7 +66,7 @@ export async function runInProcess(
   send(job);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
-  timers.push(setTimeout(() => stop(tooLong()), bounds.wholeMs));
+  timers.push(setTimeout(() => stop(tooLate), limitMs));
   try {
     return await new Promise<Outcome>((resolve, reject) => {
       const reason = fatalOf(child.stderr);

@@ -12,17 +12,22 @@ import { Busy, runInProcess, Stopped } from './process.ts';
 import type { Outcome, Progress } from './process.ts';
 import { rememberedChoices } from './remembered.ts';
 import { storable } from './storable.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, takeShort } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
 /** `isTooLarge` tells, after the last byte, that the file was cut off; `stop` ends `bytes` with an error. */
 export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
 type Changes = Outcome & Partial<Pick<Upload, 'failure' | keyof Progress>>;
+type Task = { task: 'check' | 'import'; choices: ImportChoices | null };
 /** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
 
-/** How many uploads one process works on at a time. */
-const atOnce = 2;
+/** How many uploads one process works on at a time. Each may use as much memory as its process. */
+const atOnce = { all: 3, long: 2 };
+/** A larger file is not tried as a short one. */
+const shortBytes = 10_000_000;
+/** Uploads whose check was short; an import that is forgotten counts as long. */
+const mostRemembered = 1_000;
 const beatMs = 1_000;
 const discarded = new Error('The upload was discarded.');
 const stopping = new Error('The server stops.');
@@ -30,7 +35,8 @@ const failedHere =
   'Something went wrong on our side; the details are in our log. Start again, or upload the file again.';
 
 export function createRunner({ database, files, onError }: Parts) {
-  const takeTurn = createTurns(atOnce);
+  const take = createTurns(atOnce);
+  const short = new Set<string>();
   const running = new Map<Promise<void>, AbortController>();
 
   const save = async ({ id, organizationId }: Upload, changes: Changes): Promise<boolean> => {
@@ -73,34 +79,53 @@ export function createRunner({ database, files, onError }: Parts) {
     return sentence.includes(path) ? sentence.replaceAll(path, upload.fileName) : `${upload.fileName}: ${sentence}`;
   }
 
+  async function runTask(
+    upload: Upload,
+    { task, choices, isLong }: Task & { isLong: boolean },
+    ...[signal, onProgress]: Parameters<Work>
+  ): Promise<Outcome> {
+    if (signal.aborted) throw new Stopped();
+    const { organizationId, kind, fileName, memberId, inspection } = upload;
+    const em = forOrganization(database, organizationId).em();
+    return runInProcess(
+      {
+        organizationId,
+        kind,
+        fileName,
+        memberId,
+        inspection,
+        choices,
+        task,
+        isLong,
+        address: database.address,
+        remembered: await rememberedChoices(em, kind),
+        file: await files.pathOf(upload),
+        rejects: await files.newRejects(upload),
+      },
+      signal,
+      ({ bytesRead, bytesTotal, rowsRead }) =>
+        onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
+    );
+  }
+
+  /** An import takes about as long as its check, which may start over. */
   const inProcess =
-    (upload: Upload, task: 'check' | 'import', choices: ImportChoices | null): Work =>
-    (signal, onProgress) =>
-      takeTurn(upload.organizationId, async () => {
-        if (signal.aborted) throw new Stopped();
-        const { organizationId, kind, fileName, memberId, inspection } = upload;
-        const em = forOrganization(database, organizationId).em();
-        const outcome = await runInProcess(
-          {
-            organizationId,
-            kind,
-            fileName,
-            memberId,
-            inspection,
-            choices,
-            task,
-            address: database.address,
-            remembered: await rememberedChoices(em, kind),
-            file: await files.pathOf(upload),
-            rejects: await files.newRejects(upload),
-          },
-          signal,
-          ({ bytesRead, bytesTotal, rowsRead }) =>
-            onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
-        );
+    (upload: Upload, { task, choices }: Task): Work =>
+    async (...watching) => {
+      const { id, organizationId, bytesTotal } = upload;
+      const run = (isLong: boolean) => runTask(upload, { task, choices, isLong }, ...watching);
+      if (task === 'import') {
+        const isLong = !short.delete(id);
+        const outcome = await take(organizationId, isLong, () => run(true));
         if (outcome.state === 'imported') await files.removeFile(upload);
         return outcome;
+      }
+      if (bytesTotal > shortBytes) return take(organizationId, true, () => run(true));
+      return takeShort(take, organizationId, run, () => {
+        if (short.size >= mostRemembered) short.clear();
+        short.add(id);
       });
+    };
 
   return {
     /** Ends when the file is stored; its check continues. */
@@ -115,7 +140,7 @@ export function createRunner({ database, files, onError }: Parts) {
           return { state: 'failed' };
         }
       });
-      if (failure === undefined) return void work(upload, inProcess(upload, 'check', null));
+      if (failure === undefined) return void work(upload, inProcess(upload, { task: 'check', choices: null }));
       await Promise.all([
         files.removeAll(upload),
         forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
@@ -123,10 +148,10 @@ export function createRunner({ database, files, onError }: Parts) {
       throw failure;
     },
     check(upload: Upload): void {
-      void work(upload, inProcess(upload, 'check', upload.mapping));
+      void work(upload, inProcess(upload, { task: 'check', choices: upload.mapping }));
     },
     import(upload: Upload): void {
-      void work(upload, inProcess(upload, 'import', upload.mapping));
+      void work(upload, inProcess(upload, { task: 'import', choices: upload.mapping }));
     },
     async close(): Promise<void> {
       for (const controller of running.values()) controller.abort(stopping);
