@@ -1,6 +1,7 @@
 /** The records of a CSV file. */
 import { pipeline, Readable } from 'node:stream';
 import { parse } from 'csv-parse';
+import { Quotes, withQuotes } from './quotes.ts';
 import { textOf } from './source.ts';
 import type { Source, TableRecord } from './source.ts';
 
@@ -34,7 +35,7 @@ const mostFrequent = (counts: Record<string, number>): Delimiter =>
   delimiters.toSorted((left, right) => (counts[right] ?? 0) - (counts[left] ?? 0))[0] ?? ',';
 
 /**
- * The records, without empty ones. If the quotes of one do not match, nothing after it can be parsed: it is a fault, and
+ * The records, without empty ones. A quote after other text of its cell belongs to it. If the quotes of one do not match, nothing after it can be parsed: it is a fault, and
  * the reading ends there.
  */
 export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord> {
@@ -48,10 +49,14 @@ export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGener
     // If thrown, an error would discard the valid records that were read ahead of it.
     skip_records_with_error: true,
   });
+  const quotes = new Quotes(delimiter);
+  async function* pieces(): AsyncGenerator<string> {
+    for await (const piece of textOf(source)) yield quotes.replaced(piece);
+  }
   let fault: SyntaxProblem | undefined;
   parser.on('skip', ({ message, records }) => (fault ??= { message, recordsBefore: Number(records) }));
   // The callback only keeps the error from being thrown: it destroys the parser, which passes it to the loop.
-  const records: AsyncIterable<Parsed> = pipeline(Readable.from(textOf(source)), parser, () => undefined);
+  const records: AsyncIterable<Parsed> = pipeline(Readable.from(pieces()), parser, () => undefined);
   let end = { line: 0, doubled: 0 };
   for await (const { record, info } of records) {
     if (info.records > (fault?.recordsBefore ?? info.records)) break;
@@ -59,7 +64,7 @@ export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGener
     // csv-parse counts a CRLF inside quotes as two lines.
     const doubled = end.doubled + inside.doubled;
     end = { line: info.lines - doubled, doubled };
-    yield { line: end.line - inside.lines, cells: record };
+    yield { line: end.line - inside.lines, cells: quotes.found ? record.map(withQuotes) : record };
   }
   if (fault) yield { line: end.line + 1, fault: fault.message };
 }
