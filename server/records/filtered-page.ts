@@ -69,20 +69,20 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
   const combined = indexed.flat().filter((one) => !isLeading(one, page));
   // None of them twice: the index would look for each.
   const others = conditions.filter((one) => !combined.includes(one) && !isLeading(one, page));
-  const byIndex = (some: readonly Condition<T>[], ...marks: string[]) =>
+  const byIndex = (some: readonly Condition<T>[], marks: readonly string[] = [], together = false) =>
     [
       ...leadingSql(page),
       ...some.filter(({ choice }) => choice?.values.length !== 1).map((one) => conditionSql(one, terms.indexed)),
-      ...marksOf(page, some, marks),
+      ...marksOf(page, some, marks, together),
     ].join(' and ');
   return {
     /** How many records at the start of the order are read: none if that is unlikely to have enough of them. */
     near: nearOf(page),
     primary: byIndex(primary),
-    sampled: byIndex(primary, sampled),
+    sampled: byIndex(primary, [sampled]),
     // Beside the order's own index, which has the organization and the status: the fewer conditions the planner sees here,
     // the more records it expects, and combines both indexes.
-    all: [byIndex(combined.map(withoutShared)), ...others.map(rowOf), ...start].join(' and '),
+    all: [byIndex(combined.map(withoutShared), [], true), ...others.map(rowOf), ...start].join(' and '),
     // Only where it is part of the text, because it binds values.
     rows: () => [...conditions.map(rowOf), ...start].join(' and '),
     rest: rest.join(' and ') || 'true',
@@ -123,18 +123,20 @@ function nearOf<T extends Listed>(page: Ordered<T>): number {
 }
 
 /**
- * Marks that must all be there: a condition for each, because the index passes over what one condition rules out only for
- * the others. An index that all organizations share is read for this one only.
+ * Marks that must all be there: a condition for each unless they are to be together, because the index passes over what one
+ * condition rules out only for the others. An index that all organizations share is read for this one only.
  */
 function marksOf<T extends Listed>(
   { index, terms }: Ordered<T>,
   conditions: readonly Condition<T>[],
   further: readonly string[],
+  together: boolean,
 ): string[] {
   const single = conditions.flatMap(({ choice }) => (choice?.values.length === 1 ? choice : []));
   const elements = [...single.map(({ mark, values }) => `${mark}:${values[0]}`), ...further];
   const marks = marksSql(index, terms.column);
-  if (elements.length > 0) return elements.map((element) => `${marks} @> ${elementsSql([element], terms.bind)}`);
+  const groups = together ? [elements] : elements.map((element) => [element]);
+  if (elements.length > 0) return groups.map((group) => `${marks} @> ${elementsSql(group, terms.bind)}`);
   return conditions.some(({ shared }) => shared) ? [`${marks} @> (select array[$1::text])`] : [];
 }
 

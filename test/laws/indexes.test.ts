@@ -230,6 +230,11 @@ for (const list of lists) {
   });
 }
 
+test('two marks of records at the far end of an order are combined with the order', async () => {
+  const { plan } = await explained(await readOf('/v1/items?type=service&category=later&sort=name'));
+  expect(plan).toContain('"Node Type":"BitmapAnd"');
+});
+
 test('the lines of proposals are found by their own index', async () => {
   // Enough of them for the planner to see that a proposal has fewer than its organization.
   for (let count = 0; count < 20; count += 1)
