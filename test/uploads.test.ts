@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { uploadFiles, writeFresh } from '../server/uploads/files.ts';
+import { UploadFiles, writeFresh } from '../server/uploads/files.ts';
 import { createTurns, OutOfTime, takeShort } from '../server/uploads/turns.ts';
 
 describe('the folder of uploads', () => {
   const upload = { id: 'an-id', fileName: 'customers.csv' };
   const store = (folder: string) =>
-    uploadFiles(folder).store(upload, Readable.from([Buffer.from('x')]), new AbortController().signal);
+    new UploadFiles(folder).store(upload, Readable.from([Buffer.from('x')]), new AbortController().signal);
 
   test('is entered by its account alone', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
@@ -19,7 +19,7 @@ describe('the folder of uploads', () => {
     expect((await lstat(folder)).mode & 0o777).toBe(0o700);
     expect((await lstat(join(folder, 'an-id.csv'))).mode & 0o777).toBe(0o600);
     await chmod(folder, 0o777);
-    await uploadFiles(folder).prune();
+    await new UploadFiles(folder).prune();
     expect((await lstat(folder)).mode & 0o777).toBe(0o700);
     await rm(outside, { recursive: true });
   });

@@ -19,57 +19,49 @@ export function inputsOf(resource: Resource, { value, step }: { value: string; s
 }
 
 function listInputs({ steps, sorts }: Resource): Json[] {
-  const [search, ...filters] = steps.list.fields.toSorted(
-    (one, other) => Number(other.name === 'q') - Number(one.name === 'q'),
-  );
   const isOption = ({ name }: Field) => name === 'include';
-  const sort = {
-    displayName: 'Sort',
-    name: 'sort',
-    type: 'options',
-    options: sorted(sorts.map((one) => option(sortName(one), one))),
-    default: sorts[1],
-    routing: { send: { type: 'query', property: 'sort' } },
-  };
+  const [search, fields] = [steps.list.fields.filter(isSearch), steps.list.fields.filter((field) => !isSearch(field))];
+  const inputs = (of: readonly Field[]) => of.map((field) => inputOf(field, 'query'));
   return [
-    {
-      displayName: 'Return All',
-      name: 'returnAll',
-      type: 'boolean',
-      default: false,
-      description: 'Whether to return all results or only up to a given limit',
-      routing: { send: { paginate: '={{ $value }}', type: 'query', property: 'limit', value: '100' } },
-    },
-    {
-      displayName: 'Limit',
-      name: 'limit',
-      type: 'number',
-      displayOptions: { show: { returnAll: [false] } },
-      typeOptions: { minValue: 1, maxValue: 100 },
-      default: 50,
-      description: 'Max number of results to return',
-      routing: { send: { type: 'query', property: 'limit' }, output: { maxResults: '={{ $value }}' } },
-    },
-    ...(search
-      ? [
-          {
-            ...inputOf(search, 'query'),
-            routing: { send: { type: 'query', property: 'q', value: '={{ $value || undefined }}' } },
-          },
-        ]
-      : []),
-    collection(
-      'Filters',
-      'filters',
-      'Filter',
-      filters.filter((field) => !isOption(field)).map((field) => inputOf(field, 'query')),
-    ),
-    collection('Options', 'options', 'Option', [
-      sort,
-      ...filters.filter(isOption).map((field) => inputOf(field, 'query')),
-    ]),
+    ...paging,
+    ...inputs(search).map((input) => ({ ...input, routing: searchRouting })),
+    collection('Filters', 'filters', 'Filter', inputs(fields.filter((field) => !isOption(field)))),
+    collection('Options', 'options', 'Option', [sortInput(sorts), ...inputs(fields.filter(isOption))]),
   ];
 }
+
+const isSearch = ({ name }: Field) => name === 'q';
+const searchRouting = { send: { type: 'query', property: 'q', value: '={{ $value || undefined }}' } };
+
+const paging: Json[] = [
+  {
+    displayName: 'Return All',
+    name: 'returnAll',
+    type: 'boolean',
+    default: false,
+    description: 'Whether to return all results or only up to a given limit',
+    routing: { send: { paginate: '={{ $value }}', type: 'query', property: 'limit', value: '100' } },
+  },
+  {
+    displayName: 'Limit',
+    name: 'limit',
+    type: 'number',
+    displayOptions: { show: { returnAll: [false] } },
+    typeOptions: { minValue: 1, maxValue: 100 },
+    default: 50,
+    description: 'Max number of results to return',
+    routing: { send: { type: 'query', property: 'limit' }, output: { maxResults: '={{ $value }}' } },
+  },
+];
+
+const sortInput = (sorts: readonly string[]): Json => ({
+  displayName: 'Sort',
+  name: 'sort',
+  type: 'options',
+  options: sorted(sorts.map((one) => option(sortName(one), one))),
+  default: sorts[1],
+  routing: { send: { type: 'query', property: 'sort' } },
+});
 
 const sortName = (sort: string) =>
   `${titled(sort.replace('-', '').replaceAll(/(?=[A-Z])/g, ' '))} ${sort.startsWith('-') ? 'Descending' : 'Ascending'}`;

@@ -11,11 +11,12 @@ import { readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
 import { signedCookie } from './session-cookie.ts';
+import type { SignedCookie } from './session-cookie.ts';
 import { endSessions } from './sessions.ts';
 import type { Device } from './sessions.ts';
 import { admit, logFailure, logOwn } from './sign-in-log.ts';
 import type { SignIns } from './sign-in.ts';
-import type { Clock, TwoFactor } from './two-factor.ts';
+import type { App, Clock, TwoFactor } from './two-factor.ts';
 
 export const codeSeconds = 600;
 
@@ -45,20 +46,6 @@ export type CodeResult =
   | { outcome: 'too_many'; pending: Pending; waitSeconds: number }
   | { outcome: 'ended' };
 
-export type SecondStep = {
-  /** Starts the session, or remembers the first step in a cookie if a code is needed. */
-  begin(first: FirstStep, device: Device): Promise<{ cookies: string[]; needsCode: boolean }>;
-  /** Undefined if there is no such sign-in, or it has ended. */
-  pending(cookie: string | undefined): Promise<Pending | undefined>;
-  /** `knownDevice` is a browser that has signed in to this account before. */
-  finish(
-    cookie: string | undefined,
-    attempt: { code: string; device: Device; knownDevice(email: string): string | undefined },
-  ): Promise<CodeResult>;
-  /** Without a code: opens the memberships that need none. */
-  finishWithout(cookie: string | undefined, device: Device): Promise<CodeResult>;
-};
-
 type Parts = {
   database: Database;
   signIns: SignIns;
@@ -68,80 +55,101 @@ type Parts = {
   now: Clock;
 };
 
-export function createSecondStep({ database, signIns, twoFactor, now, ...signing }: Parts): SecondStep {
-  const pool = database.signIns;
-  const cookie = signedCookie(signing, 'settings.second_step', '/settings/sign-in');
-  const open = async (
-    { email, userId, next }: Omit<Pending, 'open' | 'memberIds'>,
-    memberIds: string[],
-    { device, recovered = [] }: { device: Device; recovered?: string[] },
-  ): Promise<CodeResult> => {
-    const { cookies } = await admit({ database, signIns }, { email, admitted: { userId, memberIds }, device });
-    return { outcome: 'accepted', cookies: [...cookies, cookie.clear()], email, next, recovered };
-  };
+/** `knownDevice` is a browser that has signed in to this account before. */
+type Attempt = { code: string; device: Device; knownDevice(email: string): string | undefined };
 
-  const members = async (email: string, memberIds: readonly string[]) =>
-    (await membersWithEmail(pool, email)).filter(({ id }) => memberIds.includes(id));
+export class SecondStep {
+  readonly #parts: Parts;
+  readonly #cookie: SignedCookie;
 
-  async function begin({ email, credentials, next }: FirstStep, device: Device): ReturnType<SecondStep['begin']> {
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#cookie = signedCookie(parts, 'settings.second_step', '/settings/sign-in');
+  }
+
+  /** Starts the session, or remembers the first step in a cookie if a code is needed. */
+  async begin(
+    { email, credentials, next }: FirstStep,
+    device: Device,
+  ): Promise<{ cookies: string[]; needsCode: boolean }> {
+    const { twoFactor, now } = this.#parts;
     const memberIds = credentials.map(({ memberId }) => memberId);
     const userId = credentials[0]?.userId ?? '';
     if ((await twoFactor.read(memberIds)).length === 0) {
-      const { cookies } = await admit({ database, signIns }, { email, admitted: { userId, memberIds }, device });
+      const { cookies } = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
       return { cookies, needsCode: false };
     }
     const endsAtMs = (await now()) + codeSeconds * 1000;
     const value: Begun = { email, userId, memberIds, next, passwords: markOf(credentials), endsAtMs };
     const text = Buffer.from(JSON.stringify(value)).toString('base64url');
-    return { cookies: [cookie.set(text, codeSeconds)], needsCode: true };
+    return { cookies: [this.#cookie.set(text, codeSeconds)], needsCode: true };
   }
 
-  async function pending(header: string | undefined): ReturnType<SecondStep['pending']> {
-    const value = readBegun(cookie.read(header));
+  /** Undefined if there is no such sign-in, or it has ended. */
+  async pending(header: string | undefined): Promise<Pending | undefined> {
+    const { database, twoFactor, now } = this.#parts;
+    const value = readBegun(this.#cookie.read(header));
     if (!value) return undefined;
     const { passwords, endsAtMs, ...first } = value;
-    if (endsAtMs <= (await now()) || markOf(await readPasswords(pool, first.memberIds)) !== passwords) return undefined;
+    if (endsAtMs <= (await now())) return undefined;
+    if (markOf(await readPasswords(database.signIns, first.memberIds)) !== passwords) return undefined;
     const apps = await twoFactor.read(first.memberIds);
     const isOpen = (id: string) => !apps.some(({ memberId }) => memberId === id);
     return apps.length === 0 ? undefined : { ...first, open: first.memberIds.filter(isOpen) };
   }
 
-  async function finish(
-    header: string | undefined,
-    { code, device, knownDevice }: Parameters<SecondStep['finish']>[1],
-  ): Promise<CodeResult> {
-    const first = await pending(header);
+  async finish(header: string | undefined, { code, device, knownDevice }: Attempt): Promise<CodeResult> {
+    const { database, twoFactor } = this.#parts;
+    const first = await this.pending(header);
     if (!first) return { outcome: 'ended' };
     const attempt = { userId: first.userId, device: knownDevice(first.email) };
-    const waitSeconds = await admitCode(pool, attempt);
+    const waitSeconds = await admitCode(database.signIns, attempt);
     if (waitSeconds > 0) return { outcome: 'too_many', pending: first, waitSeconds };
     const apps = await twoFactor.read(first.memberIds);
     const distinct = apps.filter(({ id }, at) => apps.findIndex((app) => app.id === id) === at);
     for (const app of distinct) {
       const accepted = await twoFactor.accept(app, code);
       if (!accepted) continue;
-      await forgiveCode(pool, attempt);
-      const covered = await twoFactor.cover(app, first.open);
-      // From now on, none of these has a session without a code.
-      for (const id of covered) await endSessions(pool, id, { except: null });
+      await forgiveCode(database.signIns, attempt);
       const own = apps.flatMap(({ id, memberId }) => (id === app.id ? [memberId] : []));
-      const memberIds = [...own, ...covered];
-      await logOwn(database, await members(first.email, covered), { action: 'two_factor_turned_on' });
-      const recovered = accepted.isRecovery ? await members(first.email, memberIds) : [];
+      const memberIds = [...own, ...(await this.#cover(app, first))];
+      const recovered = accepted.isRecovery ? await this.#members(first.email, memberIds) : [];
       await logOwn(database, recovered, { action: 'recovery_code_used' });
-      return open(first, memberIds, { device, recovered: recovered.map((member) => member.organizationName) });
+      return this.#open(first, memberIds, { device, recovered: recovered.map((member) => member.organizationName) });
     }
-    const failed = await members(first.email, first.memberIds);
+    const failed = await this.#members(first.email, first.memberIds);
     await logFailure(database, failed, { ipAddress: device.ipAddress, reason: 'code' });
     return { outcome: 'wrong', pending: first };
   }
 
-  async function finishWithout(header: string | undefined, device: Device): Promise<CodeResult> {
-    const first = await pending(header);
-    return first && first.open.length > 0 ? open(first, first.open, { device }) : { outcome: 'ended' };
+  /** Without a code: opens the memberships that need none. */
+  async finishWithout(header: string | undefined, device: Device): Promise<CodeResult> {
+    const first = await this.pending(header);
+    return first && first.open.length > 0 ? this.#open(first, first.open, { device }) : { outcome: 'ended' };
   }
 
-  return { begin, pending, finish, finishWithout };
+  /** From now on, none of the memberships that needed no code has a session without one. */
+  async #cover(app: App, { email, open }: Pending): Promise<string[]> {
+    const { database, twoFactor } = this.#parts;
+    const covered = await twoFactor.cover(app, open);
+    for (const id of covered) await endSessions(database.signIns, id, { except: null });
+    await logOwn(database, await this.#members(email, covered), { action: 'two_factor_turned_on' });
+    return covered;
+  }
+
+  async #open(
+    { email, userId, next }: Pending,
+    memberIds: string[],
+    { device, recovered = [] }: { device: Device; recovered?: string[] },
+  ): Promise<CodeResult> {
+    const { cookies } = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
+    return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, next, recovered };
+  }
+
+  async #members(email: string, memberIds: readonly string[]) {
+    const members = await membersWithEmail(this.#parts.database.signIns, email);
+    return members.filter(({ id }) => memberIds.includes(id));
+  }
 }
 
 /** Undefined also for what another cookie of this service holds, with its signature. */

@@ -9,6 +9,7 @@ import { Problem } from '../problems/problem.ts';
 import { userOf } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
 import { signedCookie } from './session-cookie.ts';
+import type { SignedCookie } from './session-cookie.ts';
 import type { Admitted } from './sign-in.ts';
 import type { Secret } from '../text/signatures.ts';
 
@@ -18,14 +19,6 @@ export const callbackPath = '/settings/oidc/callback';
 /** A provider that is slow or sends too much holds nobody up for longer. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
 
-export type SingleSignOn = {
-  /** The URL at which the browser signs in; afterward it returns to `next`. */
-  start(next: string): Promise<{ url: string; cookies: string[] }>;
-  /** Finishes with what the provider sent: the query of the callback. Undefined if nobody is signed in. */
-  finish(query: string, cookie: string | undefined): Promise<Finished | undefined>;
-  /** Forgets the sign-in that was begun. */
-  clear(): string;
-};
 type Finished = Admitted & { next: string; email: string };
 
 type Parts = {
@@ -39,27 +32,23 @@ type Parts = {
 
 const begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 
-export function createSingleSignOn({ database, provider, baseUrl, onError, ...signing }: Parts): SingleSignOn {
-  const cookie = signedCookie(signing, 'settings.oidc', '/settings/oidc');
+export class SingleSignOn {
+  readonly #parts: Parts;
+  readonly #cookie: SignedCookie;
   // Read when first needed, and again if the provider could not be reached.
-  let configuration: Promise<openid.Configuration> | undefined;
+  #configuration: Promise<openid.Configuration> | undefined;
 
-  async function configured(): Promise<openid.Configuration> {
-    configuration ??= discover(provider);
-    try {
-      return await configuration;
-    } catch (cause) {
-      configuration = undefined;
-      onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`, { cause }));
-      throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
-    }
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#cookie = signedCookie(parts, 'settings.oidc', '/settings/oidc');
   }
 
-  async function start(next: string): ReturnType<SingleSignOn['start']> {
-    const config = await configured();
+  /** The URL at which the browser signs in; afterward it returns to `next`. */
+  async start(next: string): Promise<{ url: string; cookies: string[] }> {
+    const config = await this.#configured();
     const [state, nonce, verifier] = [openid.randomState(), openid.randomNonce(), openid.randomPKCECodeVerifier()];
     const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: baseUrl() + callbackPath,
+      redirect_uri: this.#parts.baseUrl() + callbackPath,
       scope: 'openid email profile',
       code_challenge: await openid.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
@@ -67,14 +56,16 @@ export function createSingleSignOn({ database, provider, baseUrl, onError, ...si
       nonce,
     });
     const value = Buffer.from(JSON.stringify({ state, nonce, verifier, next })).toString('base64url');
-    return { url: url.href, cookies: [cookie.set(value, bounds.signInSeconds)] };
+    return { url: url.href, cookies: [this.#cookie.set(value, bounds.signInSeconds)] };
   }
 
-  async function finish(query: string, header: string | undefined): ReturnType<SingleSignOn['finish']> {
-    const value = cookie.read(header);
+  /** Finishes with what the provider sent: the query of the callback. Undefined if nobody is signed in. */
+  async finish(query: string, header: string | undefined): Promise<Finished | undefined> {
+    const value = this.#cookie.read(header);
     if (value === undefined) return undefined;
+    const { baseUrl, onError, database } = this.#parts;
     const { state, nonce, verifier, next } = begun.parse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8')));
-    const config = await configured();
+    const config = await this.#configured();
     const email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
       expectedState: state,
       expectedNonce: nonce,
@@ -88,7 +79,22 @@ export function createSingleSignOn({ database, provider, baseUrl, onError, ...si
     return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), memberIds: null };
   }
 
-  return { start, finish, clear: () => cookie.clear() };
+  /** Forgets the sign-in that was begun. */
+  clear(): string {
+    return this.#cookie.clear();
+  }
+
+  async #configured(): Promise<openid.Configuration> {
+    const { provider, onError } = this.#parts;
+    this.#configuration ??= discover(provider);
+    try {
+      return await this.#configuration;
+    } catch (cause) {
+      this.#configuration = undefined;
+      onError(new Error(`The OpenID provider at ${provider.issuer} cannot be reached.`, { cause }));
+      throw new Problem('provider_away', { sentence: 'Sign in with your password, or try again in a minute.' });
+    }
+  }
 }
 
 async function discover({ issuer, clientId, clientSecret }: Provider): Promise<openid.Configuration> {

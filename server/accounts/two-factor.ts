@@ -10,6 +10,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { Problem } from '../problems/problem.ts';
 import { createSeal } from '../text/seal.ts';
+import type { Seal } from '../text/seal.ts';
 import type { Secret } from '../text/signatures.ts';
 import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authenticator.ts';
 
@@ -18,23 +19,6 @@ export type App = { id: string; memberId: string; sealedSecret: string; codesLef
 export type Accepted = { isRecovery: boolean };
 /** A secret that an app has been shown and has not confirmed; `sealed` is for the form. */
 type Offer = { secret: string; sealed: string };
-
-export type TwoFactor = {
-  /** The apps of these memberships. */
-  read(memberIds: readonly string[]): Promise<App[]>;
-  /** A new secret, or the one that this session was offered before. */
-  offer(sessionId: string, sealed: string): Offer;
-  /** Returns the recovery codes; undefined if the code is wrong. */
-  turnOn(offer: Offer, code: string, whose: { userId: string; memberIds: string[] }): Promise<string[] | undefined>;
-  /** A code of the app, or a recovery code: each works once. Undefined if it is wrong or was used. */
-  accept(app: App, code: string): Promise<Accepted | undefined>;
-  /** Replaces the recovery codes of the app. */
-  renewCodes(app: App): Promise<string[]>;
-  /** These memberships are protected by the app from now on; returns those that were not protected before. */
-  cover(app: App, memberIds: readonly string[]): Promise<string[]>;
-  /** Returns those that were protected. */
-  turnOff(memberIds: readonly string[]): Promise<string[]>;
-};
 
 /** In milliseconds, the same in every process. */
 export type Clock = () => number | Promise<number>;
@@ -69,22 +53,43 @@ const alreadyOn = () => new Problem('repeated', { sentence: 'Two-factor authenti
 const isOfApp = (code: string) => /^\d{6}$/.test(code);
 const withoutSpaces = (code: string) => code.replaceAll(/\s/g, '');
 
-export function createTwoFactor({ database, secret, now }: Parts): TwoFactor {
-  const pool = database.signIns;
-  const { seal, open } = createSeal(secret, 'two-factor secrets');
+export class TwoFactor {
+  readonly #pool: pg.Pool;
+  readonly #now: Clock;
+  readonly #seal: Seal;
 
-  async function turnOn(
-    offer: Offer,
+  constructor({ database, secret, now }: Parts) {
+    this.#pool = database.signIns;
+    this.#now = now;
+    this.#seal = createSeal(secret, 'two-factor secrets');
+  }
+
+  /** The apps of these memberships. */
+  read(memberIds: readonly string[]): Promise<App[]> {
+    return readApps(this.#pool, memberIds);
+  }
+
+  /** A new secret, or the one that this session was offered before. */
+  offer(sessionId: string, sealed: string): Offer {
+    const known = this.#seal.open(sealed, `offer ${sessionId}`);
+    if (known !== undefined) return { secret: known, sealed };
+    const secret = newSecret();
+    return { secret, sealed: this.#seal.seal(secret, `offer ${sessionId}`) };
+  }
+
+  /** Returns the recovery codes; undefined if the code is wrong. */
+  async turnOn(
+    { secret }: Offer,
     code: string,
     { userId, memberIds }: { userId: string; memberIds: string[] },
   ): Promise<string[] | undefined> {
-    const step = stepOf(offer.secret, withoutSpaces(code), await now());
+    const step = stepOf(secret, withoutSpaces(code), await this.#now());
     if (step === undefined) return undefined;
     const [id, codes] = [randomUUID(), newRecoveryCodes()];
-    await inTransaction(pool, async (client) => {
+    await inTransaction(this.#pool, async (client) => {
       await client.query(
         `insert into sign_in.two_factor (id, user_id, sealed_secret, last_step, recovery_hashes) values ($1, $2, $3, $4, $5)`,
-        [id, userId, seal(offer.secret, id), step, codes.map(hashOfRecoveryCode)],
+        [id, userId, this.#seal.seal(secret, id), step, codes.map(hashOfRecoveryCode)],
       );
       const { rowCount } = await client.query(covering, [id, memberIds]);
       if (rowCount !== memberIds.length) throw alreadyOn();
@@ -92,46 +97,45 @@ export function createTwoFactor({ database, secret, now }: Parts): TwoFactor {
     return codes;
   }
 
-  async function acceptOfApp({ id, sealedSecret }: App, code: string): Promise<Accepted | undefined> {
-    const opened = open(sealedSecret, id);
-    const step = opened === undefined ? undefined : stepOf(opened, code, await now());
+  /** A code of the app, or a recovery code: each works once. Undefined if it is wrong or was used. */
+  accept(app: App, typed: string): Promise<Accepted | undefined> {
+    const code = withoutSpaces(typed);
+    return isOfApp(code) ? this.#acceptOfApp(app, code) : this.#acceptRecovery(app, code);
+  }
+
+  /** Replaces the recovery codes of the app. */
+  async renewCodes({ id }: App): Promise<string[]> {
+    const codes = newRecoveryCodes();
+    const text = 'update sign_in.two_factor set recovery_hashes = $2 where id = $1';
+    await this.#pool.query(text, [id, codes.map(hashOfRecoveryCode)]);
+    return codes;
+  }
+
+  /** These memberships are protected by the app from now on; returns those that were not protected before. */
+  async cover({ id }: App, memberIds: readonly string[]): Promise<string[]> {
+    return (await this.#pool.query<{ id: string }>(covering, [id, memberIds])).rows.map((row) => row.id);
+  }
+
+  /** Returns those that were protected. */
+  async turnOff(memberIds: readonly string[]): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ id: string }>(ending('member_id = any($1)'), [memberIds]);
+    return rows.map((row) => row.id);
+  }
+
+  async #acceptOfApp({ id, sealedSecret }: App, code: string): Promise<Accepted | undefined> {
+    const opened = this.#seal.open(sealedSecret, id);
+    const step = opened === undefined ? undefined : stepOf(opened, code, await this.#now());
     if (opened === undefined || step === undefined) return undefined;
     // Sealed again, so that an older secret of the service can be dropped once it has been replaced for a while.
     const text = 'update sign_in.two_factor set last_step = $2, sealed_secret = $3 where id = $1 and last_step < $2';
-    return (await pool.query(text, [id, step, seal(opened, id)])).rowCount === 1 ? { isRecovery: false } : undefined;
+    const { rowCount } = await this.#pool.query(text, [id, step, this.#seal.seal(opened, id)]);
+    return rowCount === 1 ? { isRecovery: false } : undefined;
   }
 
-  async function acceptRecovery({ id }: App, code: string): Promise<Accepted | undefined> {
+  async #acceptRecovery({ id }: App, code: string): Promise<Accepted | undefined> {
     const text = `update sign_in.two_factor set recovery_hashes = array_remove(recovery_hashes, $2)
       where id = $1 and $2 = any(recovery_hashes)`;
-    const { rowCount } = await pool.query(text, [id, hashOfRecoveryCode(code)]);
+    const { rowCount } = await this.#pool.query(text, [id, hashOfRecoveryCode(code)]);
     return rowCount === 1 ? { isRecovery: true } : undefined;
   }
-
-  return {
-    read: (memberIds) => readApps(pool, memberIds),
-    offer(sessionId, sealed) {
-      const known = open(sealed, `offer ${sessionId}`);
-      const offered = known ?? newSecret();
-      return { secret: offered, sealed: known === undefined ? seal(offered, `offer ${sessionId}`) : sealed };
-    },
-    turnOn,
-    accept(app, typed) {
-      const code = withoutSpaces(typed);
-      return isOfApp(code) ? acceptOfApp(app, code) : acceptRecovery(app, code);
-    },
-    async renewCodes({ id }) {
-      const codes = newRecoveryCodes();
-      const text = 'update sign_in.two_factor set recovery_hashes = $2 where id = $1';
-      await pool.query(text, [id, codes.map(hashOfRecoveryCode)]);
-      return codes;
-    },
-    async cover({ id }, memberIds) {
-      return (await pool.query<{ id: string }>(covering, [id, memberIds])).rows.map((row) => row.id);
-    },
-    async turnOff(memberIds) {
-      const { rows } = await pool.query<{ id: string }>(ending('member_id = any($1)'), [memberIds]);
-      return rows.map((row) => row.id);
-    },
-  };
 }

@@ -24,16 +24,17 @@ import { resetTwoFactorOf } from './two-factor.ts';
 const whichOption = () =>
   new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);
 
-export const membersCommand: Declare = (command) => {
-  command.description(
-    `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
+const description = `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
 one member of each organization; --organization then says which is meant. \`add\` and \`password\` print a link with which
 the member sets a password for the settings pages, once and
 within ${linkHours} hours; with --password-stdin the password is the first line of standard input instead. A new password ends
 the member's sessions, and a removed member's sessions end at once. The last admin cannot be removed. The link begins with
-PUBLIC_URL, or with http://localhost and PORT.`,
-  );
-  const roleArgument = () => new Argument('<ROLE>', 'the new role').choices(roles);
+PUBLIC_URL, or with http://localhost and PORT.`;
+
+export const membersCommand: Declare = (command) => {
+  command.description(description);
+  const ofMember = (name: string, summary: string) =>
+    command.command(name).summary(summary).argument('<EMAIL>', 'the member');
   organizationCommand(command, 'list', 'list the members of an organization').addOption(jsonOption()).action(list);
   organizationCommand(command, 'add', 'add a member to an organization')
     .requiredOption('--email <EMAIL>', 'their email address', text)
@@ -42,35 +43,20 @@ PUBLIC_URL, or with http://localhost and PORT.`,
     .addOption(passwordOption())
     .addOption(jsonOption())
     .action(add);
-  command
-    .command('password')
-    .summary('issue a link for choosing a new password')
-    .argument('<EMAIL>', 'the member')
+  ofMember('password', 'issue a link for choosing a new password')
     .addOption(whichOption())
     .addOption(passwordOption())
     .addOption(jsonOption())
     .action(password);
-  command
-    .command('role')
-    .summary('change the role of a member')
-    .argument('<EMAIL>', 'the member')
-    .addArgument(roleArgument())
+  ofMember('role', 'change the role of a member')
+    .addArgument(new Argument('<ROLE>', 'the new role').choices(roles))
     .addOption(whichOption())
     .addOption(jsonOption())
     .action(changeRoleOf);
-  command
-    .command('reset-two-factor')
-    .summary('turn off two-factor authentication for a member who lost the app')
-    .argument('<EMAIL>', 'the member')
+  ofMember('reset-two-factor', 'turn off two-factor authentication for a member who lost the app')
     .addOption(jsonOption())
     .action(resetTwoFactorOf);
-  command
-    .command('remove')
-    .summary('remove a member')
-    .argument('<EMAIL>', 'the member')
-    .addOption(whichOption())
-    .addOption(jsonOption())
-    .action(remove);
+  ofMember('remove', 'remove a member').addOption(whichOption()).addOption(jsonOption()).action(remove);
 };
 
 type Json = { json?: true | undefined };

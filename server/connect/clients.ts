@@ -21,12 +21,6 @@ export type ConnectClient = {
   publisher: string | undefined;
 };
 
-export type Clients = {
-  /** Registers an application; the client_id that it gets needs no row. */
-  register(body: unknown): ConnectClient;
-  find(clientId: string): Promise<ConnectClient>;
-};
-
 /** A client_id stays short enough for the URLs and cookies that carry it. */
 export const longestClientId = 1_000;
 const mostRedirectUris = 10;
@@ -39,52 +33,52 @@ const metadata = z.object({
 });
 const packed = z.object({ n: z.string(), r: z.array(z.string()) });
 
-export function createClients({ secret, destinations }: { secret: Secret; destinations: Destinations }): Clients {
-  const signedText = (text: string) => `oauth client ${text}`;
-  const published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
+type Parts = { secret: Secret; destinations: Destinations };
 
-  function register(body: unknown): ConnectClient {
+export class Clients {
+  readonly #parts: Parts;
+  readonly #published = new Map<string, { client: Promise<ConnectClient>; atMs: number }>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Registers an application; the client_id that it gets needs no row. */
+  register(body: unknown): ConnectClient {
     const { name, redirectUris } = readMetadata(body, 'The registration');
     // A website is one application, however often it registers; on people's computers, each installation is its own.
     const isLocal = redirectUris.every((uri) => isLoopback(new URL(uri)));
     const installation = isLocal ? randomBytes(9).toString('base64url') : '';
     const text = Buffer.from(JSON.stringify({ n: name, r: redirectUris, i: installation })).toString('base64url');
-    const id = `${text}.${sign(secret, signedText(text)).toString('base64url')}`;
+    const id = `${text}.${sign(this.#parts.secret, signedText(text)).toString('base64url')}`;
     if (id.length > longestClientId)
       throw new OAuthError('invalid_client_metadata', 'The name and the redirect URIs are too long.');
     return { id, name, redirectUris, publisher: undefined };
   }
 
-  function readRegistered(id: string): ConnectClient {
-    const [text = '', signature = ''] = id.split('.');
-    const bytes = Buffer.from(signature, 'base64url');
-    // One application has one id.
-    const isExact = id === `${text}.${bytes.toString('base64url')}`;
-    if (!isExact || !isSigned(secret, signedText(text), bytes))
-      throw new OAuthError(
-        'invalid_client',
-        'This application is not registered here. Connect it again from the start.',
-      );
-    const { n: name, r: redirectUris } = packed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-    return { id, name, redirectUris, publisher: undefined };
-  }
-
-  function readPublished(id: string): Promise<ConnectClient> {
-    const known = published.get(id);
+  async find(id: string): Promise<ConnectClient> {
+    if (!/^https?:/.test(id)) return readRegistered(this.#parts.secret, id);
+    const known = this.#published.get(id);
     if (known && performance.now() - known.atMs < documents.keptMs) return known.client;
-    if (published.size >= documents.most) published.clear();
-    const client = fetchClient(id, destinations);
-    published.set(id, { client, atMs: performance.now() });
-    client.catch(() => published.delete(id));
+    if (this.#published.size >= documents.most) this.#published.clear();
+    const client = fetchClient(id, this.#parts.destinations);
+    this.#published.set(id, { client, atMs: performance.now() });
+    client.catch(() => this.#published.delete(id));
     return client;
   }
+}
 
-  return {
-    register,
-    async find(clientId) {
-      return /^https?:/.test(clientId) ? readPublished(clientId) : readRegistered(clientId);
-    },
-  };
+const signedText = (text: string) => `oauth client ${text}`;
+
+function readRegistered(secret: Secret, id: string): ConnectClient {
+  const [text = '', signature = ''] = id.split('.');
+  const bytes = Buffer.from(signature, 'base64url');
+  // One application has one id.
+  const isExact = id === `${text}.${bytes.toString('base64url')}`;
+  if (!isExact || !isSigned(secret, signedText(text), bytes))
+    throw new OAuthError('invalid_client', 'This application is not registered here. Connect it again from the start.');
+  const { n: name, r: redirectUris } = packed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  return { id, name, redirectUris, publisher: undefined };
 }
 
 function readMetadata(body: unknown, what: string): { name: string; redirectUris: string[] } {

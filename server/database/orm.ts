@@ -108,10 +108,8 @@ type OpenOptions = {
 export type OpenedDatabase = Omit<Database, 'orm'> & { orm: MikroORM; address: Address };
 
 /** Connects, and fails immediately if nothing listens. */
-export async function openDatabase(
-  address: Address,
-  { poolSize = 10, isLimited = true, pooler, migrator = {} }: OpenOptions = {},
-): Promise<OpenedDatabase> {
+export async function openDatabase(address: Address, options: OpenOptions = {}): Promise<OpenedDatabase> {
+  const { poolSize = 10, isLimited = true, migrator = {} } = options;
   let pool: pg.Pool | undefined;
   const orm = new MikroORM({
     // pg gets the whole URL, because it also parses sslmode and a socket folder.
@@ -129,15 +127,29 @@ export async function openDatabase(
       ...connectionOptions,
       ...serverKeepAlive,
       ...(isLimited ? serverLimits(statementTimeoutMs.others) : { onConnect: liftLimits }),
-      onPoolCreated: (created: pg.Pool) => {
-        pool = created;
-        reclaimEnded(created);
-        if (isLimited) limitSilence(created, silenceLimitMs);
-      },
+      onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });
-  const further = (max: number, timeoutMs: number, isSharing = false) => {
-    const direct = 'url' in address ? { connectionString: address.url } : address;
+  const pools = openPools(address, { ...options, poolSize, isLimited });
+  const closeOrm = orm.close.bind(orm);
+  orm.close = async (force) => {
+    await Promise.all(Object.values(pools).map((each) => each.end()));
+    await closeOrm(force);
+    // MikroORM leaves a pool open through which it never sent anything.
+    if (pool && !pool.ending) await pool.end();
+  };
+  await orm.connect();
+  if (!pool) throw new Error('The database driver has no pool.');
+  const { rows } = await pool.query("select from pg_extension where extname = 'citus'");
+  return { orm, pool, ...pools, isDistributed: rows.length > 0, address };
+}
+
+type PoolOptions = { poolSize: number; isLimited: boolean; pooler?: Pooler | undefined };
+
+/** Those beside MikroORM's own. */
+function openPools(address: Address, { poolSize, isLimited, pooler }: PoolOptions) {
+  const direct = 'url' in address ? { connectionString: address.url } : address;
+  const open = (max: number, timeoutMs: number, isSharing = false) => {
     const created = new StatementPool({
       isSharing: isSharing && !pooler,
       // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
@@ -151,23 +163,18 @@ export async function openDatabase(
     if (pooler?.prepares === false) stripNames(created);
     // An idle connection that ends is replaced when the next one is needed.
     created.on('error', () => undefined);
-    reclaimEnded(created);
-    if (isLimited) limitSilence(created, silenceLimitMs);
-    return created;
+    return guarded(created, isLimited);
   };
-  const reads = further(poolSize, statementTimeoutMs.reads, true);
-  const writes = further(poolSize, statementTimeoutMs.others);
-  const control = further(controlConnections, statementTimeoutMs.others);
-  const signIns = further(controlConnections, statementTimeoutMs.others);
-  const closeOrm = orm.close.bind(orm);
-  orm.close = async (force) => {
-    await Promise.all([reads, writes, control, signIns].map((each) => each.end()));
-    await closeOrm(force);
-    // MikroORM leaves a pool open through which it never sent anything.
-    if (pool && !pool.ending) await pool.end();
+  return {
+    reads: open(poolSize, statementTimeoutMs.reads, true),
+    writes: open(poolSize, statementTimeoutMs.others),
+    control: open(controlConnections, statementTimeoutMs.others),
+    signIns: open(controlConnections, statementTimeoutMs.others),
   };
-  await orm.connect();
-  if (!pool) throw new Error('The database driver has no pool.');
-  const { rows } = await pool.query("select from pg_extension where extname = 'citus'");
-  return { orm, pool, reads, writes, control, signIns, isDistributed: rows.length > 0, address };
+}
+
+function guarded<P extends pg.Pool>(pool: P, isLimited: boolean): P {
+  reclaimEnded(pool);
+  if (isLimited) limitSilence(pool, silenceLimitMs);
+  return pool;
 }

@@ -1,7 +1,8 @@
 /** OAuth 2.1 for applications that connect: discovery, registration, tokens and revocation. The tokens are API keys. */
 import express, { Router } from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { createClients } from '../connect/clients.ts';
+import { Clients } from '../connect/clients.ts';
+import type { ConnectClient } from '../connect/clients.ts';
 import { exchangeCode } from '../connect/codes.ts';
 import type { Exchange } from '../connect/codes.ts';
 import { resourceMetadata, serverMetadata } from '../connect/metadata.ts';
@@ -56,7 +57,7 @@ export function discoveryRoutes(baseUrl: () => string): Router {
 }
 
 export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secret }: Parts): Router {
-  const clients = createClients({ secret, destinations: webhooks.destinations });
+  const clients = new Clients({ secret, destinations: webhooks.destinations });
   const readForm = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 20 });
   const router = Router({ caseSensitive: true });
 
@@ -66,16 +67,8 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     if (!accepted) throw new Problem('rate_limited');
     next();
   });
-  router.post('/register', ...readBody(shares), (request, response) => {
-    const { id, name, redirectUris } = clients.register(request.body);
-    response.status(201).json({
-      client_id: id,
-      client_name: name,
-      redirect_uris: redirectUris,
-      grant_types: ['authorization_code'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    });
+  router.post('/register', ...readBody(shares), ({ body }, response) => {
+    response.status(201).json(registered(clients.register(body)));
   });
   router.post('/token', readForm, async ({ body }, response) => {
     // Cached are the key that this one replaces, without its end, and one that is revoked because its code was used again.
@@ -100,6 +93,15 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
   router.use(sendOAuthError);
   return router;
 }
+
+const registered = ({ id, name, redirectUris }: ConnectClient) => ({
+  client_id: id,
+  client_name: name,
+  redirect_uris: redirectUris,
+  grant_types: ['authorization_code'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+});
 
 function readExchange(body: unknown): Exchange {
   if (parameter(body, 'grant_type') !== 'authorization_code')

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
 import { maximumHeaderBytes } from '../../contract/limits.ts';
-import { createUploads } from '../uploads/uploads.ts';
+import { Uploads } from '../uploads/uploads.ts';
 import { KeyDirectory } from '../keys/directory.ts';
-import { createUsageLog } from '../keys/usage.ts';
+import { UsageLog } from '../keys/usage.ts';
 import { createShares } from '../limits/concurrency.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
@@ -14,6 +14,7 @@ import { expireRegularly } from './retention.ts';
 import { createBackground } from '../database/background.ts';
 import type { Database } from '../database/orm.ts';
 import { signingSecret } from '../accounts/sign-in-tables.ts';
+import type { Secret } from '../text/signatures.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { limitConnections } from './connections.ts';
 import { describeError } from './log.ts';
@@ -22,7 +23,7 @@ import { addressOf, attach, drain, listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tracing } from './tracing.ts';
 import { mailWarnings } from './key-warnings.ts';
-import { hinting, startWebhooks } from './webhooks.ts';
+import { hint, startWebhooks } from './webhooks.ts';
 import type { WebhookOptions } from './webhooks.ts';
 import { rejectUnparsed, trackResponses } from './unparsed.ts';
 
@@ -87,29 +88,48 @@ const defaultTimeouts = {
   check: 5_000,
 };
 
-export async function serve({
-  database,
-  host,
-  port,
-  publicUrl,
-  clock = () => performance.now(),
-  limiter,
-  metrics,
-  tracing,
-  warn = (message) => options.log({ message }),
-  trustedProxies = 0,
-  connectionsPerNetwork: mostOfNetwork = 2_000,
-  ...options
-}: ServeOptions): Promise<Serving> {
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { database, publicUrl, clock = () => performance.now(), metrics, trustedProxies = 0 } = options;
   const log: Log = metrics ? both(options.log, metrics.observe) : options.log;
+  const { warn = (message) => options.log({ message }), connectionsPerNetwork: mostOfNetwork = 2_000 } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const keys = new KeyDirectory(database.control, clock);
-  const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
-  const usage = createUsageLog({ pool: database.pool, onError: report('usage was not written') });
-  const folder = options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads');
-  const uploads = createUploads({ database, folder, onError: report('an upload failed') });
   const { secret, refresh } = await signingSecret(database.pool, options.authSecret, warn);
-  const server = createServer({
+  const server = newServer(timeouts);
+  // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
+  await listen(server, options);
+  const url = publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf(server, options.host);
+  const keys = new KeyDirectory(database.control, clock);
+  const { endpoints, ...work } = startWork(options, { secret, refresh, log, baseUrl: () => url });
+  const shared = { ...options, ...work, keys, log, secret, trustedProxies, warn, webhooks: endpoints };
+  const app = closedOnFailure(server, () =>
+    createApp({
+      ...shared,
+      limiter: options.limiter ?? memoryRateLimiter(clock),
+      handshakes: memoryRateLimiter(clock),
+      shares: createShares(),
+      secure: publicUrl?.startsWith('https:') ?? false,
+      securityContact: options.securityContact,
+      planContact: options.planContact,
+      baseUrl: () => url,
+    }),
+  );
+  limitConnections(server, { mostOfNetwork, trustedProxies, warn });
+  const responses = trackResponses(server);
+  const { pool, reads, writes, control, signIns } = database;
+  metrics?.webhooks.measure(work.webhooks.backlog);
+  const inFlight = () => responses.inFlight().length;
+  metrics?.measure({ pools: { reads, writes, orm: pool, control, signIns }, knownKeys: () => keys.size, inFlight });
+  rejectUnparsed(server, responses, { publicUrl: url, log });
+  attach(server, options.tracing?.traced(app) ?? app);
+  const close = async () => {
+    await drain(server, responses, timeouts);
+    await Promise.all([keys, ...Object.values(work)].map(async (part) => part.close()));
+  };
+  return { url, keys, close };
+}
+
+const newServer = (timeouts: typeof defaultTimeouts): Server =>
+  createServer({
     maxHeaderSize: maximumHeaderBytes,
     requestTimeout: timeouts.request,
     headersTimeout: timeouts.headers,
@@ -117,67 +137,37 @@ export async function serve({
     requireHostHeader: false,
     connectionsCheckingInterval: timeouts.check,
   });
-  // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
-  await listen(server, { host, port });
-  const url = publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf(server, host);
-  const webhooks = startWebhooks({
+
+type Shared = { secret: Secret; refresh: () => Promise<void>; log: Log; baseUrl: () => string };
+
+/** What works beside requests. */
+function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Shared) {
+  const { database, mail, metrics } = options;
+  const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
+  const { webhooks, endpoints } = startWebhooks({
     database,
     secret,
-    mail: options.mail,
-    baseUrl: () => url,
+    mail,
+    baseUrl,
     options: options.webhooks,
     onAttempt: ({ outcome, isDelivered }) => metrics?.webhooks.attempted(outcome, isDelivered),
     onError: report('webhooks failed'),
   });
-  const app = closedOnFailure(server, () =>
-    createApp({
-      database,
-      keys,
-      usage: hinting(usage, webhooks),
-      uploads,
-      webhooks,
-      mail: options.mail,
-      singleSignOn: options.singleSignOn,
-      now: options.now,
-      limiter: limiter ?? memoryRateLimiter(clock),
-      handshakes: memoryRateLimiter(clock),
-      shares: createShares(),
-      log,
-      secret,
-      secure: publicUrl?.startsWith('https:') ?? false,
-      securityContact: options.securityContact,
-      planContact: options.planContact,
-      trustedProxies,
-      warn,
-      baseUrl: () => url,
-    }),
-  );
-  limitConnections(server, { mostOfNetwork, trustedProxies, warn });
-  const responses = trackResponses(server);
-  const { pool, reads, writes, control, signIns } = database;
-  metrics?.webhooks.measure(webhooks.backlog);
-  metrics?.measure({
-    pools: { reads, writes, orm: pool, control, signIns },
-    knownKeys: () => keys.size,
-    inFlight: () => responses.inFlight().length,
+  const usage = new UsageLog({
+    pool: database.pool,
+    onError: report('usage was not written'),
+    onEvent: (event) => hint(webhooks, event),
   });
-  rejectUnparsed(server, responses, { publicUrl: url, log });
-  attach(server, tracing?.traced(app) ?? app);
+  const folder = options.uploadFolder ?? join(tmpdir(), 'proposal-api-uploads');
+  const uploads = new Uploads({ database, folder, onError: report('an upload failed') });
   const signing = createBackground(report('the secret was not read again'));
   signing.every(secretMs, refresh);
   const expiry = expireRegularly(database.pool, report('expired rows were not removed'));
   const warnings = mailWarnings(
-    { database, baseUrl: () => url, onError: report('admins were not told about API keys') },
-    { mail: options.mail, everyMs: options.keyWarningsMs },
+    { database, baseUrl, onError: report('admins were not told about API keys') },
+    { mail, everyMs: options.keyWarningsMs },
   );
-  return {
-    url,
-    keys,
-    async close() {
-      await drain(server, responses, timeouts);
-      await Promise.all([signing, expiry, warnings, usage, keys, uploads, webhooks].map(async (part) => part.close()));
-    },
-  };
+  return { endpoints, webhooks, usage, uploads, signing, expiry, warnings };
 }
 
 const both =

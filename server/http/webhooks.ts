@@ -4,7 +4,7 @@ import { metadataOf, operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';
 import type { Tenant } from '../database/tenant.ts';
-import type { UsageLog } from '../keys/usage.ts';
+import type { UsageEvent } from '../keys/usage.ts';
 import { customerTable, presentCustomer } from '../records/customer.ts';
 import { itemTable, presentItem } from '../records/item.ts';
 import { presentProposal, proposalWithLines } from '../records/proposal.ts';
@@ -17,8 +17,8 @@ import type { DeliveryParts } from '../webhooks/deliver.ts';
 import type { EndpointParts } from '../webhooks/endpoints.ts';
 import { createRender } from '../webhooks/render.ts';
 import type { ReadRecords } from '../webhooks/render.ts';
-import { runLimits, runWebhooks } from '../webhooks/run.ts';
-import type { RunLimits, Webhooks } from '../webhooks/run.ts';
+import { runLimits, Webhooks } from '../webhooks/run.ts';
+import type { RunLimits } from '../webhooks/run.ts';
 import { createSeal } from '../text/seal.ts';
 import { createSender, sendLimits } from '../webhooks/send.ts';
 import type { SendLimits } from '../webhooks/send.ts';
@@ -45,7 +45,7 @@ type Parts = {
   onError: (error: unknown) => void;
 };
 
-export function startWebhooks(parts: Parts): Webhooks & EndpointParts {
+export function startWebhooks(parts: Parts): { webhooks: Webhooks; endpoints: EndpointParts } {
   const { database, secret, mail, baseUrl, options = {}, onAttempt, onError } = parts;
   const destinations = createDestinations(options.allow ?? [], options.resolve);
   const seal = createSeal(secret, 'webhook secrets');
@@ -58,7 +58,7 @@ export function startWebhooks(parts: Parts): Webhooks & EndpointParts {
     switchOff,
   };
   const limits = { ...runLimits, ...options.limits };
-  return { seal, destinations, ...runWebhooks({ database, limits, delivery, onError }) };
+  return { webhooks: new Webhooks({ database, limits, delivery, onError }), endpoints: { seal, destinations } };
 }
 
 const read =
@@ -81,10 +81,6 @@ const writing: ReadonlySet<string | undefined> = new Set(
 );
 
 /** Every write of the API and of agents is a hint: it costs a look at two sets. */
-export const hinting = (usage: UsageLog, { hint }: Webhooks): UsageLog => ({
-  ...usage,
-  record(event) {
-    usage.record(event);
-    if (event.status < 300 && writing.has(event.operation)) hint(event.organizationId);
-  },
-});
+export function hint(webhooks: Webhooks, { status, operation, organizationId }: UsageEvent): void {
+  if (status < 300 && writing.has(operation)) webhooks.hint(organizationId);
+}

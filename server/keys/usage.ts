@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { createBackground } from '../database/background.ts';
+import type { Background } from '../database/background.ts';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { watchLimits } from './at-limit.ts';
@@ -19,15 +20,6 @@ export type UsageEvent = {
   code?: string | undefined;
   fields?: readonly FailedField[] | undefined;
   requestId: string;
-};
-
-export type UsageLog = {
-  /** Costs a map access; never throws. */
-  record(event: UsageEvent): void;
-  /** Writes everything recorded so far. */
-  flush(): Promise<void>;
-  /** Writes the rest and stops the timers. */
-  close(): Promise<void>;
 };
 
 type Count = Pick<UsageEvent, 'keyId' | 'organizationId'> & {
@@ -60,84 +52,109 @@ export const usageBounds = {
   failureDays: 7,
 } as const;
 
-type Parts = { pool: pg.Pool; now?: () => number; onError: (error: unknown) => void };
+type Parts = {
+  pool: pg.Pool;
+  now?: () => number;
+  onError: (error: unknown) => void;
+  /** Hears of each event, too. */
+  onEvent?: (event: UsageEvent) => void;
+};
 
-export function createUsageLog({ pool, now = Date.now, onError }: Parts): UsageLog {
-  let counts = new Map<string, Count>();
-  let failures: Failure[] = [];
-  let failuresByKey = new Map<string, number>();
-  const limits = watchLimits();
-  let writing: Promise<void> = Promise.resolve();
-  let countsWrittenAt = now();
+export class UsageLog {
+  readonly #parts: Parts;
+  readonly #now: () => number;
+  readonly #background: Background;
+  readonly #limits = watchLimits();
+  #counts = new Map<string, Count>();
+  #failures: Failure[] = [];
+  #failuresByKey = new Map<string, number>();
+  #writing: Promise<void> = Promise.resolve();
+  #countsWrittenAt: number;
 
-  function add(count: Count): void {
-    const { keyId, day, operation, outcome } = count;
-    const name = `${keyId} ${day} ${operation} ${outcome}`;
-    const known = counts.get(name);
-    if (known) known.requests += count.requests;
-    else if (counts.size < usageBounds.counts) counts.set(name, count);
+  constructor(parts: Parts) {
+    const { now = Date.now, onError } = parts;
+    this.#parts = parts;
+    this.#now = now;
+    this.#countsWrittenAt = now();
+    this.#background = createBackground(onError);
+    this.#background.every(usageBounds.flushMs, () => this.#writeNext(() => this.#dueCounts()));
   }
 
-  function record({
-    keyId,
-    organizationId,
-    operation = 'other',
-    status,
-    code,
-    fields = [],
-    requestId,
-  }: UsageEvent): void {
-    const createdAt = new Date(now()).toISOString();
+  /** Costs a map access; never throws. */
+  record(event: UsageEvent): void {
+    const { keyId, organizationId, operation = 'other', status } = event;
+    const createdAt = new Date(this.#now()).toISOString();
     const outcome = outcomeOf(status);
-    add({ keyId, organizationId, day: createdAt.slice(0, 10), operation, outcome, requests: 1 });
-    if (outcome === 'success') return;
-    if (outcome === 'rate_limited') limits.note({ keyId, organizationId }, now());
-    const ofKey = failuresByKey.get(keyId) ?? 0;
-    if (failures.length >= usageBounds.failures || ofKey >= usageBounds.failuresOfKey) return;
-    failuresByKey.set(keyId, ofKey + 1);
+    this.#add({ keyId, organizationId, day: createdAt.slice(0, 10), operation, outcome, requests: 1 });
+    if (outcome === 'rate_limited') this.#limits.note({ keyId, organizationId }, this.#now());
+    if (outcome !== 'success') this.#addFailure(event, createdAt);
+    this.#parts.onEvent?.(event);
+  }
+
+  /** Writes everything recorded so far. */
+  flush(): Promise<void> {
+    return this.#writeNext(() => this.#takeCounts());
+  }
+
+  /** Writes the rest and stops the timers. */
+  async close(): Promise<void> {
+    await this.#background.close();
+    await this.flush();
+  }
+
+  #add(count: Count): void {
+    const { keyId, day, operation, outcome } = count;
+    const name = `${keyId} ${day} ${operation} ${outcome}`;
+    const known = this.#counts.get(name);
+    if (known) known.requests += count.requests;
+    else if (this.#counts.size < usageBounds.counts) this.#counts.set(name, count);
+  }
+
+  #addFailure({ keyId, code = '', fields = [], operation = 'other', ...event }: UsageEvent, createdAt: string): void {
+    const ofKey = this.#failuresByKey.get(keyId) ?? 0;
+    if (this.#failures.length >= usageBounds.failures || ofKey >= usageBounds.failuresOfKey) return;
+    this.#failuresByKey.set(keyId, ofKey + 1);
     const wrong = fields
       .slice(0, usageBounds.fields)
       .map((one) => ({ field: one.field.slice(0, 200), code: one.code }));
-    const failure = { id: uuidv7(), keyId, organizationId, operation, status, requestId, createdAt };
-    failures.push({ ...failure, code: code ?? '', fields: JSON.stringify(wrong) });
+    this.#failures.push({ id: uuidv7(), keyId, operation, code, ...event, fields: JSON.stringify(wrong), createdAt });
   }
 
   /** The counts so far, which are forgotten. */
-  function takeCounts(): Count[] {
-    const batch = [...counts.values()];
-    counts = new Map();
-    countsWrittenAt = now();
+  #takeCounts(): Count[] {
+    const batch = [...this.#counts.values()];
+    this.#counts = new Map();
+    this.#countsWrittenAt = this.#now();
     return batch;
   }
 
-  const areCountsDue = () => now() - countsWrittenAt >= usageBounds.countsMs || counts.size >= usageBounds.counts / 2;
-
-  async function write(batch: readonly Count[]): Promise<void> {
-    const failed = failures;
-    [failures, failuresByKey] = [[], new Map()];
-    try {
-      if (batch.length > 0)
-        await pool.query({ name: 'usage-counts', text: insertCounts, values: [JSON.stringify(batch)] });
-    } catch (error) {
-      // They are written with the next batch.
-      for (const count of batch) add(count);
-      throw error;
-    }
-    if (failed.length === 0) return;
-    const limited = limits.take();
-    if (limited.length > 0)
-      await pool.query({ name: 'usage-limited', text: noteLimited, values: [JSON.stringify(limited)] });
-    await pool.query({ name: 'usage-failures', text: insertFailures, values: [JSON.stringify(failed)] });
-    const keys = JSON.stringify([...new Map(failed.map((one) => [one.keyId, one])).values()]);
-    await pool.query({ name: 'usage-trim', text: trimFailures, values: [keys] });
+  #dueCounts(): Count[] {
+    const isLate = this.#now() - this.#countsWrittenAt >= usageBounds.countsMs;
+    return isLate || this.#counts.size >= usageBounds.counts / 2 ? this.#takeCounts() : [];
   }
 
-  const writeNext = (batch: () => readonly Count[]) => (writing = writing.then(() => write(batch())).catch(onError));
-  const flush = () => writeNext(takeCounts);
-  const background = createBackground(onError);
-  background.every(usageBounds.flushMs, () => writeNext(() => (areCountsDue() ? takeCounts() : [])));
-  const close = () => background.close().then(flush);
-  return { record, flush, close };
+  #writeNext(batch: () => readonly Count[]): Promise<void> {
+    return (this.#writing = this.#writing.then(() => this.#write(batch())).catch(this.#parts.onError));
+  }
+
+  async #write(batch: readonly Count[]): Promise<void> {
+    const failed = this.#failures;
+    [this.#failures, this.#failuresByKey] = [[], new Map()];
+    // Counts that cannot be written are written with the next batch.
+    await this.#send('usage-counts', insertCounts, batch).catch((error: unknown) => {
+      for (const count of batch) this.#add(count);
+      throw error;
+    });
+    if (failed.length === 0) return;
+    await this.#send('usage-limited', noteLimited, this.#limits.take());
+    await this.#send('usage-failures', insertFailures, failed);
+    const keys = new Map(failed.map((one) => [one.keyId, one]));
+    await this.#send('usage-trim', trimFailures, [...keys.values()]);
+  }
+
+  async #send(name: string, text: string, rows: readonly object[]): Promise<void> {
+    if (rows.length > 0) await this.#parts.pool.query({ name, text, values: [JSON.stringify(rows)] });
+  }
 }
 
 function outcomeOf(status: number): Outcome {

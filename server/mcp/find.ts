@@ -47,27 +47,30 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
       additionalProperties: false,
     },
     annotations: reads,
-    async run({ fields, includeLineItems, includeCustomer, limit = usualLimit, ...filtersGiven }, call, pause) {
-      const chosen = chosenFields(fields, known, usual);
-      const included = [includeLineItems === true && 'lineItems', includeCustomer === true && 'customer'].filter(
-        Boolean,
-      );
-      const include = included.length > 0 ? { include: included.join(',') } : {};
-      const shown = includeLineItems === true ? [...chosen, 'lineItems'] : chosen;
-      const page = async (size: unknown) => {
-        const query = texts({ ...filtersGiven, limit: size, ...include });
-        const { body, records: found = [] } = await call(route, { query });
-        return { found, next: Object(body).pagination.nextCursor };
-      };
-      const isLong = includeLineItems === true && Number(limit) > mostWithLines && Number(limit) <= 100;
-      const whole = await page(isLong ? mostWithLines : limit);
-      const fitting = await howManyFit(whole.found, shown, pause);
-      // The cursor of a shorter page comes with that page.
-      const { found, next } = fitting < whole.found.length ? await page(fitting) : whole;
-      const records = found.map((text) => withinBounds(selected(JSON.parse(text), shown)));
-      return { records, ...(next !== null && { nextCursor: next }) };
-    },
+    run: async ({ fields, ...input }, call, pause) =>
+      readPage({ route, shown: chosenFields(fields, known, usual), input }, { call, pause }),
   };
+}
+
+type Reading = { route: AppRoute; shown: readonly string[]; input: Arguments };
+
+async function readPage({ route, shown: chosen, input }: Reading, { call, pause }: Calling) {
+  const { includeLineItems, includeCustomer, limit = usualLimit, ...filters } = input;
+  const withLines = includeLineItems === true;
+  const include = [withLines && 'lineItems', includeCustomer === true && 'customer'].filter(Boolean).join(',');
+  const shown = withLines ? [...chosen, 'lineItems'] : chosen;
+  const page = async (size: unknown) => {
+    const query = texts({ ...filters, limit: size, ...(include !== '' && { include }) });
+    const { body, records: found = [] } = await call(route, { query });
+    return { found, next: Object(body).pagination.nextCursor };
+  };
+  const isLong = withLines && Number(limit) > mostWithLines && Number(limit) <= 100;
+  const whole = await page(isLong ? mostWithLines : limit);
+  const fitting = await howManyFit(whole.found, shown, pause);
+  // The cursor of a shorter page comes with that page.
+  const { found, next } = fitting < whole.found.length ? await page(fitting) : whole;
+  const records = found.map((text) => withinBounds(selected(JSON.parse(text), shown)));
+  return { records, ...(next !== null && { nextCursor: next }) };
 }
 
 /** The fields that are returned only where an agent asks for them. */

@@ -121,7 +121,7 @@ async function eraseInResponses(scope: Scope, id: string, changes: object, redac
   await eraseWhere(scope, responses, redaction, mentions, [id, redaction.patterns]);
 }
 
-/** The processes that have the files remove them: see createUploads(). */
+/** The processes that have the files remove them: see Uploads. */
 async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: string): Promise<void> {
   await eraseWhere(scope, { entity: Upload, erasure: uploadErasure }, redaction, 'true', []);
   await eraseWhere(scope, { entity: ImportMapping, erasure: mappingErasure }, redaction, 'true', []);

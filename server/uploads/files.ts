@@ -21,68 +21,82 @@ const idLength = 36;
 
 type Named = Pick<Upload, 'id' | 'fileName'>;
 
-export type UploadFiles = ReturnType<typeof uploadFiles>;
-
 /** A link that another account has put there is neither followed nor overwritten. */
 const fresh = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** `wanted` is made where it does not exist. If another account owns it, the files go into a new folder beside it. */
-export function uploadFiles(wanted: string) {
-  let found: Promise<string> | undefined;
-  const folder = () => (found ??= privateFolder(wanted));
-  const has = async (name: string) =>
-    access(join(await folder(), name)).then(
+export class UploadFiles {
+  readonly #wanted: string;
+  #folder: Promise<string> | undefined;
+
+  /** `wanted` is made where it does not exist. If another account owns it, the files go into a new folder beside it. */
+  constructor(wanted: string) {
+    this.#wanted = wanted;
+  }
+
+  pathOf = (upload: Named): Promise<string> => this.#path(nameOf(upload));
+  has = (upload: Named): Promise<boolean> => this.#has(nameOf(upload));
+  hasRejects = (upload: Named): Promise<boolean> => this.#has(rejectsName(upload));
+
+  /** Where the rejected rows of a new check or import are written; those of the last one are removed. */
+  async newRejects(upload: Named): Promise<string> {
+    await this.#remove(rejectsName(upload));
+    return this.#path(rejectsName(upload));
+  }
+
+  async readRejects(upload: Named): Promise<Readable> {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+    // createReadStream passes flags on to open, which takes numbers; its types know only names.
+    return createReadStream(await this.#path(rejectsName(upload)), { flags: flags as never });
+  }
+
+  /** Stores what is received. */
+  async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+    if ((await this.#names()).length >= uploadBounds.files)
+      throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again tomorrow.' });
+    await pipeline(received, writeFresh(await this.pathOf(upload)), { signal });
+  }
+
+  removeFile = (upload: Named): Promise<void> => this.#remove(nameOf(upload));
+
+  async removeAll(upload: Named): Promise<void> {
+    await Promise.all([this.#remove(nameOf(upload)), this.#remove(rejectsName(upload))]);
+  }
+
+  /** The uploads that have files here. */
+  async ids(): Promise<string[]> {
+    return [...new Set((await this.#names()).map(idIn))];
+  }
+
+  async removeFilesOf(ids: readonly string[]): Promise<void> {
+    for (const name of await this.#names()) if (ids.includes(idIn(name))) await this.#remove(name);
+  }
+
+  /** Removes what is older than a day. */
+  async prune(nowMs = Date.now()): Promise<void> {
+    for (const name of await this.#names()) {
+      const { mtimeMs = nowMs } = (await lstat(await this.#path(name)).catch(() => undefined)) ?? {};
+      if (mtimeMs < nowMs - uploadBounds.keptForMs) await this.#remove(name);
+    }
+  }
+
+  async #path(name: string): Promise<string> {
+    return join(await (this.#folder ??= privateFolder(this.#wanted)), name);
+  }
+
+  #names = async (): Promise<string[]> => readdir(await this.#path('.'));
+  #remove = async (name: string): Promise<void> => rm(await this.#path(name), { force: true });
+  #has = async (name: string): Promise<boolean> =>
+    access(await this.#path(name)).then(
       () => true,
       () => false,
     );
-  // The end of the name tells the format, as it does on the command line.
-  const nameOf = ({ id, fileName }: Named) =>
-    `${id}${/(?:\.(?:csv|tsv|jsonl|ndjson))?(?:\.gz)?$/i.exec(fileName)?.[0] ?? ''}`;
-  const rejectsName = ({ id }: Pick<Named, 'id'>) => `${id}.rejected.csv`;
-  const remove = async (name: string) => rm(join(await folder(), name), { force: true });
-  return {
-    pathOf: async (upload: Named) => join(await folder(), nameOf(upload)),
-    has: (upload: Named) => has(nameOf(upload)),
-    hasRejects: (upload: Named) => has(rejectsName(upload)),
-
-    /** Where the rejected rows of a new check or import are written; those of the last one are removed. */
-    async newRejects(upload: Named): Promise<string> {
-      await remove(rejectsName(upload));
-      return join(await folder(), rejectsName(upload));
-    },
-    async readRejects(upload: Named): Promise<Readable> {
-      const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
-      // createReadStream passes flags on to open, which takes numbers; its types know only names.
-      return createReadStream(join(await folder(), rejectsName(upload)), { flags: flags as never });
-    },
-
-    /** Stores what is received. */
-    async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-      if ((await readdir(await folder())).length >= uploadBounds.files)
-        throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again tomorrow.' });
-      await pipeline(received, writeFresh(join(await folder(), nameOf(upload))), { signal });
-    },
-    removeFile: (upload: Named) => remove(nameOf(upload)),
-    async removeAll(upload: Named): Promise<void> {
-      await Promise.all([nameOf(upload), rejectsName(upload)].map(remove));
-    },
-    /** The uploads that have files here. */
-    async ids(): Promise<string[]> {
-      return [...new Set((await readdir(await folder())).map((name) => name.slice(0, idLength)))];
-    },
-    async removeFilesOf(ids: readonly string[]): Promise<void> {
-      for (const name of await readdir(await folder())) if (ids.includes(name.slice(0, idLength))) await remove(name);
-    },
-    /** Removes what is older than a day. */
-    async prune(nowMs = Date.now()): Promise<void> {
-      for (const name of await readdir(await folder())) {
-        const path = join(await folder(), name);
-        const { mtimeMs = nowMs } = (await lstat(path).catch(() => undefined)) ?? {};
-        if (mtimeMs < nowMs - uploadBounds.keptForMs) await rm(path, { force: true });
-      }
-    },
-  };
 }
+
+// The end of the name tells the format, as it does on the command line.
+const nameOf = ({ id, fileName }: Named) =>
+  `${id}${/(?:\.(?:csv|tsv|jsonl|ndjson))?(?:\.gz)?$/i.exec(fileName)?.[0] ?? ''}`;
+const rejectsName = ({ id }: Pick<Named, 'id'>) => `${id}.rejected.csv`;
+const idIn = (name: string) => name.slice(0, idLength);
 
 // createWriteStream passes flags on to open, which takes numbers; its types know only names.
 export const writeFresh = (path: string): Writable => createWriteStream(path, { flags: fresh as never, mode: 0o600 });

@@ -9,7 +9,7 @@ import { Problem } from '../problems/problem.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
 import { Busy, runInProcess, Stopped } from './process.ts';
-import type { Outcome, Progress } from './process.ts';
+import type { Job, Outcome, Progress } from './process.ts';
 import { rememberedChoices } from './remembered.ts';
 import { storable } from './storable.ts';
 import { createTurns, takeShort } from './turns.ts';
@@ -18,9 +18,11 @@ type Parts = { database: Database; files: UploadFiles; onError: (error: unknown)
 /** `isTooLarge` tells, after the last byte, that the file was cut off; `stop` ends `bytes` with an error. */
 export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
 type Changes = Outcome & Partial<Pick<Upload, 'failure' | keyof Progress>>;
-type Task = { task: 'check' | 'import'; choices: ImportChoices | null };
 /** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
+
+type Run = (isLong: boolean) => Promise<Outcome>;
+type Chosen = Pick<Job, 'task' | 'choices'>;
 
 /** How many uploads one process works on at a time. Each may use as much memory as its process. */
 const atOnce = { all: 3, long: 2 };
@@ -34,129 +36,124 @@ const stopping = new Error('The server stops.');
 const failedHere =
   'Something went wrong on our side; the details are in our log. Start again, or upload the file again.';
 
-export function createRunner({ database, files, onError }: Parts) {
-  const take = createTurns(atOnce);
-  const short = new Set<string>();
-  const running = new Map<Promise<void>, AbortController>();
+export class Runner {
+  readonly #parts: Parts;
+  readonly #take = createTurns(atOnce);
+  readonly #short = new Set<string>();
+  readonly #running = new Map<Promise<void>, AbortController>();
 
-  const save = async ({ id, organizationId }: Upload, changes: Changes): Promise<boolean> => {
-    const em = forOrganization(database, organizationId).em();
-    const where = { id, state: { $in: [...workingStates] } };
-    return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: transactionTime() })) > 0;
-  };
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Ends when the file is stored; its check continues. */
+  async receive(upload: Upload, received: ReceivedFile): Promise<void> {
+    const { database, files } = this.#parts;
+    let failure: Error | undefined;
+    await this.#work(upload, async (signal, onProgress) => {
+      try {
+        const bytesTotal = await storeFile(files, upload, received, { signal, onProgress });
+        return { state: 'checking', bytesRead: 0, bytesTotal };
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+        return { state: 'failed' };
+      }
+    });
+    if (failure === undefined) return this.start(upload, 'check', null);
+    await Promise.all([
+      files.removeAll(upload),
+      forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
+    ]);
+    throw failure;
+  }
+
+  /** Continues in the background. */
+  start(upload: Upload, task: Job['task'], choices: ImportChoices | null = upload.mapping): void {
+    void this.#work(upload, async (signal, onProgress) => {
+      const run = async (isLong: boolean) => {
+        if (signal.aborted) throw new Stopped();
+        const job = await jobOf(this.#parts, upload, { task, choices });
+        return runInProcess({ ...job, isLong }, signal, ({ bytesRead, bytesTotal, rowsRead }) =>
+          onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
+        );
+      };
+      return task === 'check' ? this.#check(upload, run) : this.#import(upload, run);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const controller of this.#running.values()) controller.abort(stopping);
+    await Promise.all(this.#running.keys());
+  }
+
+  #check({ id, organizationId, bytesTotal }: Upload, run: Run): Promise<Outcome> {
+    if (bytesTotal > shortBytes) return this.#take(organizationId, true, () => run(true));
+    return takeShort(this.#take, organizationId, run, () => {
+      if (this.#short.size >= mostRemembered) this.#short.clear();
+      this.#short.add(id);
+    });
+  }
+
+  /** An import takes about as long as its check, and never starts over. */
+  async #import(upload: Upload, run: Run): Promise<Outcome> {
+    const isLong = !this.#short.delete(upload.id);
+    const outcome = await this.#take(upload.organizationId, isLong, () => run(true));
+    if (outcome.state === 'imported') await this.#parts.files.removeFile(upload);
+    return outcome;
+  }
 
   /** Says every second that it is alive and how far it is, until it ends. */
-  async function work(upload: Upload, run: Work): Promise<void> {
+  async #work(upload: Upload, run: Work): Promise<void> {
+    const { files, onError } = this.#parts;
     const controller = new AbortController();
     let progress: Changes = {};
     const beat = () =>
-      save(upload, progress)
+      this.#save(upload, progress)
         .then((isThere) => isThere || controller.abort(discarded))
         .catch(onError);
     const timer = setInterval(() => void beat(), beatMs);
     const done = run(controller.signal, (latest) => (progress = latest))
-      .catch((error: unknown) => ended(error, upload))
+      .catch((error: unknown) => this.#ended(error, upload))
       .finally(() => clearInterval(timer))
-      .then((changes) => save(upload, { ...progress, ...changes }))
+      .then((changes) => this.#save(upload, { ...progress, ...changes }))
       .then((isThere) => (isThere ? undefined : files.removeAll(upload)))
       .catch(onError);
-    running.set(done, controller);
+    this.#running.set(done, controller);
     await done;
-    running.delete(done);
+    this.#running.delete(done);
   }
 
-  async function ended(error: unknown, upload: Upload): Promise<Changes> {
+  async #save({ id, organizationId }: Upload, changes: Changes): Promise<boolean> {
+    const em = forOrganization(this.#parts.database, organizationId).em();
+    const where = { id, state: { $in: [...workingStates] } };
+    return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: transactionTime() })) > 0;
+  }
+
+  async #ended(error: unknown, upload: Upload): Promise<Changes> {
     if (error instanceof Busy) return { state: 'checked', failure: error.message };
     if (error instanceof Stopped) return { state: 'stopped', failure: error.message };
-    if (error instanceof UsageError) return { state: 'failed', failure: await forOwner(error.message, upload) };
-    if (!(error instanceof Problem)) onError(error);
+    if (error instanceof UsageError) {
+      const path = await this.#parts.files.pathOf(upload);
+      return { state: 'failed', failure: forOwner(error.message, path, upload.fileName) };
+    }
+    if (!(error instanceof Problem)) this.#parts.onError(error);
     return { state: 'failed', failure: error instanceof Problem ? error.message : failedHere };
   }
+}
 
-  /** The file has the name that its owner knows. */
-  async function forOwner(sentence: string, upload: Upload): Promise<string> {
-    const path = await files.pathOf(upload);
-    return sentence.includes(path) ? sentence.replaceAll(path, upload.fileName) : `${upload.fileName}: ${sentence}`;
-  }
+/** The file has the name that its owner knows. */
+const forOwner = (sentence: string, path: string, fileName: string): string =>
+  sentence.includes(path) ? sentence.replaceAll(path, fileName) : `${fileName}: ${sentence}`;
 
-  async function runTask(
-    upload: Upload,
-    { task, choices, isLong }: Task & { isLong: boolean },
-    ...[signal, onProgress]: Parameters<Work>
-  ): Promise<Outcome> {
-    if (signal.aborted) throw new Stopped();
-    const { organizationId, kind, fileName, memberId, inspection } = upload;
-    const em = forOrganization(database, organizationId).em();
-    return runInProcess(
-      {
-        organizationId,
-        kind,
-        fileName,
-        memberId,
-        inspection,
-        choices,
-        task,
-        isLong,
-        address: database.address,
-        remembered: await rememberedChoices(em, kind),
-        file: await files.pathOf(upload),
-        rejects: await files.newRejects(upload),
-      },
-      signal,
-      ({ bytesRead, bytesTotal, rowsRead }) =>
-        onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
-    );
-  }
-
-  /** An import takes about as long as its check, which may start over. */
-  const inProcess =
-    (upload: Upload, { task, choices }: Task): Work =>
-    async (...watching) => {
-      const { id, organizationId, bytesTotal } = upload;
-      const run = (isLong: boolean) => runTask(upload, { task, choices, isLong }, ...watching);
-      if (task === 'import') {
-        const isLong = !short.delete(id);
-        const outcome = await take(organizationId, isLong, () => run(true));
-        if (outcome.state === 'imported') await files.removeFile(upload);
-        return outcome;
-      }
-      if (bytesTotal > shortBytes) return take(organizationId, true, () => run(true));
-      return takeShort(take, organizationId, run, () => {
-        if (short.size >= mostRemembered) short.clear();
-        short.add(id);
-      });
-    };
-
+async function jobOf({ database, files }: Parts, upload: Upload, chosen: Chosen): Promise<Job> {
+  const { organizationId, kind, fileName, memberId, inspection } = upload;
+  const known = { organizationId, kind, fileName, memberId, inspection, ...chosen };
   return {
-    /** Ends when the file is stored; its check continues. */
-    async receive(upload: Upload, received: ReceivedFile): Promise<void> {
-      let failure: Error | undefined;
-      await work(upload, async (signal, onProgress) => {
-        try {
-          const bytesTotal = await storeFile(files, upload, received, { signal, onProgress });
-          return { state: 'checking', bytesRead: 0, bytesTotal };
-        } catch (error) {
-          failure = error instanceof Error ? error : new Error(String(error));
-          return { state: 'failed' };
-        }
-      });
-      if (failure === undefined) return void work(upload, inProcess(upload, { task: 'check', choices: null }));
-      await Promise.all([
-        files.removeAll(upload),
-        forOrganization(database, upload.organizationId).em().nativeDelete(Upload, { id: upload.id }),
-      ]);
-      throw failure;
-    },
-    check(upload: Upload): void {
-      void work(upload, inProcess(upload, { task: 'check', choices: upload.mapping }));
-    },
-    import(upload: Upload): void {
-      void work(upload, inProcess(upload, { task: 'import', choices: upload.mapping }));
-    },
-    async close(): Promise<void> {
-      for (const controller of running.values()) controller.abort(stopping);
-      await Promise.all(running.keys());
-    },
+    ...known,
+    address: database.address,
+    remembered: await rememberedChoices(forOrganization(database, organizationId).em(), kind),
+    file: await files.pathOf(upload),
+    rejects: await files.newRejects(upload),
   };
 }
 

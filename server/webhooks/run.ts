@@ -1,5 +1,6 @@
 /** Looks for changes and delivers them, in the background of a serving process; several processes share the work. */
 import { createBackground } from '../database/background.ts';
+import type { Background } from '../database/background.ts';
 import type { Database } from '../database/orm.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { noBacklog, readBacklog } from './backlog.ts';
@@ -9,15 +10,6 @@ import type { DeliveryLimits, DeliveryParts } from './deliver.ts';
 import { lookAt, organizationsToLookAt } from './find.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
-
-export type Webhooks = {
-  /** A record of the organization has just been written: it is looked at now, rather than at the next regular look. */
-  hint(organizationId: string): void;
-  /** As of the last regular measurement. */
-  backlog(): Backlog;
-  /** Ends the requests that are being sent, and begins no others. */
-  close(): Promise<void>;
-};
 
 export type RunLimits = DeliveryLimits & {
   /** Between regular looks, which find what no hint announced. */
@@ -52,90 +44,114 @@ type Parts = {
   onError: (error: unknown) => void;
 };
 
-export function runWebhooks({ database, limits, delivery, onError }: Parts): Webhooks {
-  const { pool, isDistributed } = database;
-  const { start, every, isClosing, close } = createBackground(onError);
-  const running = new Map<string, Leased>();
+export class Webhooks {
+  readonly #parts: Parts;
+  readonly #background: Background;
+  readonly #running = new Map<string, Leased>();
+  readonly #looking: Set<OrganizationId> = new Set();
+  readonly #hinted: Set<OrganizationId> = new Set();
   /** The organizations that have an endpoint, as of the last regular look. */
-  let watched = new Map<string, OrganizationId>();
-  const looking: Set<OrganizationId> = new Set();
-  const hinted: Set<OrganizationId> = new Set();
+  #watched = new Map<string, OrganizationId>();
+  #backlog = noBacklog;
+
+  constructor(parts: Parts) {
+    const { database, limits, onError } = parts;
+    this.#parts = parts;
+    const background = createBackground(onError);
+    this.#background = background;
+    background.every(limits.measureMs, async () => {
+      this.#backlog = this.#watched.size > 0 ? await readBacklog(database.pool) : noBacklog;
+    });
+    background.every(limits.lookMs, () => this.#lookAtAll());
+    background.every(limits.tickMs, async () => this.#tick());
+    background.start(() => this.#lookAtAll());
+  }
+
+  /** A record of the organization has just been written: it is looked at now, rather than at the next regular look. */
+  hint(organizationId: string): void {
+    const known = this.#watched.get(organizationId);
+    if (known !== undefined) this.#lookSoon(known);
+  }
+
+  /** As of the last regular measurement. */
+  backlog = (): Backlog => this.#backlog;
+
+  /** Ends the requests that are being sent, and begins no others. */
+  async close(): Promise<void> {
+    await this.#background.close();
+    this.#parts.delivery.sender.close();
+  }
+
+  #lookSoon(organizationId: OrganizationId): void {
+    this.#background.start(() => this.#lookUntilFound(organizationId, this.#parts.limits.hintPausesMs));
+  }
 
   /** Until nothing is left to find; a change that is not behind the bound yet is found soon. */
-  async function lookUntilFound(organizationId: OrganizationId, pausesMs: readonly number[]): Promise<void> {
-    if (looking.has(organizationId)) return void hinted.add(organizationId);
-    looking.add(organizationId);
-    hinted.delete(organizationId);
+  async #lookUntilFound(organizationId: OrganizationId, pausesMs: readonly number[]): Promise<void> {
+    if (this.#looking.has(organizationId)) return void this.#hinted.add(organizationId);
+    this.#looking.add(organizationId);
+    this.#hinted.delete(organizationId);
     try {
       for (const pauseMs of pausesMs) {
         if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-        let look = await lookAt(pool, organizationId);
-        let found = look.found;
-        while (look.state === 'more' && !isClosing()) {
-          tick();
-          look = await lookAt(pool, organizationId);
-          found += look.found;
-        }
-        if (found > 0) tick();
-        if (found > 0 || look.state === 'idle' || isClosing()) return;
+        const { found, state } = await this.#look(organizationId);
+        if (found > 0) this.#tick();
+        if (found > 0 || state === 'idle' || this.#background.isClosing()) return;
       }
     } finally {
-      looking.delete(organizationId);
+      this.#looking.delete(organizationId);
       // A hint that came meanwhile may be of a later change.
-      if (hinted.has(organizationId)) start(() => lookUntilFound(organizationId, limits.hintPausesMs));
+      if (this.#hinted.has(organizationId)) this.#lookSoon(organizationId);
     }
   }
 
-  async function lookAtAll(): Promise<void> {
+  async #look(organizationId: OrganizationId): ReturnType<typeof lookAt> {
+    const { pool } = this.#parts.database;
+    let look = await lookAt(pool, organizationId);
+    let { found } = look;
+    while (look.state === 'more' && !this.#background.isClosing()) {
+      this.#tick();
+      look = await lookAt(pool, organizationId);
+      found += look.found;
+    }
+    return { ...look, found };
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const { pool, isDistributed } = this.#parts.database;
     const { all, changed } = await organizationsToLookAt(pool, isDistributed);
-    watched = new Map(all.map((id) => [id, id]));
-    for (const id of changed) await lookUntilFound(id, [0]);
+    this.#watched = new Map(all.map((id) => [id, id]));
+    for (const id of changed) await this.#lookUntilFound(id, [0]);
   }
 
-  function tick(): void {
+  #tick(): void {
     // Most installations have no endpoint: they pay one small statement at each regular look.
-    if (watched.size > 0) start(take);
+    if (this.#watched.size > 0) this.#background.start(() => this.#take());
   }
 
-  async function take(): Promise<void> {
-    const failing = [...running.values()].filter(({ failures }) => failures > 0).length;
-    const leases = await takeLeases(pool, {
+  async #take(): Promise<void> {
+    const { database, limits } = this.#parts;
+    const running = [...this.#running.values()];
+    const leases = await takeLeases(database.pool, {
       seconds: limits.leaseSeconds,
-      busy: busyOrganizations([...running.values()], limits.endpointsOfOrganization),
-      failing: failing < limits.failingEndpoints,
-      limit: Math.min(limits.endpoints - running.size, 16),
+      busy: busyOrganizations(running, limits.endpointsOfOrganization),
+      failing: running.filter(({ failures }) => failures > 0).length < limits.failingEndpoints,
+      limit: Math.min(limits.endpoints - running.length, 16),
     });
-    for (const lease of leases) start(() => deliver(lease));
+    for (const lease of leases) this.#background.start(() => this.#deliver(lease));
   }
 
-  async function deliver(lease: Leased): Promise<void> {
-    running.set(lease.lease, lease);
+  async #deliver(lease: Leased): Promise<void> {
+    const { database, limits, delivery } = this.#parts;
+    this.#running.set(lease.lease, lease);
     try {
-      await deliverTo({ ...delivery, pool, limits, isStopping: isClosing }, lease);
+      const isStopping = () => this.#background.isClosing();
+      await deliverTo({ ...delivery, pool: database.pool, limits, isStopping }, lease);
     } finally {
-      running.delete(lease.lease);
-      tick();
+      this.#running.delete(lease.lease);
+      this.#tick();
     }
   }
-
-  let backlog = noBacklog;
-  every(limits.measureMs, async () => {
-    backlog = watched.size > 0 ? await readBacklog(pool) : noBacklog;
-  });
-  every(limits.lookMs, lookAtAll);
-  every(limits.tickMs, async () => tick());
-  start(lookAtAll);
-  return {
-    hint(organizationId) {
-      const known = watched.get(organizationId);
-      if (known !== undefined) start(() => lookUntilFound(known, limits.hintPausesMs));
-    },
-    backlog: () => backlog,
-    async close() {
-      await close();
-      delivery.sender.close();
-    },
-  };
 }
 
 function busyOrganizations(leases: readonly Leased[], most: number): string[] {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Member } from '../../server/entities/organization.ts';
-import { createUploads } from '../../server/uploads/uploads.ts';
+import { Uploads } from '../../server/uploads/uploads.ts';
 import { KeyDirectory } from '../../server/keys/directory.ts';
-import { createUsageLog } from '../../server/keys/usage.ts';
+import { UsageLog } from '../../server/keys/usage.ts';
 import { createShares } from '../../server/limits/concurrency.ts';
 import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { publicId } from '../../server/records/public-id.ts';
@@ -22,9 +22,9 @@ import type { Visit } from './visiting.ts';
 export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
   const database = await openDatabase({ url: inject('databaseUrl') });
   const ignore = () => {};
-  const usage = createUsageLog({ pool: database.pool, onError: ignore });
+  const usage = new UsageLog({ pool: database.pool, onError: ignore });
   const keys = new KeyDirectory(database.pool, () => 0);
-  const uploads = createUploads({ database, folder: join(tmpdir(), 'proposal-api-no-uploads'), onError: ignore });
+  const uploads = new Uploads({ database, folder: join(tmpdir(), 'proposal-api-no-uploads'), onError: ignore });
   const parts = {
     database,
     keys,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
-import { createUploads } from '../../server/uploads/uploads.ts';
+import { Uploads } from '../../server/uploads/uploads.ts';
 import { removeExpired } from '../../server/http/retention.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
@@ -443,7 +443,7 @@ describe('an import', () => {
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
     await upload(visiting, `externalId,name\n${many}`);
     await settled(visiting);
-    const uploads = createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     const client = await patientConnection(world.database.pool);
     await client.query('begin');
     await client.query('lock table customers in share mode');
@@ -551,7 +551,7 @@ describe('an import', () => {
     // By a process that does not have the files, such as the command.
     await eraseCustomer(forOrganization(world.database, tenant.organization.id), records?.created[0] ?? '', null);
     expect((await tenant.call('GET', `/v1/customers/${customer}`)).body.erasedAt).not.toBeNull();
-    const elsewhere = createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const elsewhere = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     await elsewhere.removeErased();
     expect(await files()).toEqual([]);
     await elsewhere.close();
@@ -703,7 +703,7 @@ test('files of another day are removed', async () => {
   await writeFile(old, 'x');
   const { utimes } = await import('node:fs/promises');
   await utimes(old, new Date(0), new Date(0));
-  await createUploads({ database: world.database, folder: uploadFolder, onError: () => undefined }).close();
+  await new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined }).close();
   await expect.poll(() => readdir(uploadFolder)).not.toContain('left.csv');
 });
 

@@ -1,6 +1,6 @@
 /** Keys that need the attention of an admin: on the pages, and by mail. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { createUsageLog } from '../../server/keys/usage.ts';
+import { UsageLog } from '../../server/keys/usage.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
@@ -41,7 +41,7 @@ async function counted(where: World, tenant: Tenant, { id }: Made, counts: Recor
 async function limitedIn(where: World, tenant: Tenant, { id }: Made, minutes: readonly number[]): Promise<void> {
   let nowMs = 0;
   const failed: unknown[] = [];
-  const usage = createUsageLog({ pool: where.database.pool, now: () => nowMs, onError: (error) => failed.push(error) });
+  const usage = new UsageLog({ pool: where.database.pool, now: () => nowMs, onError: (error) => failed.push(error) });
   for (const minute of minutes) {
     nowMs = minute * 60_000;
     const event = { keyId: id, organizationId: tenant.organization.id, operation: 'listItems', requestId: 'req_x' };

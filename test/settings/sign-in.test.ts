@@ -3,7 +3,7 @@ import { addMember } from '../../server/accounts/members.ts';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { setPassword } from '../../server/accounts/password-links.ts';
 import { sessionSeconds } from '../../server/accounts/sessions.ts';
-import { createSignIns } from '../../server/accounts/sign-in.ts';
+import { SignIns } from '../../server/accounts/sign-in.ts';
 import { useWorld } from '../world.ts';
 import type { World } from '../world.ts';
 import { otherSites, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
@@ -210,7 +210,7 @@ describe('a session', () => {
 
 test('a service that is reached over https has cookies for https only', async () => {
   const member = await someone(world, await world.organization());
-  const signIns = createSignIns({
+  const signIns = new SignIns({
     database: world.database,
     secret: 'not much of a secret, but long enough',
     secure: true,

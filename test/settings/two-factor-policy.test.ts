@@ -1,7 +1,7 @@
 /** An organization that requires two-factor authentication of its members. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
-import { createSignIns } from '../../server/accounts/sign-in.ts';
+import { SignIns } from '../../server/accounts/sign-in.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -124,7 +124,7 @@ test('single sign-on satisfies it: the provider decides about a second factor', 
   const admin = await someone(world, tenant, 'admin');
   await turnOnTwoFactor(await signIn(world, admin), nowMs);
   const other = await someone(world, tenant, 'admin');
-  const signIns = createSignIns({ database: world.database, secret: authSecret, secure: false });
+  const signIns = new SignIns({ database: world.database, secret: authSecret, secure: false });
   for (const member of [admin, other]) {
     const [right] = await signIns.check(member.email, password);
     const { cookies } = await signIns.start(

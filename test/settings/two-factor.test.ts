@@ -4,7 +4,7 @@ import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';
 import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { issueLink, setPassword } from '../../server/accounts/password-links.ts';
-import { createSignIns } from '../../server/accounts/sign-in.ts';
+import { SignIns } from '../../server/accounts/sign-in.ts';
 import { codeSeconds } from '../../server/accounts/second-step.ts';
 import type { Member, Role } from '../../server/entities/organization.ts';
 import { serve } from '../../server/http/server.ts';
@@ -445,7 +445,7 @@ describe('a person in two organizations', () => {
       await setPassword(world.database.signIns, again, 'another horse altogether');
       return one;
     })();
-    const signIns = createSignIns({ database: world.database, secret: old, secure: false });
+    const signIns = new SignIns({ database: world.database, secret: old, secure: false });
     const [right] = await signIns.check(member.email, password);
     const admitted = { userId: right?.userId ?? '', memberIds: null };
     const { cookies } = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { removeExpired } from '../../server/http/retention.ts';
-import { createUsageLog, usageBounds } from '../../server/keys/usage.ts';
-import type { UsageEvent, UsageLog } from '../../server/keys/usage.ts';
+import { UsageLog, usageBounds } from '../../server/keys/usage.ts';
+import type { UsageEvent } from '../../server/keys/usage.ts';
 import { readFailures, readUsage } from '../../server/keys/usage-report.ts';
 import type { Tally } from '../../server/keys/usage-report.ts';
 import { listKeys } from '../../server/keys/list.ts';
@@ -30,7 +30,7 @@ const reportOf = ({ organizationId, ...key }: { organizationId: string; keyId?: 
 function newLog(now?: () => number): { log: UsageLog; errors: unknown[] } {
   const errors: unknown[] = [];
   const parts = { pool: world.database.pool, onError: (error: unknown) => errors.push(error) };
-  return { log: createUsageLog({ ...parts, ...(now && { now }) }), errors };
+  return { log: new UsageLog({ ...parts, ...(now && { now }) }), errors };
 }
 
 const event = (ids: { keyId: string; organizationId: string }, more: Partial<UsageEvent> = {}): UsageEvent => ({
@@ -202,7 +202,7 @@ describe('the usage log', () => {
       },
     });
     const errors: unknown[] = [];
-    const log = createUsageLog({ pool, onError: (error) => errors.push(error) });
+    const log = new UsageLog({ pool, onError: (error) => errors.push(error) });
     log.record(event(ids));
     await log.flush();
     expect(errors).toHaveLength(1);

@@ -25,20 +25,7 @@ type Page = {
 export function framePage(page: Page, { baseUrl, assets }: Frame): string {
   const root = rootOf(baseUrl);
   const { title, summary, slug, content, headings = [], sample, query = '' } = page;
-  const place = guides.findIndex((guide) => guide.slug === slug);
-  const next = place === -1 ? undefined : guides[place + 1];
-  const links = html`<ul>
-    ${groups.map(
-      (group) =>
-        html`<li>
-          <span>${group.title}</span>
-          <ul>
-            ${group.guides.map((guide) => entry(guideUrl(guide.slug, root), guide.title, guide.slug === slug))}
-            ${group.title === 'Build' && entry(`${root}/docs/reference`, 'Reference', slug === 'reference')}
-          </ul>
-        </li>`,
-    )}
-  </ul>`;
+  const links = guideLinks(slug, root);
   // The script blocks rendering, so that nothing moves when code in several languages turns into tabs.
   return html`<!doctype html>
     <html lang="en">
@@ -55,41 +42,14 @@ export function framePage(page: Page, { baseUrl, assets }: Frame): string {
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>
-        <header>
-          <a class="brand" href="${root}/docs"
-            ><img src="${root}/favicon.ico" width="24" height="24" alt="" /><strong>${serviceName}</strong>
-            <span>Docs</span></a
-          >
-          <form role="search" action="${root}/docs/search">
-            <input
-              type="search"
-              name="q"
-              value="${query}"
-              maxlength="100"
-              placeholder="Search"
-              aria-label="Search the documentation"
-            />
-          </form>
-          <a href="${root}/settings">Settings</a>
-        </header>
+        ${header(root, query)}
         <details class="menu">
           <summary>Menu</summary>
           <nav aria-label="Guides">${links}</nav>
         </details>
         <nav class="guides" aria-label="Guides">${links}</nav>
-        <main id="content" tabindex="-1">
-          ${content} ${sample && tryIt(sample, root)}
-          ${next && html`<p class="next">Next: <a href="${guideUrl(next.slug, root)}">${next.title}</a></p>`}
-        </main>
-        ${
-          headings.length > 1 &&
-          html`<nav class="headings" aria-labelledby="on-this-page">
-            <p id="on-this-page">On this page</p>
-            <ul>
-              ${headings.map(({ id, title: label }) => entry(`#${id}`, label, false))}
-            </ul>
-          </nav>`
-        }
+        <main id="content" tabindex="-1">${content} ${sample && tryIt(sample, root)} ${nextGuide(slug, root)}</main>
+        ${headings.length > 1 && onThisPage(headings)}
       </body>
     </html> `.html;
 }
@@ -102,6 +62,53 @@ const publicTags = ({ title, summary, slug }: Page, url: string): Html =>
     <meta property="og:title" content="${title}" />
     <meta property="og:description" content="${summary}" />
     <meta property="og:url" content="${url}" />`;
+
+const guideLinks = (slug: string | undefined, root: string): Html =>
+  html`<ul>
+    ${groups.map(
+      (group) =>
+        html`<li>
+          <span>${group.title}</span>
+          <ul>
+            ${group.guides.map((guide) => entry(guideUrl(guide.slug, root), guide.title, guide.slug === slug))}
+            ${group.title === 'Build' && entry(`${root}/docs/reference`, 'Reference', slug === 'reference')}
+          </ul>
+        </li>`,
+    )}
+  </ul>`;
+
+const header = (root: string, query: string): Html =>
+  html`<header>
+    <a class="brand" href="${root}/docs"
+      ><img src="${root}/favicon.ico" width="24" height="24" alt="" /><strong>${serviceName}</strong>
+      <span>Docs</span></a
+    >
+    <form role="search" action="${root}/docs/search">
+      <input
+        type="search"
+        name="q"
+        value="${query}"
+        maxlength="100"
+        placeholder="Search"
+        aria-label="Search the documentation"
+      />
+    </form>
+    <a href="${root}/settings">Settings</a>
+  </header>`;
+
+function nextGuide(slug: string | undefined, root: string): Html | undefined {
+  const place = guides.findIndex((guide) => guide.slug === slug);
+  const next = place === -1 ? undefined : guides[place + 1];
+  return next && html`<p class="next">Next: <a href="${guideUrl(next.slug, root)}">${next.title}</a></p>`;
+}
+
+const onThisPage = (headings: readonly Section[]): Html =>
+  html`<nav class="headings" aria-labelledby="on-this-page">
+    <p id="on-this-page">On this page</p>
+    <ul>
+      ${headings.map(({ id, title }) => entry(`#${id}`, title, false))}
+    </ul>
+  </nav>`;
 
 /** Filled by the script; without it, nothing is shown. */
 const tryIt = (sample: Sample, root: string): Html =>

@@ -3,11 +3,11 @@ import express, { Router } from 'express';
 import { knownDevices } from '../../accounts/known-devices.ts';
 import { createMailer } from '../../accounts/mail.ts';
 import type { MailOptions } from '../../accounts/mail.ts';
-import { createSecondStep } from '../../accounts/second-step.ts';
-import { createSignIns } from '../../accounts/sign-in.ts';
-import { createSingleSignOn } from '../../accounts/single-sign-on.ts';
+import { SecondStep } from '../../accounts/second-step.ts';
+import { SignIns } from '../../accounts/sign-in.ts';
+import { SingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { Provider } from '../../accounts/single-sign-on.ts';
-import { createTwoFactor } from '../../accounts/two-factor.ts';
+import { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Clock } from '../../accounts/two-factor.ts';
 import { databaseTime } from '../../database/clock.ts';
 import { accountRoutes } from './account/account-routes.ts';
@@ -15,14 +15,14 @@ import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-routes.ts';
 import { serveAsset } from './assets.ts';
 import { connectRoutes } from './connect/connect-routes.ts';
-import type { SettingsParts, SettingsServices } from './context.ts';
+import type { SettingsContext, SettingsParts, SettingsServices } from './context.ts';
 import { csrfTokens } from './csrf.ts';
 import { pageNotFound, sendErrorPage } from './error-page.ts';
 import { exportRoutes } from './export/export-routes.ts';
 import { importRoutes, readColumnsForm } from './import/import-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { memberRoutes } from './members/member-routes.ts';
-import { createSessionGuard, homePath } from './session-guard.ts';
+import { homePath, SessionGuard } from './session-guard.ts';
 import { codeRoutes } from './sign-in/code-routes.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import { singleSignOnRoutes } from './sign-in/single-sign-on-routes.ts';
@@ -53,19 +53,19 @@ const oneYear = 365 * 86_400;
 
 export function settingsRouter({ mail, singleSignOn: provider, ...parts }: RouterParts): Router {
   const { now = () => databaseTime(parts.database.signIns) } = parts;
-  const signIns = createSignIns(parts);
-  const twoFactor = createTwoFactor({ ...parts, now });
+  const signIns = new SignIns(parts);
+  const twoFactor = new TwoFactor({ ...parts, now });
   const services: SettingsServices = {
     ...parts,
     signIns,
     twoFactor,
-    secondStep: createSecondStep({ ...parts, signIns, twoFactor, now }),
+    secondStep: new SecondStep({ ...parts, signIns, twoFactor, now }),
     csrf: csrfTokens(parts.secret),
     devices: knownDevices(parts),
     mailer: mail && createMailer(mail),
-    singleSignOn: provider && createSingleSignOn({ ...parts, provider }),
+    singleSignOn: provider && new SingleSignOn({ ...parts, provider }),
   };
-  const context = { ...services, guard: createSessionGuard(services) };
+  const context = { ...services, guard: new SessionGuard(services) };
   const router = Router({ caseSensitive: true });
 
   if (parts.secure)
@@ -77,24 +77,28 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   router.use('/imports/:id/columns', readColumnsForm);
   router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
   router.get('/', (_, response) => response.redirect(303, homePath));
-  signInRoutes(router, context);
-  codeRoutes(router, context);
+  for (const register of topics) register(router, context);
   if (services.singleSignOn) singleSignOnRoutes(router, context, services.singleSignOn);
-  keyRoutes(router, context);
-  connectRoutes(router, context);
-  usageRoutes(router, context);
-  overviewRoutes(router, context);
-  recordRoutes(router, context);
-  webhookRoutes(router, context);
-  importRoutes(router, context);
-  exportRoutes(router, context);
-  memberRoutes(router, context);
-  activityRoutes(router, context);
-  accountRoutes(router, context);
-  twoFactorRoutes(router, context);
   router.use(() => {
     throw pageNotFound();
   });
   router.use(sendErrorPage);
   return router;
 }
+
+const topics: readonly ((router: Router, context: SettingsContext) => void)[] = [
+  signInRoutes,
+  codeRoutes,
+  keyRoutes,
+  connectRoutes,
+  usageRoutes,
+  overviewRoutes,
+  recordRoutes,
+  webhookRoutes,
+  importRoutes,
+  exportRoutes,
+  memberRoutes,
+  activityRoutes,
+  accountRoutes,
+  twoFactorRoutes,
+];

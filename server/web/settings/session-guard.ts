@@ -28,61 +28,63 @@ export type Visit = {
 /** `csrfTokenId` identifies the form that was sent. */
 export type Change = Visit & { csrfTokenId: string };
 
-export type SessionGuard = {
-  /** The signed-in visitor, if any; tells the browser about a session that was renewed or has ended. */
-  visitorOf(request: Request<Params>, response: Response): Promise<Visitor | undefined>;
-  /** A page for people who are signed in; others are sent to the sign-in page. */
-  page(work: (visit: Visit) => Promise<void> | void): RequestHandler<Params>;
-  /** A form sent from one of our own pages, with a CSRF token of this session, and not too often. */
-  change(action: AuditAction, work: (change: Change) => Promise<void>): RequestHandler<Params>;
-  /** A form that is used before there is a session. */
-  openForm(work: (request: Request<Params>, response: Response) => Promise<void>): RequestHandler<Params>;
-};
-
 /** They take as long as the file does, and have bounds of their own. */
 const transfers: readonly AuditAction[] = ['records_imported', 'records_exported'];
 
-export function createSessionGuard(context: SettingsServices): SessionGuard {
-  const { signIns, baseUrl } = context;
+export class SessionGuard {
+  readonly #context: SettingsServices;
   // Changes of one organization wait for each other, so that they never take all the connections of the others.
-  const turns = new WorkLimiter();
+  readonly #turns = new WorkLimiter();
 
-  async function visitorOf(request: Request<Params>, response: Response): Promise<Visitor | undefined> {
-    const { visitor, cookies } = await signIns.visitor(request.headers.cookie);
+  constructor(context: SettingsServices) {
+    this.#context = context;
+  }
+
+  /** The signed-in visitor, if any; tells the browser about a session that was renewed or has ended. */
+  async visitorOf(request: Request<Params>, response: Response): Promise<Visitor | undefined> {
+    const { visitor, cookies } = await this.#context.signIns.visitor(request.headers.cookie);
     setCookies(response, cookies);
     response.locals.memberId = visitor?.member.id;
     return visitor;
   }
 
-  const visitOf = async (request: Request<Params>, response: Response): Promise<Visit | undefined> => {
-    const visitor = await visitorOf(request, response);
-    return visitor && visitBy(visitor, { request, response, context });
-  };
-
-  return {
-    visitorOf,
-    page: (work) => async (request, response) => {
-      const visit = await visitOf(request, response);
+  /** A page for people who are signed in; others are sent to the sign-in page. */
+  page(work: (visit: Visit) => Promise<void> | void): RequestHandler<Params> {
+    return async (request, response) => {
+      const visit = await this.#visitOf(request, response);
       if (!visit) return sendToSignIn(request, response);
       if (isKeptOut(visit)) return sendToSetUp(visit);
       await work(visit);
-    },
-    change: (action, work) => async (request, response) => {
-      const visit = await visitOf(request, response);
-      const isOurs = isFromOurPage(request, baseUrl());
+    };
+  }
+
+  /** A form sent from one of our own pages, with a CSRF token of this session, and not too often. */
+  change(action: AuditAction, work: (change: Change) => Promise<void>): RequestHandler<Params> {
+    return async (request, response) => {
+      const visit = await this.#visitOf(request, response);
+      const isOurs = isFromOurPage(request, this.#context.baseUrl());
       // It belongs to no organization's audit log, but the request log records it.
       if (!visit && !isOurs) throw forged();
       if (!visit) return sendToSignIn(request, response);
       const change = await changeOf(visit, action, isOurs);
       if (isKeptOut(change)) return sendToSetUp(change);
       if (transfers.includes(action)) return work(change);
-      return turns.run(visit.signed.organization.id, visit.signed.member.id, () => work(change));
-    },
-    openForm: (work) => async (request, response) => {
-      if (!isFromOurPage(request, baseUrl())) throw forged();
+      return this.#turns.run(visit.signed.organization.id, visit.signed.member.id, () => work(change));
+    };
+  }
+
+  /** A form that is used before there is a session. */
+  openForm(work: (request: Request<Params>, response: Response) => Promise<void>): RequestHandler<Params> {
+    return async (request, response) => {
+      if (!isFromOurPage(request, this.#context.baseUrl())) throw forged();
       await work(request, response);
-    },
-  };
+    };
+  }
+
+  async #visitOf(request: Request<Params>, response: Response): Promise<Visit | undefined> {
+    const visitor = await this.visitorOf(request, response);
+    return visitor && visitBy(visitor, { request, response, context: this.#context });
+  }
 }
 
 /** Whether the organization requires two-factor authentication that this member has not turned on. */

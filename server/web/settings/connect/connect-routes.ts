@@ -2,8 +2,7 @@
 import type { Router } from 'express';
 import { listMembers } from '../../../accounts/members.ts';
 import { readAuthorization, readParameters, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
-import { createClients } from '../../../connect/clients.ts';
-import type { Clients } from '../../../connect/clients.ts';
+import { Clients } from '../../../connect/clients.ts';
 import { issueCode } from '../../../connect/codes.ts';
 import { OAuthError } from '../../../connect/oauth-error.ts';
 import { hostOf } from '../../../connect/redirect-uri.ts';
@@ -20,7 +19,7 @@ import { connectPage, rejectedPage } from './connect-page.ts';
 import type { Asked } from './connect-page.ts';
 
 export function connectRoutes(router: Router, { guard, secret, webhooks }: SettingsContext): void {
-  const clients = createClients({ secret, destinations: webhooks.destinations });
+  const clients = new Clients({ secret, destinations: webhooks.destinations });
   router.get(
     '/connect',
     guard.page(async (visit) => {

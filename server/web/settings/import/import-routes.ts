@@ -117,7 +117,7 @@ async function chooseColumns(change: Change): Promise<void> {
 /** The upload of a page that only admins see. */
 async function findUpload(visit: Visit) {
   requireAdminVisit(visit, 'import and export');
-  const found = await visit.context.uploads.findOne(visit.signed.organization, uploadIdIn(visit));
+  const found = await visit.context.uploads.find(visit.signed.organization, uploadIdIn(visit));
   if (!found) throw pageNotFound();
   return found;
 }
