@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { citusIsMissing, createOnNodes, dropOnNodes, prepare, workersOf } from './citus/cluster.ts';
 import { openDatabase } from '../server/database/orm.ts';
@@ -16,6 +17,7 @@ declare module 'vitest' {
 }
 
 type Provided = { url: string; close(): Promise<void> };
+type OwnDatabase = { url: string; name: string; drop(): Promise<void> };
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, close } = await throwawayDatabase();
@@ -30,8 +32,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /** An empty database, and how it is thrown away. */
-export function throwawayDatabase(): Promise<Provided> {
-  return process.env.DATABASE_URL ? ownDatabase(process.env.DATABASE_URL) : ownCluster();
+export async function throwawayDatabase(): Promise<Provided> {
+  if (!process.env.DATABASE_URL) return ownCluster();
+  const { url, drop } = await ownDatabase(process.env.DATABASE_URL);
+  return { url, close: drop };
 }
 
 async function ownCluster(): Promise<Provided> {
@@ -55,22 +59,25 @@ async function ownCluster(): Promise<Provided> {
   };
 }
 
-/** A new, empty database beside the one at this URL. */
-export async function ownDatabase(serverUrl: string): Promise<Provided> {
+/** A new, empty database beside the one at this URL, which is the run's. */
+export async function ownDatabase(serverUrl = inject('databaseUrl')): Promise<OwnDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const run = async (text: string) => {
-    const client = new pg.Client({ connectionString: serverUrl });
-    await client.connect();
-    await client.query(text);
-    await client.end();
-  };
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const workers = await workersOf(serverUrl);
   if (workers) {
     await createOnNodes(serverUrl, name, workers);
-    return { url: url.href, close: () => dropOnNodes(serverUrl, name, workers) };
+    return { url: url.href, name, drop: () => dropOnNodes(serverUrl, name, workers) };
   }
-  await run(`create database ${name}`);
-  return { url: url.href, close: () => run(`drop database ${name} with (force)`) };
+  await administer(`create database ${name}`, [], serverUrl);
+  const drop = () => administer(`drop database if exists ${name} with (force)`, [], serverUrl);
+  return { url: url.href, name, drop };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function administer(text: string, values: unknown[] = [], url = inject('databaseUrl')): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text, values);
+  await client.end();
 }

@@ -61,7 +61,7 @@ export function useWorld(wanted: WorldOptions = {}): World {
   beforeAll(async () => {
     // Read here, so that a hook before this one can still add to it.
     const { ownDatabase: alone = false, pooler, ...options } = wanted;
-    if (alone) own = await ownDatabase(inject('databaseUrl'));
+    if (alone) own = await ownDatabase();
     const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') }, { pooler });
     if (alone) await prepare(database);
     world.database = database;
@@ -81,7 +81,7 @@ export function useWorld(wanted: WorldOptions = {}): World {
   afterAll(async () => {
     await world.serving?.close();
     await world.database?.orm.close();
-    await own?.close();
+    await own?.drop();
   });
   // Complete once the first test runs; until then only its methods exist.
   return world as World;

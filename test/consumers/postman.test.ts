@@ -1,6 +1,6 @@
 /** The documents imported into Postman, with a key and nothing else: every request of the collection succeeds. */
 import { createRequire } from 'node:module';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
@@ -42,7 +42,7 @@ const requestsIn = ({ item, ...one }: Item): Item[] => (item ? item.flatMap(requ
 
 /** A server with the demo organization, as the first start makes it. */
 async function startDemo(): Promise<{ url: string; key: string; stop(): Promise<void> }> {
-  const own = await ownDatabase(inject('databaseUrl'));
+  const own = await ownDatabase();
   const database = await openDatabase({ url: own.url });
   await migrate(database);
   const serving = await serve({ database, log: () => undefined, host: '127.0.0.1', port: 0 });
@@ -53,7 +53,7 @@ async function startDemo(): Promise<{ url: string; key: string; stop(): Promise<
   const stop = async () => {
     await serving.close();
     await database.orm.close();
-    await own.close();
+    await own.drop();
   };
   return { url: serving.url, key, stop };
 }

@@ -11,7 +11,8 @@ import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 import { start } from '../faults/processes.ts';
-import { emptyDatabase, startService } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
+import { startService } from '../faults/service.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 let sourceUrl = '';
@@ -23,7 +24,7 @@ let nextPage = { path: '', headers: {} };
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-backup-'));
   cleanups.push(() => rm(folder, { recursive: true }));
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   sourceUrl = url;
   const source = await startService(url);
@@ -72,7 +73,7 @@ async function contents(url: string): Promise<[string, string[]][]> {
 }
 
 async function target(): Promise<string> {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   return url;
 }

@@ -6,7 +6,7 @@ import { migrate } from '../../server/database/migrate.ts';
 import { migrations } from '../../server/database/migrations/list.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { runCommand } from '../command.ts';
-import { emptyDatabase } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
 
 /** Name → SHA-256 of the file, in the order in which they run. A release adds its own. */
 const published = [
@@ -26,7 +26,7 @@ test('the published migrations come first, in their order', () => {
 });
 
 test('a record that was created after its last change counts as created then', async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   const database = await openDatabase({ url });
   try {
     await migrate(database);
@@ -50,7 +50,7 @@ test('a record that was created after its last change counts as created then', a
 });
 
 test('a database with the same migrations and other tables is rejected in one sentence', async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   const database = await openDatabase({ url });
   try {
     await migrate(database);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { exampleId } from '../../contract/examples.ts';
 import { currencyDigits } from '../../contract/codes.ts';
@@ -187,8 +187,8 @@ describe('a first run', () => {
 });
 
 async function emptyDatabase(): Promise<Database> {
-  const { url, close } = await ownDatabase(inject('databaseUrl'));
-  drops.push(close);
+  const { url, drop } = await ownDatabase();
+  drops.push(drop);
   const database = await openDatabase({ url });
   opened.push(database);
   await migrate(database);

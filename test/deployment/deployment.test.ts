@@ -10,7 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
-import { emptyDatabase, startService } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
+import { startService } from '../faults/service.ts';
 import type { Service } from '../faults/service.ts';
 import { freePort } from '../redis.ts';
 
@@ -34,7 +35,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proposal-api-deployment-'));
   await chmod(folder, 0o755);
   cleanups.push(() => rm(folder, { recursive: true }));
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   service = await startService(url, { trustedProxies: 1 });
   cleanups.push(service.close);

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLink } from '../faults/link.ts';
-import { emptyDatabase } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
 import { freePort } from '../redis.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -77,7 +77,7 @@ async function buildImage(): Promise<void> {
 
 /** The URL of a new database, over TCP. */
 async function database(): Promise<string> {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   const address = new URL(url);
   const { hostname: host, port } = address;
   const socket = address.searchParams.get('host');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { start, startServing } from '../faults/processes.ts';
 import type { Running } from '../faults/processes.ts';
-import { emptyDatabase } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
 import { Load } from './load.ts';
 import { buildNext, buildRelease, nextMigration, releaseTags } from './releases.ts';
 
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** A new database, the programs of a release on it, and keys of an organization that the release made. */
 async function install(program: string) {
-  const { url: databaseUrl, drop } = await emptyDatabase();
+  const { url: databaseUrl, drop } = await ownDatabase();
   cleanups.push(drop);
   const environment = { DATABASE_URL: databaseUrl, AUTH_SECRET: 'a secret for all processes of this test' };
   const run = async (file: string, ...words: string[]) => {

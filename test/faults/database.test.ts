@@ -8,7 +8,8 @@ import { openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import type { EmbeddedPostgres } from '../../server/embedded/postgres.ts';
 import { drill, isDrill, nothingAtAll, rounds } from './drill.ts';
 import { openLink } from './link.ts';
-import { administer, emptyDatabase, startService } from './service.ts';
+import { administer, ownDatabase } from '../database.ts';
+import { startService } from './service.ts';
 import type { Tally } from './writers.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -80,7 +81,7 @@ describe.concurrent('a database that stays silent is 503 in time, and back witho
   });
 
   test('when the link to it is cut', async () => {
-    const { url, drop } = await emptyDatabase();
+    const { url, drop } = await ownDatabase();
     cleanups.push(drop);
     const there = new URL(url);
     const folder = there.searchParams.get('host');

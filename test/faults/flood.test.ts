@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fillOrganization } from '../bench/records.ts';
 import { visit, givePassword, password } from '../settings/visiting.ts';
 import type { Flood, Flooded, Sent } from './flooding.ts';
-import { emptyDatabase, startService } from './service.ts';
+import { ownDatabase } from '../database.ts';
+import { startService } from './service.ts';
 
 /** `FLOOD_REQUESTS=400` for a drill; its figures are printed, and nothing here depends on them. */
 const isDrill = process.env.FLOOD_REQUESTS !== undefined;
@@ -18,7 +19,7 @@ const cleanups: (() => Promise<unknown>)[] = [];
 let service: Awaited<ReturnType<typeof startService>>;
 
 beforeAll(async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   service = await startService(url);
   cleanups.push(service.close);

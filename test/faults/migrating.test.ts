@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { migrate, waitForMigrations } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
-import { administer, emptyDatabase } from './service.ts';
+import { administer, ownDatabase } from '../database.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterAll(async () => {
@@ -12,7 +12,7 @@ afterAll(async () => {
 });
 
 test('a migration waits for another one for as long as it takes, whatever the limits of the database, and says so', async () => {
-  const { url, name, drop } = await emptyDatabase();
+  const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());

@@ -15,7 +15,8 @@ import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import { nothing, progress, rounds, summarize } from './drill.ts';
 import { start, startServing } from './processes.ts';
 import type { Running } from './processes.ts';
-import { administer, emptyDatabase, issueKeys } from './service.ts';
+import { administer, ownDatabase } from '../database.ts';
+import { issueKeys } from './service.ts';
 import { newTally, write } from './writers.ts';
 import type { Tally } from './writers.ts';
 
@@ -50,7 +51,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     redis = createClient({ url });
     await redis.connect();
     cleanups.push(() => redis.destroy());
-    const { url: databaseUrl, drop } = await emptyDatabase();
+    const { url: databaseUrl, drop } = await ownDatabase();
     cleanups.push(drop);
     database = await openDatabase({ url: databaseUrl });
     cleanups.push(() => database.orm.close());

@@ -1,7 +1,5 @@
 /** The service on a database that a test may hurt. */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { inject } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import { createOrganization } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
@@ -22,23 +20,6 @@ export type Service = {
   log: Record<string, unknown>[];
   close(): Promise<void>;
 };
-
-/** An empty database beside the others of the run, and how to drop it. */
-export async function emptyDatabase(): Promise<{ url: string; name: string; drop(): Promise<void> }> {
-  const name = `faults_${randomUUID().replaceAll('-', '')}`;
-  await administer(`create database ${name}`);
-  const url = new URL(inject('databaseUrl'));
-  url.pathname = `/${name}`;
-  return { url: url.href, name, drop: () => administer(`drop database if exists ${name} with (force)`) };
-}
-
-/** Runs one statement beside the database under test. */
-export async function administer(text: string, values: unknown[] = [], url = inject('databaseUrl')): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(text, values);
-  await client.end();
-}
 
 /** A new organization with the Team plan, and API keys of it; it may have 25. */
 export async function issueKeys(database: Database, count: number) {

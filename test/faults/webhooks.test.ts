@@ -20,7 +20,8 @@ import { startServing } from './processes.ts';
 import type { Running } from './processes.ts';
 import { behaviors, count, delivered, nothingMissed, openHostile, subscribe } from './receivers.ts';
 import type { Hostile } from './receivers.ts';
-import { emptyDatabase, issueKeys, startService } from './service.ts';
+import { ownDatabase } from '../database.ts';
+import { issueKeys, startService } from './service.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterAll(async () => {
@@ -90,7 +91,7 @@ async function whileWriting(urls: () => readonly string[], { keys }: Pick<Issued
 type Work = (progress: (more: number) => Promise<void>) => Promise<void>;
 
 test('receivers that fail, hang, respond slowly, drop, redirect or flood miss no event', async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
   cleanups.push(service.close);
@@ -136,7 +137,7 @@ test('a restart of PostgreSQL costs no event', async () => {
 
 /** A migrated database with receivers, for processes that are started later. */
 async function forProcesses(names: readonly string[]) {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());
@@ -239,7 +240,7 @@ test.runIf(isDrill && hasRedis)('a killed worker of the command costs no event',
 });
 
 test('an import beside writers costs no event', async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
   cleanups.push(service.close);
@@ -287,7 +288,7 @@ const updates = (endpointId: string, happenedAt: string) =>
   }));
 
 test('a burst before the first statistics is claimed and added to without reading all of it for each record', async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
   cleanups.push(service.close);

@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import pg from 'pg';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
+import type { OpenedDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
+import { administer, ownDatabase } from '../database.ts';
 import { useWorld } from '../world.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -14,27 +15,22 @@ afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
-async function administer(text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') });
-  await client.connect();
-  await client.query(text);
-  await client.end();
+async function newDatabase() {
+  const own = await ownDatabase();
+  cleanups.push(own.drop);
+  return own;
 }
 
-/** A database of its own, which can be taken away. */
-async function ownDatabase(name: string): Promise<string> {
-  await administer(`create database ${name}`);
-  cleanups.push(() => administer(`drop database if exists ${name} with (force)`));
-  const url = new URL(inject('databaseUrl'));
-  url.pathname = `/${name}`;
-  return url.href;
+async function open(url: string): Promise<OpenedDatabase> {
+  const database = await openDatabase({ url });
+  cleanups.push(() => database.orm.close());
+  return database;
 }
 
 describe('a database that is away', () => {
   test('is 503 with Retry-After for every request, and /healthz still responds', async () => {
-    const name = `faults_${process.pid}_${Date.now()}`;
-    const database = await openDatabase({ url: await ownDatabase(name) });
-    cleanups.push(() => database.orm.close());
+    const { url, name } = await newDatabase();
+    const database = await open(url);
     await migrate(database);
     const log: Record<string, unknown>[] = [];
     const serving = await serve({ database, log: (entry) => log.push(entry), host: '127.0.0.1', port: 0 });
@@ -51,28 +47,20 @@ describe('a database that is away', () => {
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
       const text = await answer.text();
       expect(JSON.parse(text)).toMatchObject({ status: 503, code: 'unavailable', errors: [] });
-      expect(text).not.toMatch(/select|faults_|stack/i);
+      expect(text).not.toMatch(/select|test_|stack/i);
     }
     expect((await call('/healthz')).status).toBe(200);
     expect(JSON.stringify(log)).toContain('3D000');
-    await ownDatabase(name);
-    await migrate(await openAnother(name));
+    await administer(`create database ${name}`);
+    await migrate(await open(url));
     expect((await call('/readyz')).status).toBe(200);
     expect((await call('/v1/me')).status).toBe(401);
   });
-
-  async function openAnother(name: string) {
-    const url = new URL(inject('databaseUrl'));
-    url.pathname = `/${name}`;
-    const database = await openDatabase({ url: url.href });
-    cleanups.push(() => database.orm.close());
-    return database;
-  }
 });
 
 describe('migrations', () => {
   test('any number of processes may run them at once on an empty database', async () => {
-    const url = await ownDatabase(`migrators_${process.pid}_${Date.now()}`);
+    const { url } = await newDatabase();
     const databases = await Promise.all(Array.from({ length: 5 }, () => openDatabase({ url })));
     const done = await Promise.all(databases.map((database) => migrate(database)));
     expect(done.filter((names) => names.length > 0)).toHaveLength(1);

@@ -11,7 +11,8 @@ import { v1 } from '../../contract/v1.ts';
 import { sumProposals } from '../../server/api/proposal-sums.ts';
 import { createTools } from '../../server/mcp/tools.ts';
 import { operations } from '../../server/operations/operations.ts';
-import { emptyDatabase, issueKeys, startService } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
+import { issueKeys, startService } from '../faults/service.ts';
 import { givePassword, password, visit } from '../settings/visiting.ts';
 
 const requests = Number(process.env.HOSTILE_REQUESTS ?? 1_500);
@@ -27,7 +28,7 @@ let signedIn: { cookie: string; csrfToken: string };
 let taken = 0;
 
 beforeAll(async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const take = () => {
     taken += 1;

@@ -18,7 +18,8 @@ import type { Target } from '../../server/webhooks/deliveries.ts';
 import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { lookAt } from '../../server/webhooks/find.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
-import { emptyDatabase, issueKeys } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
+import { issueKeys } from '../faults/service.ts';
 import { parts } from './scene.ts';
 
 let database: Database;
@@ -26,7 +27,7 @@ let drop: () => Promise<void>;
 
 // Nothing is delivered here: each step is the test's own.
 beforeAll(async () => {
-  const empty = await emptyDatabase();
+  const empty = await ownDatabase();
   ({ drop } = empty);
   database = await openDatabase({ url: empty.url });
   await migrate(database);
