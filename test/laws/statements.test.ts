@@ -9,14 +9,23 @@ import type { Tenant } from '../world.ts';
 const world = useWorld();
 const isDistributed = (await workersOf(inject('databaseUrl'))) !== undefined;
 let tenant: Tenant;
-let ids: { customer: string; item: string; proposal: string };
+let ids: { customer: string; renamed: string; item: string; proposal: string };
 
 beforeAll(async () => {
   tenant = await world.organization();
   const customer = await tenant.call('POST', '/v1/customers', { name: 'C', externalId: 'there' });
+  const renamed = await tenant.call('POST', '/v1/customers', { name: 'C' });
+  await keyed('known');
   const item = await tenant.call('POST', '/v1/items', { type: 'service', name: 'I', unitPrice: '1' });
-  ids = { customer: customer.body.id, item: item.body.id, proposal: await proposal(tenant, { lines: [{}, {}, {}] }) };
+  ids = {
+    customer: customer.body.id,
+    renamed: renamed.body.id,
+    item: item.body.id,
+    proposal: await proposal(tenant, { lines: [{}, {}, {}] }),
+  };
 });
+
+const keyed = (key: string) => tenant.call('POST', '/v1/customers', { name: 'K' }, { 'idempotency-key': key });
 
 /** What runs on a timer of the process, whatever is requested. */
 const onTimers = [
@@ -62,10 +71,10 @@ describe('the statements of', () => {
     // A distributed database takes one table at a time.
     [
       'createCustomer with an Idempotency-Key',
-      () => keyed('a'),
+      () => keyed('new'),
       isDistributed ? ['begin', 'select', 'select', 'insert', 'insert', 'commit'] : ['with'],
     ],
-    ['a replay', () => keyed('a'), isDistributed ? ['begin', 'select', 'select', 'commit'] : ['with']],
+    ['a replay', () => keyed('known'), isDistributed ? ['begin', 'select', 'select', 'commit'] : ['with']],
     [
       'createCustomer where the externalId is taken',
       () => tenant.call('POST', '/v1/customers', { name: 'x', externalId: 'there' }),
@@ -88,7 +97,7 @@ describe('the statements of', () => {
     ],
     [
       'updateCustomer that changes the name, which proposals are found by',
-      () => tenant.call('PATCH', `/v1/customers/${ids.customer}`, { name: 'D' }),
+      () => tenant.call('PATCH', `/v1/customers/${ids.renamed}`, { name: 'D' }),
       ['select', 'with'],
     ],
     [
@@ -103,5 +112,4 @@ describe('the statements of', () => {
       expect(await verbsOf(work)).toEqual(expected);
     });
   }
-  const keyed = (key: string) => tenant.call('POST', '/v1/customers', { name: 'K' }, { 'idempotency-key': key });
 });
