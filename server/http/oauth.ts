@@ -43,17 +43,11 @@ export function discoveryRoutes(baseUrl: () => string): Router {
       response.json(document());
     };
   for (const resource of ['', '/mcp', '/v1']) {
-    const path = `/oauth-protected-resource${resource}`;
-    router.get(
-      path,
-      publish(() => resourceMetadata(baseUrl(), resource)),
-    );
+    const document = () => resourceMetadata(baseUrl(), resource);
+    router.get(`/oauth-protected-resource${resource}`, publish(document));
   }
-  router.get(
-    '/oauth-authorization-server',
-    publish(() => serverMetadata(baseUrl())),
-  );
-  return router;
+  const document = () => serverMetadata(baseUrl());
+  return router.get('/oauth-authorization-server', publish(document));
 }
 
 export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secret }: Parts): Router {

@@ -1,7 +1,7 @@
 /** The files of uploads on this machine: readable by its account only, and removed after a day. */
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Upload } from '../entities/upload.ts';
@@ -34,8 +34,8 @@ export class UploadFiles {
   }
 
   pathOf = (upload: Named): Promise<string> => this.#path(nameOf(upload));
-  has = (upload: Named): Promise<boolean> => this.#has(nameOf(upload));
-  hasRejects = (upload: Named): Promise<boolean> => this.#has(rejectsName(upload));
+  has = async (upload: Named): Promise<boolean> => Boolean(await this.#found(nameOf(upload)));
+  hasRejects = async (upload: Named): Promise<boolean> => Boolean(await this.#found(rejectsName(upload)));
 
   /** Where the rejected rows of a new check or import are written; those of the last one are removed. */
   async newRejects(upload: Named): Promise<string> {
@@ -74,7 +74,7 @@ export class UploadFiles {
   /** Removes what is older than a day. */
   async prune(nowMs = Date.now()): Promise<void> {
     for (const name of await this.#names()) {
-      const { mtimeMs = nowMs } = (await lstat(await this.#path(name)).catch(() => undefined)) ?? {};
+      const { mtimeMs = nowMs } = (await this.#found(name)) ?? {};
       if (mtimeMs < nowMs - uploadBounds.keptForMs) await this.#remove(name);
     }
   }
@@ -85,11 +85,7 @@ export class UploadFiles {
 
   #names = async (): Promise<string[]> => readdir(await this.#path('.'));
   #remove = async (name: string): Promise<void> => rm(await this.#path(name), { force: true });
-  #has = async (name: string): Promise<boolean> =>
-    access(await this.#path(name)).then(
-      () => true,
-      () => false,
-    );
+  #found = async (name: string) => lstat(await this.#path(name)).catch(() => undefined);
 }
 
 // The end of the name tells the format, as it does on the command line.
