@@ -9,25 +9,22 @@ type Settings = {
   secure: boolean;
 };
 
-export type SignedCookie = {
-  /** A value of Set-Cookie; the browser forgets it after so many seconds. */
-  set(value: string, seconds: number): string;
-  clear(): string;
-  /** The value in a Cookie header; undefined if there is none or its signature is wrong. */
-  read(header: string | undefined): string | undefined;
-};
+export type SignedCookie = ReturnType<typeof signedCookie>;
 
 export const sessionCookieName = 'settings.session_token';
 
 /** `path` is narrower than the settings for a cookie that few pages need; over https, `__Host-` binds it to the host. */
-export function signedCookie({ secret, secure }: Settings, name: string, path = '/settings'): SignedCookie {
+export function signedCookie({ secret, secure }: Settings, name: string, path = '/settings') {
   const ownName = secure ? `__Host-${name}` : name;
   const attributes = `Path=${secure ? '/' : path}; HttpOnly; ${secure ? 'Secure; ' : ''}SameSite=Lax`;
   const print = (value: string, seconds: number) => `${ownName}=${value}; Max-Age=${seconds}; ${attributes}`;
   return {
-    set: (value, seconds) => print(encodeURIComponent(`${value}.${sign(secret, value).toString('base64')}`), seconds),
-    clear: () => print('', 0),
-    read(header = '') {
+    /** A value of Set-Cookie; the browser forgets it after so many seconds. */
+    set: (value: string, seconds: number): string =>
+      print(encodeURIComponent(`${value}.${sign(secret, value).toString('base64')}`), seconds),
+    clear: (): string => print('', 0),
+    /** The value in a Cookie header; undefined if there is none or its signature is wrong. */
+    read(header = ''): string | undefined {
       const pair = header.split(/; */).find((one) => one.startsWith(`${ownName}=`));
       const text = decode(pair?.slice(ownName.length + 1) ?? '');
       const at = text.lastIndexOf('.');

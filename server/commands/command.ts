@@ -1,10 +1,12 @@
 /** What the files of commands share. */
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
+import type { Kind } from '../../contract/fields.ts';
 import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
+import { storedId } from '../records/public-id.ts';
 import { say, sayJson } from './terminal.ts';
 
 /**
@@ -19,6 +21,13 @@ export function text(value: string): string {
   if (trimmed === '') throw new InvalidArgumentError('It must not be empty.');
   return trimmed;
 }
+
+/** Parses the id of a record. */
+export const idOf = (kind: Kind, what: string) => (value: string) => {
+  const id = storedId(kind, value);
+  if (id) return id;
+  throw new InvalidArgumentError(`It must be the id of ${what}.`);
+};
 
 /** Parses a whole number in this range. */
 export const wholeNumber = (from: number, to: number) => (value: string) => {

@@ -1,13 +1,13 @@
-import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { ApiKey } from '../entities/organization.ts';
 import { expiryDays, issueKey, parseExpiry, replaceKey, replacementPeriods } from '../keys/issue.ts';
 import type { ReplacementPeriod } from '../keys/issue.ts';
 import { isLive, listKeys, maskedKey } from '../keys/list.ts';
 import { renameKey, revokeKey } from '../keys/revoke.ts';
-import { publicId, storedId } from '../records/public-id.ts';
+import { publicId } from '../records/public-id.ts';
 import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
-import { jsonOption, print, printList, text, withDatabase } from './command.ts';
+import { idOf, jsonOption, print, printList, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { say, warn } from './terminal.ts';
 
@@ -43,7 +43,10 @@ revoked key stops working within a second.`,
   declareEnds(command);
 };
 
-const keyId = () => new Argument('<KEY_ID>', 'the id of the key, as `keys list` prints it').argParser(storedKeyId);
+const keyId = () =>
+  new Argument('<KEY_ID>', 'the id of the key, as `keys list` prints it').argParser(
+    idOf('key', 'a key, as `keys list` prints it'),
+  );
 
 function declareEnds(command: Command): void {
   adminCommand(command, 'replace', 'create a successor with the same name, and end the key a while later')
@@ -74,12 +77,6 @@ const list = (options: { organization: string; json?: true | undefined }) =>
     const keys = await listKeys(await scoped(database, options.organization));
     printList(options.json, keys.map(present), keys.map(presentRow));
   });
-
-function storedKeyId(value: string): string {
-  const id = storedId('key', value);
-  if (!id) throw new InvalidArgumentError('It must be the id of a key, as `keys list` prints it.');
-  return id;
-}
 
 const present = (key: ApiKey) => ({
   id: publicId('key', key.id),

@@ -2,6 +2,7 @@ import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typi
 import type { Command } from '@commander-js/extra-typings';
 import { currencyInput } from '../../contract/fields.ts';
 import { createOrganization, listOrganizations, renameOrganization, setPlan } from '../accounts/organizations.ts';
+import type { Opened } from '../database/open.ts';
 import { plans } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { publicId } from '../records/public-id.ts';
@@ -36,10 +37,7 @@ function declareChanges(command: Command): void {
     .requiredOption('--name <NAME>', 'the new name', text)
     .addOption(jsonOption())
     .action((known, { name, json }) =>
-      withDatabase(async (database) => {
-        const organization = await organizationBySlug(database, known);
-        print(await renameOrganization(database, organization, name), json);
-      }),
+      change(known, json, (database, organization) => renameOrganization(database, organization, name)),
     );
   command
     .command('set-plan')
@@ -48,12 +46,14 @@ function declareChanges(command: Command): void {
     .addArgument(new Argument('<PLAN>', 'the new plan').choices(plans))
     .addOption(jsonOption())
     .action((known, plan, { json }) =>
-      withDatabase(async (database) => {
-        const organization = await organizationBySlug(database, known);
-        print(await setPlan(database, organization, plan), json);
-      }),
+      change(known, json, (database, organization) => setPlan(database, organization, plan)),
     );
 }
+
+type Change = (database: Opened, organization: Organization) => Promise<Organization>;
+
+const change = (slug: string, json: boolean | undefined, to: Change) =>
+  withDatabase(async (database) => print(await to(database, await organizationBySlug(database, slug)), json));
 
 const list = ({ json }: { json?: true | undefined }) =>
   withDatabase(async (database) => {

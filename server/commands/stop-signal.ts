@@ -5,18 +5,11 @@
 import cluster from 'node:cluster';
 import { constants } from 'node:os';
 
-export type StopSignal = {
-  received: Promise<void>;
-  isReceived(): boolean;
-  /** Call once the start is over: a start that hangs is ended by the first signal, a few seconds later. */
-  started(): void;
-  /** What SIGHUP does, instead of stopping. */
-  onHangup(restart: () => void): void;
-};
+export type StopSignal = ReturnType<typeof onStopSignal>;
 
 const startGraceMs = 3_000;
 
-export function onStopSignal(): StopSignal {
+export function onStopSignal() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let count = 0;
   let isStarting = true;
@@ -39,7 +32,9 @@ export function onStopSignal(): StopSignal {
   return {
     received: promise,
     isReceived: () => count > 0,
+    /** Call once the start is over: a start that hangs is ended by the first signal, a few seconds later. */
     started: () => void (isStarting = false),
-    onHangup: (work) => void (restart = work),
+    /** What SIGHUP does, instead of stopping. */
+    onHangup: (work: () => void) => void (restart = work),
   };
 }

@@ -5,14 +5,14 @@ import { readSecret } from '../accounts/sign-in-tables.ts';
 import { readConfig } from '../config.ts';
 import type { Opened } from '../database/open.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
-import { publicId, storedId } from '../records/public-id.ts';
+import { publicId } from '../records/public-id.ts';
 import { createDestinations } from '../webhooks/addresses.ts';
 import * as endpoints from '../webhooks/endpoints.ts';
 import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
 import { createSeal } from '../text/seal.ts';
 import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
-import { jsonOption, printList, text, withDatabase } from './command.ts';
+import { idOf, jsonOption, printList, text, withDatabase } from './command.ts';
 import { say } from './terminal.ts';
 
 // Its keys are a constant's.
@@ -30,15 +30,9 @@ never shown again.`,
 };
 
 const endpointArgument = () =>
-  new Argument('<ENDPOINT_ID>', 'the id of the endpoint, as `webhooks list` prints it').argParser(stored('endpoint'));
-
-function stored(kind: 'endpoint' | 'event') {
-  return (value: string): string => {
-    const id = storedId(kind, value);
-    if (!id) throw new InvalidArgumentError(`It must be the id of an ${kind}.`);
-    return id;
-  };
-}
+  new Argument('<ENDPOINT_ID>', 'the id of the endpoint, as `webhooks list` prints it').argParser(
+    idOf('endpoint', 'an endpoint'),
+  );
 
 const eventsOption = () =>
   new Option('--events <TYPES>', `event types, separated by commas: ${recordEventTypes.join(', ')}`).argParser(
@@ -135,7 +129,7 @@ function declareSending(command: Command): void {
     );
   adminCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
     .addArgument(endpointArgument())
-    .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(stored('event')).conflicts('since'))
+    .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(idOf('event', 'an event')).conflicts('since'))
     .addOption(new Option('--since <TIME>', 'an RFC 3339 time').argParser(time))
     .action((id, { event, since, ...acting }) =>
       asMember(acting, async (em, member) => {

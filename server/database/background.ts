@@ -1,12 +1,7 @@
 /** Work beside requests: once, or again and again. A failure is reported, and `close` waits for what has begun. */
-export type Background = {
-  start(job: () => Promise<unknown>): void;
-  every(ms: number, job: () => Promise<unknown>): void;
-  isClosing(): boolean;
-  close(): Promise<void>;
-};
+export type Background = ReturnType<typeof createBackground>;
 
-export function createBackground(onError: (error: unknown) => void): Background {
+export function createBackground(onError: (error: unknown) => void) {
   const timers: NodeJS.Timeout[] = [];
   const running = new Set<Promise<unknown>>();
   let isClosing = false;
@@ -19,9 +14,10 @@ export function createBackground(onError: (error: unknown) => void): Background 
   };
   return {
     start,
-    every: (ms, job) => void timers.push(setInterval(() => start(job), ms).unref()),
+    every: (ms: number, job: () => Promise<unknown>): void =>
+      void timers.push(setInterval(() => start(job), ms).unref()),
     isClosing: () => isClosing,
-    async close() {
+    async close(): Promise<void> {
       isClosing = true;
       for (const timer of timers) clearInterval(timer);
       while (running.size > 0) await Promise.all(running);

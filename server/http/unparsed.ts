@@ -10,14 +10,10 @@ import type { Log } from './log.ts';
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 
-export type TrackedResponses = {
-  inFlight(): ServerResponse[];
-  /** The responses pending on this connection, in order. */
-  of(socket: Duplex): Exchange[];
-};
+export type TrackedResponses = ReturnType<typeof trackResponses>;
 
 /** Tracks the responses in flight, and adds `Connection: close` to them once the server no longer listens. */
-export function trackResponses(server: Server): TrackedResponses {
+export function trackResponses(server: Server) {
   const exchanges: Exchange[] = [];
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.setHeader('Connection', 'close');
@@ -27,7 +23,8 @@ export function trackResponses(server: Server): TrackedResponses {
   });
   return {
     inFlight: () => exchanges.map(({ response }) => response),
-    of: (socket) => exchanges.filter(({ request }) => request.socket === socket),
+    /** The responses pending on this connection, in order. */
+    of: (socket: Duplex): Exchange[] => exchanges.filter(({ request }) => request.socket === socket),
   };
 }
 

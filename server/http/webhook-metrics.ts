@@ -4,14 +4,11 @@ import type { Registry } from 'prom-client';
 import type { Backlog } from '../webhooks/backlog.ts';
 import type { Outcome } from '../webhooks/send.ts';
 
-export type WebhookMetrics = {
-  attempted(outcome: Outcome, isDelivered: boolean): void;
-  measure(read: () => Backlog): void;
-};
+export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 const bucketsSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-export function webhookMetrics(register: Registry): WebhookMetrics {
+export function webhookMetrics(register: Registry) {
   const registers = [register];
   const attempts = new Counter({
     name: 'webhook_attempts_total',
@@ -26,12 +23,12 @@ export function webhookMetrics(register: Registry): WebhookMetrics {
     registers,
   });
   return {
-    attempted({ status, durationMs }, isDelivered) {
+    attempted({ status, durationMs }: Outcome, isDelivered: boolean): void {
       const outcome = status === null ? 'no response' : 'rejected';
       attempts.inc({ outcome: isDelivered ? 'delivered' : outcome });
       durations.observe(durationMs / 1000);
     },
-    measure(read) {
+    measure(read: () => Backlog): void {
       // Each worker sees the same database.
       const gauge = (name: string, help: string, value: () => number) =>
         new Gauge({

@@ -4,11 +4,7 @@ import { uuidv7 } from '../entities/uuid.ts';
 import type { RecordTable } from '../records/record-table.ts';
 import type { Report } from './report.ts';
 
-export type Announcement = {
-  /** Notes what looking for changes has to know of the records that the import stored, in the same transaction. */
-  mark(table: RecordTable, ids: readonly string[]): Promise<void>;
-  count(report: Report, end?: 'end'): Promise<void>;
-};
+export type Announcement = Awaited<ReturnType<typeof announceImport>>;
 
 /** The lock of the import that is running; `organization` is its id. */
 export const importLock = (organization: string): string => `hashtextextended('import ' || ${organization}, 0)`;
@@ -29,16 +25,17 @@ const mark = ({ name }: RecordTable) => `
   set revision = excluded.revision, updated_at = excluded.updated_at, stored_at = coalesce(m.stored_at, excluded.stored_at)`;
 
 /** After the import has its lock. */
-export async function announceImport(session: Session, kind: string): Promise<Announcement> {
+export async function announceImport(session: Session, kind: string) {
   const isAnnounced = (await session.query(isWanted)).length > 0;
   const id = uuidv7();
   if (isAnnounced) await session.query(begin, [id, kind]);
   return {
-    async mark(table, ids) {
+    /** Notes what looking for changes has to know of the records that the import stored, in the same transaction. */
+    async mark(table: RecordTable, ids: readonly string[]): Promise<void> {
       const isWatched = isAnnounced || (await session.query(`${isOn} limit 1`)).length > 0;
       if (isWatched) await session.query(mark(table), [ids, isAnnounced]);
     },
-    async count({ created, updated, unchanged, rejected }, end) {
+    async count({ created, updated, unchanged, rejected }: Report, end?: 'end'): Promise<void> {
       if (isAnnounced) await session.query(count, [id, created, updated, unchanged, rejected, end !== undefined]);
     },
   };

@@ -4,18 +4,12 @@ export type LimitedKey = { keyId: string; organizationId: string };
 const minutesInRow = 3;
 const mostKeys = 20_000;
 
-export type LimitWatch = {
-  /** A request of the key was over its limit. */
-  note(key: LimitedKey, nowMs: number): void;
-  /** The keys that were at their limit in three minutes, one after the other; each is given once. */
-  take(): LimitedKey[];
-};
-
-export function watchLimits(): LimitWatch {
+export function watchLimits() {
   const minutes = new Map<string, { minute: number; inRow: number }>();
   let found = new Map<string, LimitedKey>();
   return {
-    note({ keyId, organizationId }, nowMs) {
+    /** A request of the key was over its limit. */
+    note({ keyId, organizationId }: LimitedKey, nowMs: number): void {
       const minute = Math.floor(nowMs / 60_000);
       const last = minutes.get(keyId);
       if (last?.minute === minute) return;
@@ -24,7 +18,8 @@ export function watchLimits(): LimitWatch {
       minutes.set(keyId, { minute, inRow });
       if (inRow >= minutesInRow) found.set(keyId, { keyId, organizationId });
     },
-    take() {
+    /** The keys that were at their limit in three minutes, one after the other; each is given once. */
+    take(): LimitedKey[] {
       const taken = [...found.values()];
       found = new Map();
       return taken;

@@ -7,27 +7,24 @@ const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-export type Seal = {
-  /** The text is bound to `owner`: it cannot be opened as another's. */
-  seal(text: string, owner: string): string;
-  /** Undefined if it was sealed with another key or for another owner. */
-  open(sealed: string, owner: string): string | undefined;
-};
+export type Seal = ReturnType<typeof createSeal>;
 
 /** Each purpose has a key of its own. */
 type Purpose = 'webhook secrets' | 'two-factor secrets';
 
-export function createSeal(secret: Secret, purpose: Purpose): Seal {
+export function createSeal(secret: Secret, purpose: Purpose) {
   const keys = () => secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', purpose, 32)));
   return {
-    seal(text, owner) {
+    /** The text is bound to `owner`: it cannot be opened as another's. */
+    seal(text: string, owner: string): string {
       const [key = Buffer.alloc(0)] = keys();
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(owner));
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');
     },
-    open(sealed, owner) {
+    /** Undefined if it was sealed with another key or for another owner. */
+    open(sealed: string, owner: string): string | undefined {
       const bytes = Buffer.from(sealed, 'base64url');
       return keys()
         .map((one) => opened(one, bytes, owner))

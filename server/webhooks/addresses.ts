@@ -32,23 +32,20 @@ export class ForbiddenAddress extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 }
 
-export type Destinations = {
-  /** Whether the operator allows the address explicitly: then plain HTTP is accepted, too. */
-  isAllowed(address: string): boolean;
-  /** The addresses of a host, all of which may be used; throws a ForbiddenAddress if one may not. */
-  resolve(host: string): Promise<LookupAddress[]>;
-};
+export type Destinations = ReturnType<typeof createDestinations>;
 
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
 /** `allowed` are networks of the operator's own, with the number of their fixed bits. */
-export function createDestinations(allowed: readonly string[], resolveHost: Resolve = resolveByDns): Destinations {
+export function createDestinations(allowed: readonly string[], resolveHost: Resolve = resolveByDns) {
   const allowedList = listOf(allowed);
   const isAllowed = (address: string) => allowedList.check(address, familyOf(address));
   const isPublic = (address: string) => !blocked[familyOf(address)].check(address, familyOf(address));
   return {
+    /** Whether the operator allows the address explicitly: then plain HTTP is accepted, too. */
     isAllowed,
-    async resolve(host) {
+    /** The addresses of a host, all of which may be used; throws a ForbiddenAddress if one may not. */
+    async resolve(host: string): Promise<LookupAddress[]> {
       const literal = host.replace(/^\[(.*)\]$/, '$1');
       const family = isIP(literal);
       const addresses = family === 0 ? await resolveHost(literal) : [{ address: literal, family }];

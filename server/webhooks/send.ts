@@ -24,23 +24,20 @@ export type Outcome = {
   retryAfterSeconds: number | null;
 };
 
-export type Sender = {
-  send(outgoing: Outgoing): Promise<Outcome>;
-  /** Closes the connections. */
-  close(): void;
-};
+export type Sender = ReturnType<typeof createSender>;
 
 /** Connections are kept between requests, and no proxy is used, whatever the environment says. */
-export function createSender(destinations: Destinations, limits: SendLimits = sendLimits): Sender {
+export function createSender(destinations: Destinations, limits: SendLimits = sendLimits) {
   const options = { keepAlive: true, maxSockets: 20, timeout: limits.totalMs };
   const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
   return {
-    async send(outgoing) {
+    async send(outgoing: Outgoing): Promise<Outcome> {
       const startedAt = performance.now();
       const outcome = await attempt(outgoing).catch((error: unknown) => ({ ...nothing, error: sentenceOf(error) }));
       return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
     },
-    close() {
+    /** Closes the connections. */
+    close(): void {
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
