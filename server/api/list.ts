@@ -76,16 +76,13 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   const defaults = defaultsOf(list.query);
   const { limit = defaults.get('limit'), cursor, include, ...sent }: Record<string, unknown> = query;
   const scope = { organizationId: caller.organization.id, list: list.path, secret: caller.secret };
-  const start =
-    typeof cursor === 'string' ? continued(readCursor(cursor, scope), sent, list.query, defaults) : undefined;
-  const { criteria, after, bound } = start ?? {
-    criteria: withoutDefaults(sent, defaults),
-    after: undefined,
-    bound: null,
-  };
+  const isFirst = typeof cursor !== 'string';
+  const { criteria, after, bound } = isFirst
+    ? { criteria: withoutDefaults(sent, defaults), after: undefined, bound: null }
+    : continued(readCursor(cursor, scope), sent, list.query, defaults);
   const sort = String(criteria.sort ?? defaults.get('sort'));
   const field = sort.replace(/^-/, '') as Field<Sort<z.output<Schema>>>;
-  const through = field === 'updatedAt' && !start ? await readSyncBound(caller) : bound;
+  const through = field === 'updatedAt' && isFirst ? await readSyncBound(caller) : bound;
 
   const property = list.orders[field];
   const size = Number(limit);
@@ -102,8 +99,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     ? writeCursor({ after: [last[property] as string, last.id], query: criteria, through }, scope)
     : null;
   const nextUrl =
-    nextCursor &&
-    `${caller.baseUrl}/v1/${list.path}?${nextQuery(nextCursor, query.limit === undefined ? undefined : size, include)}`;
+    nextCursor && nextPage(`${caller.baseUrl}/v1/${list.path}`, nextCursor, { limit: query.limit, include });
   const texts = await caller.turns.each(caller.organization.id, shown, (row) => JSON.stringify(list.present(row)));
   return page<Page<Body>>(texts, {
     pagination: { limit: size, hasMore, nextCursor, nextUrl },
@@ -167,10 +163,11 @@ export const conditionsIn =
   (query: Record<string, unknown>): Condition<never>[] =>
     conditionsOf(withoutDefaults(query, defaultsOf(schema)), filters);
 
-function nextQuery(cursor: string, limit: number | undefined, include: unknown): string {
+/** The URL of the next page: with the parameters that a cursor does not carry. */
+function nextPage(url: string, cursor: string, { limit, include }: { limit: unknown; include: unknown }): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));
   if (Array.isArray(include)) query.set('include', include.join(','));
   query.set('cursor', cursor);
-  return query.toString();
+  return `${url}?${query}`;
 }
