@@ -99,7 +99,11 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     ? writeCursor({ after: [last[property] as string, last.id], query: criteria, through }, scope)
     : null;
   const nextUrl =
-    nextCursor && nextPage(`${caller.baseUrl}/v1/${list.path}`, nextCursor, { limit: query.limit, include });
+    nextCursor &&
+    nextPage(`${caller.baseUrl}/v1/${list.path}`, nextCursor, {
+      limit: query.limit === undefined ? undefined : size,
+      include,
+    });
   const texts = await caller.turns.each(caller.organization.id, shown, (row) => JSON.stringify(list.present(row)));
   return page<Page<Body>>(texts, {
     pagination: { limit: size, hasMore, nextCursor, nextUrl },
@@ -164,10 +168,14 @@ export const conditionsIn =
     conditionsOf(withoutDefaults(query, defaultsOf(schema)), filters);
 
 /** The URL of the next page: with the parameters that a cursor does not carry. */
-function nextPage(url: string, cursor: string, { limit, include }: { limit: unknown; include: unknown }): string {
+function nextPage(
+  url: string,
+  cursor: string,
+  { limit, include }: { limit: number | undefined; include: unknown },
+): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));
   if (Array.isArray(include)) query.set('include', include.join(','));
   query.set('cursor', cursor);
-  return `${url}?${query}`;
+  return `${url}?${query.toString()}`;
 }

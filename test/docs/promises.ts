@@ -41,6 +41,7 @@ const [retries, timeoutMs] = ['defaultRetries', 'defaultTimeoutMs'].map((name) =
 const [firstMs, longestMs] = ['firstMs', 'longestMs'].map((name) => constant('client/send.ts', name));
 const waits = [0, 1, 2, 3, 4].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000);
 
+const running = (name: string) => constant('server/limits/concurrency.ts', name);
 const secretLength = constant('server/config.ts', 'AUTH_SECRET: text');
 
 /** Page, or command → the sentences whose numbers the code decides. */
@@ -71,6 +72,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `up to ${grouped(constant('server/import/inspect.ts', 'columns'))} columns and ${grouped(uploadBounds.rows)} rows`,
     `a workbook up to ${constant('server/import/workbook.ts', 'bytes') / 1_000_000} MB`,
     `An import may take ${constant('server/uploads/process.ts', 'wholeMs') / 60_000} minutes`,
+    `less than ${constant('server/uploads/process.ts', 'shortMs') / 1000} seconds does not wait`,
     `up to ${metadataLimits.keys} key-value pairs`,
   ],
   index: [`${limit} requests in any ${seconds} seconds`, `up to ${metadataLimits.keys} key-value pairs`],
@@ -98,6 +100,10 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `after the first ${grouped(constant('server/limits/rejections.ts', 'sentAtOnce'))} in a minute is sent one second`,
     `ten thousand records take ${pageSize.max === 100 ? 'a hundred requests' : '…'}`,
     `pause ${(seconds * 1000) / limit} ms between requests`,
+    `At most ${running('ofKey')} requests of a key and ${running('ofOrganization')} of an organization run at a time`,
+    `wait, for up to ${running('longestWaitMs') / 1000} seconds`,
+    `with \`Retry-After: ${retryAfter.unavailable}\``,
+    `more than ${constant('server/operations/operations.ts', 'fewRecords')} proposals`,
   ],
   'retries-and-idempotency': [
     `\`Retry-After\`: ${retryAfter.rateLimited} seconds`,
@@ -146,8 +152,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
   SECURITY: [
     `takes effect ${trusted}`,
     `${limit} requests per key in ${seconds} seconds`,
-    `At most ${constant('server/limits/concurrency.ts', 'ofKey')} statements of a key and ${constant('server/limits/concurrency.ts', 'ofOrganization')} of an organization`,
-    `wait up to ${constant('server/limits/concurrency.ts', 'longestWaitMs') / 1000} seconds, and reads end after ${constant('server/database/orm.ts', 'reads') / 1000}.`,
+    `At most ${running('ofKey')} statements of a key and ${running('ofOrganization')} of an organization`,
+    `wait up to ${running('longestWaitMs') / 1000} seconds, and reads end after ${constant('server/database/orm.ts', 'reads') / 1000}.`,
     `Bodies are limited to ${maximumBodyBytes / 1024} KiB`,
     `${words(attemptLimits.code.most)} wrong ones of an account`,
     `a signed cookie for ${words(signInSeconds / 60)} minutes`,
