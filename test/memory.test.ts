@@ -1,14 +1,14 @@
-/** What a process that serves may take for garbage, however it was started. */
+/** What a process may take for garbage, however it was started. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 const memory = new URL('../server/commands/memory.ts', import.meta.url);
 
-/** Keeps many objects for a short time, before and after what a process that serves does; prints what V8 let them take. */
-const script = `
+/** Keeps many objects for a short time, before and after what such a process does; prints what V8 let them take. */
+const script = (limit: string) => `
   import { setImmediate as turn } from 'node:timers/promises';
   import { getHeapSpaceStatistics } from 'node:v8';
-  import { collectGarbage, limitMemory } from '${memory.href}';
+  import { collectGarbage, keepMemorySmall, limitMemory } from '${memory.href}';
   async function churn() {
     let kept = [];
     let most = 0;
@@ -21,13 +21,15 @@ const script = `
     return most / 2 ** 20;
   }
   const before = await churn();
-  limitMemory();
-  collectGarbage();
+  ${limit}
   console.log(JSON.stringify({ before, after: await churn() }));`;
 
-test('a process that serves keeps its young generation at the size that --max-semi-space-size=16 sets', () => {
+test.each([
+  ['a process that serves', 'limitMemory(); collectGarbage();'],
+  ['a command that reads or writes many records', 'keepMemorySmall();'],
+])('%s keeps its young generation at the size that --max-semi-space-size=16 sets', (_, limit) => {
   const { before, after } = JSON.parse(
-    execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' }),
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script(limit)], { encoding: 'utf8' }),
   );
   expect(before).toBeGreaterThan(32);
   expect(after).toBe(32);

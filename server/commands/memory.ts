@@ -8,17 +8,23 @@ import { runInNewContext } from 'node:vm';
  * 100 MB and more of them pile up before it collects them.
  */
 export function keepMemorySmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=60');
+  limitYoungGeneration();
+  collectGarbage();
 }
 
 /** Of both halves of the young generation, which V8 would let grow to 128 MB. */
 const mostYoungBytes = 32 * 2 ** 20;
 
-/** For processes that serve. The same as --max-semi-space-size=16, which can be set only when a process starts. */
+/** For processes that serve. */
 export function limitMemory(): void {
   // What outlives a collection is a cache that hardly grows; by default, V8 lets the heap double before the next one.
   setFlagsFromString('--heap-growing-percent=20');
+  limitYoungGeneration();
+}
+
+/** The same as --max-semi-space-size=16, which can be set only when a process starts. */
+function limitYoungGeneration(): void {
   let growth = 0;
   new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
@@ -32,7 +38,7 @@ export function limitMemory(): void {
 /**
  * The first collection sets how far the heap may grow until the next one. V8 itself would start the first when nothing is
  * going on, or, if requests come at once, after 100 MB. One as if memory had run out also shrinks the young generation to
- * its smallest size: loading modules can make it larger than a process that serves needs.
+ * its smallest size: loading modules can make it larger than a process needs.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
