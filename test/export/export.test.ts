@@ -3,6 +3,7 @@ import { exportRecords } from '../../server/export/export-records.ts';
 import { atLeast } from '../../server/records/sql.ts';
 import { spooled } from '../../server/export/spool.ts';
 import type { ExportOptions } from '../../server/export/export-records.ts';
+import { csvLines, unescapeFormula } from '../../server/text/spreadsheet.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { counts, fetchRecord, importInto } from '../import/importing.ts';
@@ -108,6 +109,19 @@ describe('an export', () => {
       bare(await fetchRecord(tenant, 'proposals', 'P-1')),
     );
   });
+
+  test.each(['=', '+', '-', '@', '\t', '\r'])(
+    'makes a cell harmless that begins with %j, and import undoes it',
+    (sign) => {
+      for (const text of [`${sign}x`, `'${sign}x`, `''${sign}x`]) {
+        const [cell = ''] = csvLines([[text]]).split('\r\n');
+        expect(cell.replace(/^"/, '')).toMatch(/^'/);
+        expect(unescapeFormula(cell.replaceAll(/^"|"$/g, ''))).toBe(text);
+      }
+      // A negative number is none.
+      expect(csvLines([['-1.50', '-1,5']])).toBe('-1.50,"-1,5"\r\n');
+    },
+  );
 
   test('makes cells harmless that a spreadsheet would run', async () => {
     const { tenant, importing } = await start();

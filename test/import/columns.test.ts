@@ -230,12 +230,40 @@ const exportsOf: [name: string, kind: ImportKind, text: string, externalId: stri
   ],
 ];
 
+/** The columns of these files that no field takes: any other column reaches one. */
+const notImported: Readonly<Record<string, string>> = {
+  'Stripe (customers)': 'Delinquent, Plan, Status, Total Spend, Payment Count, Refunded Volume, Dispute Losses',
+  'Stripe (prices)':
+    'Product Statement Descriptor, Product Tax Code, Interval Count, Usage Type, Aggregate Usage, Billing Scheme, Trial Period Days, Tax Behavior',
+  'HubSpot (contacts)': 'Lead Status, Create Date, Contact owner',
+  'HubSpot (companies)': 'Description',
+  'HubSpot (products)': '',
+  'QuickBooks (customers)': 'Attachments, Open Balance',
+  'QuickBooks (customer contact list)': 'Full name',
+  'QuickBooks (products and services)':
+    'Income Account, Purchase Description, Purchase Cost, Expense Account, Quantity On Hand, Reorder Point, Inventory Asset Account, Quantity as-of Date',
+  'Xero (contacts)':
+    'POAttentionTo, POAddressLine3, POAddressLine4, SAAttentionTo, SAAddressLine3, SAAddressLine4, FaxNumber, DDINumber, SkypeName, BankAccountName, BankAccountNumber, BankAccountParticulars, AccountsReceivableTaxCodeName, AccountsPayableTaxCodeName, LegalName',
+  'Xero (inventory items)':
+    'Quantity, PurchasesDescription, PurchasesUnitPrice, PurchasesAccount, PurchasesTaxRate, SalesAccount, SalesTaxRate',
+  'Shopify (customers)': 'Accepts Email Marketing, Accepts SMS Marketing, Total Spent, Total Orders, Tax Exempt',
+  'Shopify (products)':
+    'Vendor, Product category, Tags, Published on online store, Barcode, Option1 name, Option1 Linked To, Option2 name, Option2 Linked To, Compare-at price, Cost per item, Image position, Variant image URL, Gift card',
+  'Shopify (products, older columns)':
+    'Vendor, Product Category, Tags, Published, Option1 Name, Option2 Name, Option3 Name, Variant Grams, Variant Inventory Tracker, Variant Inventory Qty, Variant Inventory Policy, Variant Fulfillment Service, Variant Compare At Price, Variant Requires Shipping, Variant Barcode, Image Position, Image Alt Text',
+  'WooCommerce (customers)': 'Last Active, Sign Up, Orders, Total Spend, AOV',
+  'WooCommerce (products)':
+    'Is featured?, Visibility in catalog, Date sale price starts, Date sale price ends, Tax class, In stock?, Stock, Low stock amount, Backorders allowed?, Sold individually?, Weight (kg), Length (cm), Width (cm), Height (cm), Allow customer reviews?, Purchase note, Sale price, Tags, Shipping class, Download limit, Download expiry days, Parent',
+};
+
 describe('an export of another tool', () => {
   test.each(exportsOf)('from %s is recognized by its header, and said to be', async (name, kind, text, id, wanted) => {
     const { csv, fetch } = await start();
     const report = await csv(kind, text);
     expect(report.errors).toEqual([]);
     expect(report.notes[0]).toBe(`Recognized as an export from ${name}.`);
+    const [, ignored = ''] = /^Columns not imported: (.*)\.$/m.exec(report.notes.join('\n')) ?? [];
+    expect(ignored).toBe(notImported[name]);
     expect(await fetch(kind, id)).toMatchObject(wanted);
     expect(await csv(kind, text)).toMatchObject({ read: report.read, unchanged: report.read });
   });
@@ -260,6 +288,17 @@ describe('an export of another tool', () => {
     expect(await csv(kind, text)).toMatchObject({ created: 1, errors: [] });
     expect((await csv(kind, text)).notes[0]).toBe(`Recognized as an export from ${name}.`);
     expect(await fetch(kind, id)).toMatchObject(wanted);
+  });
+
+  test.each([
+    ['Stripe (prices)', '"1,029.90"'],
+    ['Shopify (products)', '42.00'],
+    ['Shopify (products, older columns)', '42.00'],
+  ])('has a dot in its numbers, which are not asked about: %s', async (name, price) => {
+    const { csv, fetch } = await start();
+    const [, kind = 'items', text = '', id = ''] = exportsOf.find(([known]) => known === name) ?? [];
+    expect(await csv(kind, text.replace(price, '1.200').replace('40.00', '2.400'))).toMatchObject({ errors: [] });
+    expect(Number((await fetch(kind, id)).unitPrice)).toBe(1.2);
   });
 
   test('is tried here for each one that is known', () => {

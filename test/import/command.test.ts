@@ -54,6 +54,15 @@ describe('the import command', () => {
     expect(answers[0]?.stderr).toContain('country\uFFFD[31m');
   });
 
+  test('takes a column whose name has an equals sign', async () => {
+    const tenant = await world.organization();
+    const answer = await withFile('c.csv', 'externalId,a=b\nC-1,Ana\n', (file) =>
+      run('customers', file, '--organization', tenant.organization.slug, '--map', 'a=b=name'),
+    );
+    expect(answer).toMatchObject({ status: 0 });
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ name: 'Ana' }]);
+  });
+
   test('names bad rows on standard error, ends with 2, and prints JSON on request', async () => {
     const { organization } = await world.organization();
     const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>

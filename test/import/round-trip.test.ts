@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { exportRecords } from '../../server/export/export-records.ts';
 import type { ExportFormat } from '../../server/export/export-records.ts';
+import { customers } from '../../server/import/customers.ts';
 import { importFile } from '../../server/import/import-file.ts';
+import { items } from '../../server/import/items.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { fetchRecord, importInto, withFile } from './importing.ts';
@@ -137,6 +139,48 @@ describe('what is exported and imported into another organization', () => {
       expect(await fetchRecord(to, kind, 'R-1')).toEqual(before);
     });
   });
+});
+
+/** Another value than that of `full`. */
+const others: Readonly<Record<string, unknown>> = {
+  'customers.type': 'person',
+  'items.type': 'product',
+  status: 'active',
+  email: 'other@example.com',
+  phone: '+49 351 000001',
+  country: 'FR',
+  website: 'https://example.com/other',
+  imageUrl: 'https://example.com/b.png',
+  tags: ['a;b', '[c]'],
+  unitPrice: '1.126',
+  currency: 'USD',
+  taxable: true,
+  taxRate: '8.1251',
+  createdAt: '2020-02-29T23:59:59.998Z',
+};
+
+test.each([
+  ['customers', customers.columns],
+  ['items', items.columns],
+] as const)('a row of %s that differs in one field alone is an update, whichever it is', async (kind, columns) => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  const changeable = [...columns.filter((name) => !['id', 'externalId'].includes(name)), 'metadata.c', 'metadata.d'];
+  expect(changeable.length).toBeGreaterThan(10);
+  const before = changeable.map((name) => ({
+    ...full[kind],
+    externalId: name,
+    ...(kind === 'items' && { sku: `of ${name}` }),
+  }));
+  const after = before.map((row: Record<string, unknown>, index) => {
+    const [field = '', part] = (changeable[index] ?? '').split(/\.(.*)/s);
+    const value = others[`${kind}.${field}`] ?? others[part ?? field] ?? 'Other';
+    return { ...row, [field]: part === undefined ? value : { ...Object(row[field]), [part]: value } };
+  });
+  expect(await rows(kind, ...before)).toMatchObject({ created: before.length, errors: [] });
+  expect(await rows(kind, ...before)).toMatchObject({ unchanged: before.length });
+  expect(await rows(kind, ...after)).toMatchObject({ updated: after.length, unchanged: 0, errors: [] });
+  expect(await rows(kind, ...after)).toMatchObject({ updated: 0, unchanged: after.length });
 });
 
 /** The header, and the one row with this externalId. */
