@@ -90,6 +90,19 @@ function secondConnections(text: string): string[] {
   );
 }
 
+/** Queries for members by anything but their id that would find those who were removed, too. */
+function findsRemovedMembers(text: string): string[] {
+  const lookups = [...text.matchAll(/\b(?:find|findOne|findOneOrFail|count)\(Member, \{[^}]*/g)].map(([all]) => all);
+  const statements = [...text.matchAll(/`(?:\\.|[^`\\])*`/g)]
+    .map(([all]) => all)
+    .filter((sql) => /\b(?:from|join) members\b|\bmembers m\b/.test(sql));
+  return [
+    ...lookups.filter((lookup) => !/\b(?:id|removedAt)\b/.test(lookup)),
+    // `opens` says which memberships a session opens.
+    ...statements.filter((sql) => !/removed_at is null|\$\{opens\}|from members where id = \$/.test(sql)),
+  ];
+}
+
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
 const layers = [
   ['entities/', 'config.ts', 'files.ts'],
@@ -310,6 +323,17 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     broken: {
       'server/api/customers.ts': `import type { Request } from 'express';`,
       'server/keys/keys.ts': `import express from 'express';`,
+    },
+  },
+  'members who were removed are found by their id only': {
+    law: ({ path, text }) =>
+      path.startsWith('server/') && !/^server\/(?:demo|database\/migrations)\//.test(path)
+        ? findsRemovedMembers(code(text)).map((found) => `${path} finds removed members: ${found}`)
+        : [],
+    broken: {
+      'server/http/a.ts': `const admins = await em().find(Member, { role: 'admin' });`,
+      'server/accounts/b.ts': 'const text = `select m.id from members m where m.email_key = $1`;',
+      'server/accounts/c.ts': 'const text = `select 1 from sign_in."user" u join members m on m.email_key = u.email`;',
     },
   },
   'only database/ opens connections': {

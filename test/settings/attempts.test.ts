@@ -1,6 +1,7 @@
 /** The limits on guessing, and on how much is kept about it. */
 import { describe, expect, test } from 'vitest';
-import { admitReset, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
+import { admitMail, admitReset, admitSignIn, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
+import { knownDevices } from '../../server/accounts/known-devices.ts';
 import { mostAttempts, removeExpired } from '../../server/http/retention.ts';
 import { useWorld } from '../world.ts';
 
@@ -13,6 +14,22 @@ test('work that one process does for all is claimed by one of them, and again wh
   expect(await claimWork(pool, 'something else', 900)).toBe(true);
   await pool.query(`update sign_in.attempts set ends_at = now() where key = 'work to look'`);
   expect(await claimWork(pool, 'to look', 900)).toBe(true);
+});
+
+test('an address is the same one however it is written', async () => {
+  const { pool } = world.database;
+  const written = (count: number) => (count % 2 === 0 ? 'ann@example.com' : 'Ann@EXAMPLE.com');
+  const attempt = (count: number) => admitSignIn(pool, { email: written(count), ipAddress: '192.0.2.99' });
+  for (let count = 0; count < attemptLimits.account.most; count += 1) expect(await attempt(count)).toBe(0);
+  expect(await attempt(0)).toBeGreaterThan(0);
+  expect(await attempt(1)).toBeGreaterThan(0);
+  for (let count = 0; count < attemptLimits.mail.most; count += 1)
+    expect(await admitMail(pool, written(count))).toBe(true);
+  expect([await admitMail(pool, written(0)), await admitMail(pool, written(1))]).toEqual([false, false]);
+  const devices = knownDevices({ secret: 'not much of a secret, but long enough', secure: false });
+  const [cookie = ''] = devices.remember(written(1)).split(';');
+  expect(devices.known(cookie, written(0))).toMatch(/./);
+  expect(devices.known(cookie, 'bob@example.com')).toBeUndefined();
 });
 
 describe('attempts', () => {

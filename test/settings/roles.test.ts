@@ -3,6 +3,7 @@
  * come from the router, and the forms from the pages themselves, so that a new one cannot be forgotten.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freshId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import { openPages, pathsOf, scene, stateOf } from './every-route.ts';
 import type { Scene } from './every-route.ts';
@@ -116,6 +117,27 @@ describe('every page', () => {
 });
 
 describe('every form', () => {
+  test('of an admin is refused to a member, and changes nothing', async () => {
+    const { tenant, visiting: admin, fill } = ours;
+    const visiting = await signIn(world, await someone(world, tenant));
+    const offered = new Set((await formsOf(visiting, fill)).map(({ action }) => action));
+    const forms = (await formsOf(admin, fill)).filter(({ action }) => !offered.has(action));
+    // And those that these pages do not have now, such as that of an endpoint that is off.
+    const reached = new Set([...forms.map(({ action }) => action), ...offered]);
+    const own = /^\/(?:account\/.*|organization|sign-out)$/;
+    const others = (await pathsOf('post')).filter((path) => !openPages.includes(path) && !own.test(path));
+    const fields = { name: 'X', currency: 'EUR', since: '2026-03-01', kind: 'customers', event: freshId('event') };
+    for (const path of others) if (!reached.has(fill(path))) forms.push({ action: fill(path), fields, needed: [] });
+    expect(forms.length).toBeGreaterThan(25);
+    for (const { action, fields: typed } of forms) {
+      await world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`);
+      const before = await stateOf(world, tenant.organization.id);
+      const { status } = await visiting.post(action, { ...typed, csrfToken: await visiting.csrfToken() });
+      expect([action, status]).toEqual([action, 403]);
+      expect([action, await stateOf(world, tenant.organization.id)]).toEqual([action, before]);
+    }
+  });
+
   test('needs each of its fields: without one, it changes nothing', async () => {
     const { tenant, visiting, fill } = ours;
     const forms = await formsOf(visiting, fill);

@@ -1,5 +1,6 @@
 /** What changes deliveries waits for what else does, and never each for the other. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { setPlan } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Database } from '../../server/database/orm.ts';
@@ -17,6 +18,7 @@ import {
 import type { Target } from '../../server/webhooks/deliveries.ts';
 import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
 import { lookAt } from '../../server/webhooks/find.ts';
+import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
 import { ownDatabase } from '../database.ts';
 import { issueKeys } from '../faults/service.ts';
@@ -148,4 +150,68 @@ test('a look for changes meets the removal of an endpoint, and adds nothing to i
   expect(await meeting([held, [organization.id, endpoint.id]], remove, look)).toEqual(['done', 'done']);
   const left = 'select id from webhook_deliveries where organization_id = $1 and endpoint_id = $2';
   expect((await pool.query(left, [target.organizationId, target.id])).rows).toEqual([]);
+});
+
+describe('a lease', () => {
+  const wanted = { seconds: 30, busy: [], failing: true, limit: 100 };
+  /** The leases that a process can take of this organization now. */
+  const takenOf = async ({ organization }: Scene, more: Partial<Parameters<typeof takeLeases>[1]> = {}) => {
+    const leases = await takeLeases(database.pool, { ...wanted, ...more });
+    const own = leases.filter(({ organizationId }) => organizationId === organization.id);
+    await database.pool.query('update webhook_endpoints set lease = null, leased_until = null, due_at = now()');
+    return own;
+  };
+
+  test('is given only while the endpoint is on and due, its organization is on Team, and no other process has it', async () => {
+    const found = await scene({});
+    const { organization, target } = found;
+    const { pool } = database;
+    await takenOf(found);
+    expect(await takenOf(found)).toHaveLength(1);
+    expect(await takenOf(found, { busy: [organization.id] })).toEqual([]);
+    const columns: Record<string, string> = {
+      active_since: 'null',
+      due_at: `now() + interval '1 minute'`,
+      leased_until: `now() + interval '1 minute'`,
+    };
+    for (const [column, value] of Object.entries(columns)) {
+      await pool.query(`update webhook_endpoints set ${column} = ${value} where id = $1`, [target.id]);
+      expect([column, await takenOf(found)]).toEqual([column, []]);
+      await pool.query('update webhook_endpoints set active_since = now() where id = $1', [target.id]);
+    }
+    await setPlan(database, organization, 'free');
+    expect(await takenOf(found)).toEqual([]);
+    await setPlan(database, organization, 'team');
+    await pool.query('update webhook_endpoints set failures = 1 where id = $1', [target.id]);
+    expect(await takenOf(found, { failing: false })).toEqual([]);
+    expect(await takenOf(found)).toHaveLength(1);
+  });
+
+  test('that another process has taken since is neither renewed nor released', async () => {
+    const found = await scene({});
+    await takenOf(found);
+    const take = async () =>
+      (await takeLeases(database.pool, wanted)).find(({ organizationId }) => organizationId === found.organization.id);
+    const first = await take();
+    await database.pool.query(`update webhook_endpoints set leased_until = now() - interval '1 second'`);
+    const second = await take();
+    if (!first || !second) throw new Error('There was nothing to take.');
+    expect(await renewLease(database.pool, first, 30)).toBeUndefined();
+    await releaseLease(database.pool, first, { dueAt: null, wakes: null, failures: 9, failingSince: null });
+    expect(await renewLease(database.pool, second, 30)).toMatchObject({ wakes: expect.any(Number) });
+    const due = async () => {
+      const text = 'select due_at as at, failures from webhook_endpoints where id = $1';
+      return (await database.pool.query<{ at: Date | null; failures: number }>(text, [found.target.id])).rows[0];
+    };
+    expect((await due())?.failures).toBe(0);
+    // A delivery that was added since the renewal makes it due at once; otherwise it is due with the next one.
+    const wakes = (await renewLease(database.pool, second, 30))?.wakes ?? 0;
+    await database.pool.query('update webhook_endpoints set wakes = wakes + 1 where id = $1', [found.target.id]);
+    await releaseLease(database.pool, second, { dueAt: null, wakes, failures: 0, failingSince: null });
+    expect((await due())?.at).not.toBeNull();
+    const third = await take();
+    if (!third) throw new Error('There was nothing to take.');
+    await releaseLease(database.pool, third, { dueAt: null, wakes: wakes + 1, failures: 0, failingSince: null });
+    expect((await due())?.at).toBeNull();
+  });
 });
