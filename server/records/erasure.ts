@@ -133,9 +133,10 @@ export const mappingErasure: Erasure<ImportMapping> = {
   organizationId: kept,
   id: kept,
   kind: kept,
-  choices: ({ map, ...choices }, redaction) => ({
+  choices: ({ map, columns, ...choices }, redaction) => ({
     ...choices,
     ...(map && { map: Object.fromEntries(Object.entries(map).filter(([column]) => !redaction.finds(column))) }),
+    ...(columns && { columns: columns.filter((column) => !redaction.finds(column)) }),
   }),
 };
 
