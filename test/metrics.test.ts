@@ -64,6 +64,33 @@ describe('GET /metrics', () => {
     expect(after.http_requests_in_flight).toBe(0);
   });
 
+  test('counts in seconds what the log has in milliseconds', async () => {
+    const { call } = await world.organization();
+    const before = await scrape();
+    const first = world.log.length;
+    for (const path of ['/v1/me', '/v1/customers', '/v1/items']) await call('GET', path);
+    const lines = () => world.log.slice(first).filter(({ operation }) => typeof operation === 'string');
+    // A line is written once the response is sent.
+    await expect.poll(lines).toHaveLength(3);
+    const after = await scrape();
+    for (const { operation, ms } of lines()) {
+      const name = `http_request_duration_seconds_sum{operation="${String(operation)}"}`;
+      expect((after[name] ?? 0) - (before[name] ?? 0)).toBeCloseTo(Number(ms) / 1000, 6);
+    }
+  });
+
+  test('counts attempts of webhooks in seconds, by what came of them', async () => {
+    const own = createMetrics();
+    const outcome = { error: null, response: null, retryAfterSeconds: null };
+    own.webhooks.attempted({ ...outcome, status: 204, durationMs: 1500 }, true);
+    own.webhooks.attempted({ ...outcome, status: 500, durationMs: 250 }, false);
+    own.webhooks.attempted({ ...outcome, status: null, durationMs: 15_000 }, false);
+    const text = await own.register.metrics();
+    expect(text).toContain('webhook_attempt_duration_seconds_sum 16.75\n');
+    for (const name of ['delivered', 'rejected', 'no response'])
+      expect(text).toContain(`webhook_attempts_total{outcome="${name}"} 1\n`);
+  });
+
   test('shows every pool: what is in use, idle, and waited for', async () => {
     const { reads, writes, control, pool } = world.database;
     const pools = { reads, writes, control, orm: pool };

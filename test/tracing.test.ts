@@ -17,6 +17,7 @@ type ExportedSpan = {
   parentSpanId?: string;
   kind: number;
   attributes: Attribute[];
+  status?: { code?: number };
 };
 type Exported = {
   resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: ExportedSpan[] }[] }[];
@@ -50,7 +51,8 @@ const valueOf = ({ attributes }: { attributes: Attribute[] }, name: string) => {
 
 describe('traces', () => {
   let collector: Awaited<ReturnType<typeof startCollector>>;
-  const options: { tracing?: Tracing | undefined } = {};
+  // One of its own, because the test changes a table.
+  const options: { tracing?: Tracing | undefined; ownDatabase: true } = { ownDatabase: true };
   const before = process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
 
   beforeAll(async () => {
@@ -72,7 +74,13 @@ describe('traces', () => {
     const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
     const created = await call('POST', '/v1/customers', { name: 'Traced Secretly' }, { traceparent });
     const listed = await call('GET', '/v1/customers', undefined, { traceparent });
-    expect([created.status, listed.status]).toEqual([201, 200]);
+    const { pool } = world.database;
+    const failing = `begin raise exception using errcode = '53100'; end`;
+    await pool.query(`create function broken() returns boolean language plpgsql as $$ ${failing} $$`);
+    await pool.query('alter table items add constraint breaks check (broken()) not valid');
+    const item = { type: 'service', name: 'Traced', unitPrice: '1' };
+    const failed = await call('POST', '/v1/items', item, { traceparent });
+    expect([created.status, listed.status, failed.status]).toEqual([201, 200, 503]);
     await options.tracing?.close();
 
     expect(new Set(collector.paths)).toEqual(new Set(['/v1/traces']));
@@ -80,7 +88,14 @@ describe('traces', () => {
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
     );
     const ours = spans.filter((span) => span.traceId === traceId);
-    const requests = ours.filter(({ kind }) => kind === server);
+    // 2 is an error.
+    const failures = ours.filter(({ status }) => status?.code === 2);
+    expect(failures.map(({ name, kind }) => [name, kind]).toSorted()).toEqual([
+      ['INSERT items', client],
+      ['createItem', server],
+    ]);
+    expect(failures.map((span) => valueOf(span, 'db.response.status_code'))).toContain('53100');
+    const requests = ours.filter(({ kind, name }) => kind === server && name !== 'createItem');
     const shown = requests.map((span) => ({
       name: span.name,
       parent: span.parentSpanId,

@@ -1,6 +1,7 @@
 /** The documents as the service publishes them: public, cached, and readable from a browser. */
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../contract/openapi/openapi.ts';
+import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
+import { swagger20Document } from '../../server/http/documents/swagger.ts';
 import { toYaml } from '../../server/http/documents/yaml.ts';
 import { useWorld } from '../world.ts';
 
@@ -25,6 +26,15 @@ describe.each([
     const again = await fetch(world.url + path, { headers: { 'if-none-match': `W/${etag}` } });
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
+});
+
+test('each is the document of its version', async () => {
+  const text = async (path: string) => (await fetch(world.url + path)).text();
+  const json = (document: object): unknown => JSON.parse(JSON.stringify(document));
+  expect(JSON.parse(await text('/openapi.json'))).toEqual(json(openApiDocument(world.url)));
+  expect(JSON.parse(await text('/openapi-3.0.json'))).toEqual(json(openApi30Document(world.url)));
+  expect(JSON.parse(await text('/swagger-2.0.json'))).toEqual(json(swagger20Document(world.url)));
+  expect(await text('/openapi.yaml')).toBe(toYaml(openApiDocument(world.url)));
 });
 
 test('no other response has CORS headers', async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { expandedDocument, openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 import type { PublishedDocument } from '../../contract/openapi/shared.ts';
+import { swagger20Document } from '../../server/http/documents/swagger.ts';
 import { breaksBetween } from './breaking.ts';
 import { expand } from './expand.ts';
 import { releasedForm } from './release.ts';
@@ -10,7 +11,7 @@ import { releasedForm } from './release.ts';
 const baseUrl = 'https://api.example.com';
 
 describe('the committed documents', () => {
-  // `npm run openapi:update` rewrites both; the diff of these files is what consumers will notice.
+  // `npm run openapi:update` rewrites them; the diff of these files is what consumers will notice.
   test('openapi-3.1.json is what /openapi.json says', async () => {
     const text = `${JSON.stringify(openApiDocument(baseUrl), undefined, 2)}\n`;
     await expect(text).toMatchFileSnapshot('openapi-3.1.json');
@@ -19,6 +20,11 @@ describe('the committed documents', () => {
   test('openapi-3.0.json is what /openapi-3.0.json says', async () => {
     const text = `${JSON.stringify(openApi30Document(baseUrl), undefined, 2)}\n`;
     await expect(text).toMatchFileSnapshot('openapi-3.0.json');
+  });
+
+  test('swagger-2.0.json is what /swagger-2.0.json says', async () => {
+    const text = `${JSON.stringify(swagger20Document(baseUrl), undefined, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('swagger-2.0.json');
   });
 });
 

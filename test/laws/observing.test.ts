@@ -1,0 +1,63 @@
+/** One request, and all that tells of it: the response and the line of the log agree. */
+import { describe, expect, test } from 'vitest';
+import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
+
+// Of its own, because a test changes a table.
+const world = useWorld({ ownDatabase: true });
+
+/** The response, its line in the log, and how long the caller waited. */
+async function observed(tenant: Tenant, method: string, path: string, body?: unknown) {
+  const startedAt = performance.now();
+  const response = await tenant.call(method, path, body);
+  const waitedMs = performance.now() - startedAt;
+  const requestId = response.headers.get('x-request-id');
+  await expect.poll(() => world.log.filter((entry) => entry.requestId === requestId)).toHaveLength(1);
+  const line = world.log.find((entry) => entry.requestId === requestId) ?? {};
+  return { response, line, waitedMs };
+}
+
+describe('the log', () => {
+  test.each([
+    ['GET', '/v1/me', undefined, 'getMe', 200],
+    ['GET', '/v1/customers?limit=1', undefined, 'listCustomers', 200],
+    ['POST', '/v1/customers', { name: 'Ann' }, 'createCustomer', 201],
+    ['POST', '/v1/customers', {}, 'createCustomer', 422],
+    ['GET', '/v1/customers/cus_x', undefined, 'getCustomer', 404],
+    ['GET', '/v1/nowhere', undefined, undefined, 404],
+  ])('has one line for %s %s with %j', async (method, path, body, operation, status) => {
+    const tenant = await world.organization();
+    const { body: me } = await tenant.call('GET', '/v1/me');
+    const { response, line, waitedMs } = await observed(tenant, method, path, body);
+    expect(response.status).toBe(status);
+    expect(line).toEqual({
+      requestId: response.headers.get('x-request-id'),
+      method,
+      path: path.split('?')[0],
+      operation,
+      status,
+      ms: expect.any(Number),
+      keyId: me.key.id,
+      organizationId: me.organization.id,
+      memberId: undefined,
+    });
+    expect(Number(line.ms)).toBeGreaterThanOrEqual(0);
+    expect(Number(line.ms)).toBeLessThanOrEqual(waitedMs + 1);
+  });
+
+  test('says why a request failed, without what the caller sent', async () => {
+    const tenant = await world.organization();
+    const { pool } = world.database;
+    await pool.query(
+      `create function broken() returns boolean language plpgsql as $$ begin raise exception using errcode = '53100'; end $$`,
+    );
+    const id = tenant.organization.id;
+    await pool.query(
+      `alter table customers add constraint breaks check (organization_id <> '${id}' or broken()) not valid`,
+    );
+    const { response, line } = await observed(tenant, 'POST', '/v1/customers', { name: 'Quaxverine' });
+    expect([response.status, line.status]).toEqual([503, 503]);
+    expect(line.error).toMatchObject({ sqlState: '53100', stack: expect.any(String) });
+    expect(JSON.stringify(line)).not.toContain('Quaxverine');
+  });
+});
