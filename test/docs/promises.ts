@@ -39,7 +39,9 @@ const trusted = constant('server/keys/directory.ts', 'trustMs') <= 1000 ? 'withi
 const recoveryCodes = words(constant('server/accounts/authenticator.ts', 'recoveryCodes'));
 const [retries, timeoutMs] = ['defaultRetries', 'defaultTimeoutMs'].map((name) => constant('client/call.ts', name));
 const [firstMs, longestMs] = ['firstMs', 'longestMs'].map((name) => constant('client/send.ts', name));
-const waits = [0, 1, 2, 3, 4].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000);
+const waits = [
+  ...new Set([0, 1, 2, 3, 4, 5, 6].map((n) => Math.min(Number(firstMs) * 2 ** n, Number(longestMs)) / 1000)),
+];
 
 const running = (name: string) => constant('server/limits/concurrency.ts', name);
 const secretLength = constant('server/config.ts', 'AUTH_SECRET: text');

@@ -20,13 +20,14 @@ async function invited(world: World): Promise<{ tenant: Tenant; member: Member }
 }
 
 describe('with a provider', () => {
-  const singleSignOn = { issuer: '', clientId: '', clientSecret: '' };
+  const singleSignOn = { issuer: 'http://localhost:1', clientId: '', clientSecret: '' };
   const world = useWorld({ singleSignOn });
   let provider: Awaited<ReturnType<typeof startOpenIdProvider>>;
 
   beforeAll(async () => {
     provider = await startOpenIdProvider(`${world.url}/settings/oidc/callback`);
-    // The world has read none of it yet: the provider is asked when someone first signs in.
+    // A provider that is away is asked again once someone else signs in.
+    expect((await visit(world.url).get('/settings/oidc')).status).toBe(503);
     const { id: clientId, secret: clientSecret } = provider.client;
     Object.assign(singleSignOn, { issuer: provider.issuer, clientId, clientSecret });
   });
@@ -56,6 +57,10 @@ describe('with a provider', () => {
     const answer = await signInAs(visiting, 'jo', '/settings/oidc?next=%2Fsettings%2Fmembers');
     expect([answer.status, answer.location]).toEqual([303, '/settings/members']);
     expect((await visiting.get('/settings/members')).text).toContain(member.email);
+    // The session opens the memberships of that time.
+    const later = await world.organization({ name: 'Later Ltd' });
+    await addMember(world.database, later.organization, { email: member.email, name: 'Jo', role: 'admin' });
+    expect((await visiting.get('/settings/members')).text).not.toContain('Later Ltd');
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual(['signed_in']);
     const { rows } = await world.database.pool.query(
       `select from sign_in.account a join sign_in."user" u on u.id = a."userId" where u.email = $1`,
