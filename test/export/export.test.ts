@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { exportRecords } from '../../server/export/export-records.ts';
 import { atLeast } from '../../server/records/sql.ts';
 import { spooled } from '../../server/export/spool.ts';
@@ -6,6 +6,7 @@ import type { ExportOptions } from '../../server/export/export-records.ts';
 import { csvLines, unescapeFormula } from '../../server/text/spreadsheet.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
+import { runCommand } from '../command.ts';
 import { counts, fetchRecord, importInto } from '../import/importing.ts';
 
 const world = useWorld();
@@ -251,4 +252,16 @@ describe('a reader that is slower than the database', () => {
     await new Promise(setImmediate);
     expect(taken).toBe(then);
   });
+});
+
+test('the command exports what has changed since a time, whenever it was created', async () => {
+  const { tenant, importing } = await start();
+  await importing.rows('customers', { externalId: 'C-1', name: 'Old', createdAt: '2001-02-03' });
+  const since = (time: string) =>
+    runCommand(
+      ['export', 'customers', '--organization', tenant.organization.slug, '--format', 'jsonl', '--updated-since', time],
+      { DATABASE_URL: inject('databaseUrl') },
+    );
+  expect(await since('2020-01-01')).toMatchObject({ status: 0, out: expect.stringContaining('"Old"') });
+  expect(await since('2999-01-01')).toMatchObject({ status: 0, out: '' });
 });

@@ -112,22 +112,19 @@ test('an erasure leaves nothing in any of them', async () => {
   const line = { type: 'service', name: 'Work', quantity: 1, unitPrice: 1 };
   const proposal = { externalId: 'P-1', number: 'N-1', title: 'T', status: 'draft', lineItems: [line] };
   await importInto(world, tenant).rows('proposals', { ...proposal, customerExternalId: person.externalId });
-  const rows: Record<string, Filled> = {
-    uploads: { ...upload, member_id: tenant.admin.id },
-    import_mappings: { kind: 'customers', choices: {} },
-    webhook_deliveries: {
-      endpoint_id: uuidv7(),
-      type: 'customer.created',
-      record_id: customerId,
-      happened_at: new Date(),
-      found_at: new Date(),
-      due_at: new Date(),
-      state: 'delivered',
-    },
-  };
+  const { rows: proposals } = await pool.query<{ id: string }>('select id from proposals');
+  const delivery = { endpoint_id: uuidv7(), type: 'x', state: 'delivered' };
+  const times = { happened_at: new Date(), found_at: new Date(), due_at: new Date() };
+  const rows: [table: string, row: Filled][] = [
+    ['uploads', { ...upload, member_id: tenant.admin.id }],
+    ['import_mappings', { kind: 'customers', choices: {} }],
+    // Of the customer, and of its proposal.
+    ['webhook_deliveries', { ...delivery, ...times, record_id: customerId }],
+    ['webhook_deliveries', { ...delivery, ...times, record_id: proposals[0]?.id }],
+  ];
   const json = (value: unknown) =>
     typeof value === 'object' && !(value instanceof Date) ? JSON.stringify(value) : value;
-  for (const [name, row] of Object.entries(rows)) {
+  for (const [name, row] of rows) {
     const all = { organization_id: organizationId, id: uuidv7(), ...row };
     const places = Object.keys(all).map((_, index) => `$${index + 1}`);
     const statement = `insert into ${name} (${Object.keys(all).join(', ')}) values (${places.join(', ')})`;

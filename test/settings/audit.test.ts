@@ -139,6 +139,25 @@ describe('a password link', () => {
     ).toBe(410);
   });
 
+  test('that another use has spent in the meantime does not work', async () => {
+    const { admin } = await world.organization();
+    const [, token = ''] = (await passwordPath(world.database, admin)).split('token=');
+    const { pool } = world.database;
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('delete from sign_in."verification" where value = $1', [admin.id]);
+      const using = visit(world.url).post('/settings/password', { token, password });
+      const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and query like 'delete from sign_in."verification"%'`;
+      await expect.poll(async () => (await pool.query(text)).rowCount).toBeGreaterThan(0);
+      await client.query('commit');
+      expect((await using).status).toBe(410);
+    } finally {
+      client.release();
+    }
+  });
+
   test('works once, however many use it at once', async () => {
     const { admin } = await world.organization();
     const [, token = ''] = (await passwordPath(world.database, admin)).split('token=');

@@ -47,6 +47,18 @@ const dueAt = async ({ organization }: Tenant) => {
   return rows[0]?.seconds ?? 0;
 };
 
+describe('a response', () => {
+  test.each([200, 201, 204, 299])('with %i is a delivery', async (status) => {
+    const { tenant } = await scene(status);
+    await until(() => deliveryOf(tenant), expect.objectContaining({ attempts: 1, state: 'delivered' }));
+  });
+
+  test.each([300, 301, 304, 307, 400, 404, 409, 429, 500, 503])('with %i is none: it is sent again', async (status) => {
+    const { attempted } = await scene(status);
+    expect(await attempted(1)).toBeGreaterThan(4);
+  });
+});
+
 describe('an event that cannot be delivered', () => {
   test('is sent again for 3 days with growing pauses, then is failed, and can be sent again', async () => {
     const { tenant, receiver, endpoint, attempted } = await scene(500);

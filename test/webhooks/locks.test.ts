@@ -152,6 +152,25 @@ test('a look for changes meets the removal of an endpoint, and adds nothing to i
   expect((await pool.query(left, [target.organizationId, target.id])).rows).toEqual([]);
 });
 
+test('a result that comes after the next claim is ignored', async () => {
+  const { target, ids } = await scene({});
+  const { pool } = database;
+  const [first] = await claimDue(pool, target, { now: now(), limit: 1 });
+  if (!first) throw new Error('Nothing was due.');
+  expect(ids).toContain(first.id);
+  await pool.query(`update webhook_deliveries set attempted_at = now() - interval '1 hour' where id = $1`, [first.id]);
+  await recoverDeliveries(pool, target, 1);
+  const [second] = await claimDue(pool, target, { now: now(), limit: 1 });
+  expect(second).toMatchObject({ id: first.id, attempts: first.attempts + 1 });
+  const state = async (attempts: number) => {
+    await writeResults(pool, target, [{ ...result, id: first.id, attempts, state: 'delivered' }]);
+    const text = 'select state from webhook_deliveries where id = $1';
+    return (await pool.query<{ state: string }>(text, [first.id])).rows[0]?.state;
+  };
+  expect(await state(first.attempts)).toBe('sending');
+  expect(await state(first.attempts + 1)).toBe('delivered');
+});
+
 describe('a lease', () => {
   const wanted = { seconds: 30, busy: [], failing: true, limit: 100 };
   /** The leases that a process can take of this organization now. */
