@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
-import { emptyDatabase } from '../faults/service.ts';
+import { ownDatabase } from '../database.ts';
 
 const schemas = `(select oid from pg_namespace where nspname in ('public', 'sign_in'))`;
 /** What comes with an extension is not ours. */
@@ -34,7 +34,7 @@ const parts: Record<string, string> = {
 };
 
 test('the migrations make this schema', async () => {
-  const { url, drop } = await emptyDatabase();
+  const { url, drop } = await ownDatabase();
   const database = await openDatabase({ url });
   try {
     await migrate(database);
