@@ -177,7 +177,9 @@ describe('a lease', () => {
   const takenOf = async ({ organization }: Scene, more: Partial<Parameters<typeof takeLeases>[1]> = {}) => {
     const leases = await takeLeases(database.pool, { ...wanted, ...more });
     const own = leases.filter(({ organizationId }) => organizationId === organization.id);
-    await database.pool.query('update webhook_endpoints set lease = null, leased_until = null, due_at = now()');
+    await database.pool.query(
+      `update webhook_endpoints set lease = null, leased_until = null, due_at = now() - interval '1 second'`,
+    );
     return own;
   };
 
@@ -209,8 +211,12 @@ describe('a lease', () => {
   test('that another process has taken since is neither renewed nor released', async () => {
     const found = await scene({});
     await takenOf(found);
-    const take = async () =>
-      (await takeLeases(database.pool, wanted)).find(({ organizationId }) => organizationId === found.organization.id);
+    const take = async () => {
+      // A time is rounded to milliseconds, and up.
+      await database.pool.query(`update webhook_endpoints set due_at = now() - interval '1 second'`);
+      const leases = await takeLeases(database.pool, wanted);
+      return leases.find(({ organizationId }) => organizationId === found.organization.id);
+    };
     const first = await take();
     await database.pool.query(`update webhook_endpoints set leased_until = now() - interval '1 second'`);
     const second = await take();
