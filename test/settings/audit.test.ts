@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { setPlan } from '../../server/accounts/organizations.ts';
+import { changeOrganization, setPlan } from '../../server/accounts/organizations.ts';
 import { removeExpired } from '../../server/http/retention.ts';
+import { readEvents } from '../../server/records/audit-log.ts';
+import { changeEndpoint, createEndpoint } from '../../server/webhooks/endpoints.ts';
+import { parts as webhookParts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { auditLog, freePort, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
 
@@ -209,4 +212,18 @@ test('a sign-in leads to pages of the settings only', async () => {
     const signedIn = await visiting.post('/settings/sign-in', { email: member.email, password, next });
     expect([next, signedIn.location]).toEqual([next, location]);
   }
+});
+
+test('a change is recorded with what was before', async () => {
+  const tenant = await world.organization();
+  const { admin } = tenant;
+  await changeOrganization(tenant.em(), admin, { name: 'Acme Two', currency: 'EUR' });
+  const url = 'https://127.0.0.1/';
+  const fields = { name: 'E', url, events: ['item.created'] };
+  const { endpoint } = await createEndpoint(tenant.em(), admin, fields, webhookParts);
+  await changeEndpoint(tenant.em(), admin, { ...fields, id: endpoint.id, url: `${url}two` }, webhookParts);
+  const events = await readEvents(tenant.em(), 'change', 20);
+  const previous = (action: string) => events.find((event) => event.action === action)?.previous;
+  expect([previous('organization_renamed'), previous('currency_changed')]).toEqual(['Acme', 'USD']);
+  expect(previous('webhook_changed')).toBe(url);
 });
