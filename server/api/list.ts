@@ -98,12 +98,8 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   const nextCursor = last
     ? writeCursor({ after: [last[property] as string, last.id], query: criteria, through }, scope)
     : null;
-  const nextUrl =
-    nextCursor &&
-    nextPage(`${caller.baseUrl}/v1/${list.path}`, nextCursor, {
-      limit: query.limit === undefined ? undefined : size,
-      include,
-    });
+  const url = `${caller.baseUrl}/v1/${list.path}`;
+  const nextUrl = nextCursor && nextPage(url, nextCursor, { limit: 'limit' in query ? size : undefined, include });
   const texts = await caller.turns.each(caller.organization.id, shown, (row) => JSON.stringify(list.present(row)));
   return page<Page<Body>>(texts, {
     pagination: { limit: size, hasMore, nextCursor, nextUrl },
@@ -171,7 +167,7 @@ export const conditionsIn =
 function nextPage(
   url: string,
   cursor: string,
-  { limit, include }: { limit: number | undefined; include: unknown },
+  { limit, include }: { limit?: number | undefined; include: unknown },
 ): string {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));

@@ -41,10 +41,14 @@ export async function handleSums({ query: { groupBy = [], ...query } }: { query:
   const by = Object.fromEntries(groupBy.map((name) => [name, groupings[name]]));
   const conditions = conditionsOf(query, proposalFilters);
   const sums = await bounded(query, proposalFilters, () =>
-    readSums(caller, { selection: proposalSelection, index: proposalIndex }, conditions, {
-      summed: 'total',
-      by: { currency: { property: 'currency' }, ...by },
-    }),
+    readSums(
+      caller,
+      { selection: proposalSelection, index: proposalIndex, conditions },
+      {
+        summed: 'total',
+        by: { currency: { property: 'currency' }, ...by },
+      },
+    ),
   );
   if (typeof sums === 'string') throw tooMuch(sums);
   return plain({

@@ -52,7 +52,7 @@ export function eraseCustomer(tenant: Tenant, id: string, memberId: string | nul
     await eraseInDeliveries(scope, id, redaction);
     await eraseInResponses(scope, publicId('customer', id), { ...changes, erasedAt }, redaction);
     const mentions = 'detail ilike any($2) or previous ilike any($2)';
-    await eraseWhere(scope, { entity: AuditEvent, erasure: auditErasure }, redaction, mentions, [redaction.patterns]);
+    await eraseWhere(scope, { entity: AuditEvent, erasure: auditErasure }, redaction, [mentions, redaction.patterns]);
     await eraseInUploads(scope, redaction, erasedAt);
     return true;
   });
@@ -90,10 +90,10 @@ function identifying(customer: CustomerRow) {
 /** A proposal whose lines have changed is another version, too. */
 async function eraseInProposals(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
   const ofCustomer = 'customer_id = $2';
-  await eraseWhere(scope, { entity: Proposal, erasure: proposalErasure }, redaction, ofCustomer, [customerId]);
+  await eraseWhere(scope, { entity: Proposal, erasure: proposalErasure }, redaction, [ofCustomer, customerId]);
   const proposals = `proposal_id in (select p.id from proposals p where p.organization_id = $1 and p.${ofCustomer})`;
   const lines = { entity: ProposalLine, erasure: lineErasure };
-  const changed = await eraseWhere(scope, lines, redaction, proposals, [customerId]);
+  const changed = await eraseWhere(scope, lines, redaction, [proposals, customerId]);
   await scope[statements].query(
     `update proposals set revision = revision + 1, updated_at = greatest(now(), updated_at)
      where organization_id = $1 and id in (select l.proposal_id from proposal_lines l where l.organization_id = $1 and l.id = any($2))`,
@@ -106,7 +106,7 @@ async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Re
   const deliveries = { entity: WebhookDelivery, erasure: deliveryErasure };
   const proposals = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
   const mentions = `record_id = $2 or record_id in (${proposals})`;
-  await eraseWhere(scope, deliveries, redaction, mentions, [customerId]);
+  await eraseWhere(scope, deliveries, redaction, [mentions, customerId]);
   // The result of what is being sent would write its body back: it is sent once more instead. What is pending is locked, so
   // that it is not rendered before this transaction ends.
   await scope[statements].query(
@@ -118,13 +118,13 @@ async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Re
 async function eraseInResponses(scope: Scope, id: string, changes: object, redaction: Redaction): Promise<void> {
   const responses = { entity: IdempotencyKey, erasure: responseErasure(id, changes) };
   const mentions = 'position($2 in body) > 0 or key ilike any($3)';
-  await eraseWhere(scope, responses, redaction, mentions, [id, redaction.patterns]);
+  await eraseWhere(scope, responses, redaction, [mentions, id, redaction.patterns]);
 }
 
 /** The processes that have the files remove them: see Uploads. */
 async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: string): Promise<void> {
-  await eraseWhere(scope, { entity: Upload, erasure: uploadErasure }, redaction, 'true', []);
-  await eraseWhere(scope, { entity: ImportMapping, erasure: mappingErasure }, redaction, 'true', []);
+  await eraseWhere(scope, { entity: Upload, erasure: uploadErasure }, redaction, ['true']);
+  await eraseWhere(scope, { entity: ImportMapping, erasure: mappingErasure }, redaction, ['true']);
   await scope[statements].query('update uploads set erased_at = $2 where organization_id = $1', [erasedAt]);
 }
 
@@ -135,8 +135,7 @@ async function eraseWhere<T extends { id: string }>(
   scope: Scope,
   { entity, erasure }: Erased<T>,
   redaction: Redaction,
-  condition: string,
-  parameters: unknown[],
+  [condition, ...parameters]: readonly [condition: string, ...parameters: unknown[]],
 ): Promise<string[]> {
   const table = tableIn(scope, entity);
   const read = table.columns.map(({ name, property }) => `${name} as "${property}"`).join(', ');

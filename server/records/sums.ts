@@ -22,10 +22,15 @@ export const sumBounds = { records: 200_000, groups: 250 } as const;
 /** Which bound a sum exceeds; it is the name of one. */
 export type Excess = keyof typeof sumBounds;
 
+type Source<T extends Listed, Row extends object> = {
+  selection: Selection<T, Row>;
+  index: ListIndex<T>;
+  conditions: readonly Condition<T>[];
+};
+
 export async function readSums<T extends Listed, Row extends object>(
   scope: Scope,
-  { selection, index }: { selection: Selection<T, Row>; index: ListIndex<T> },
-  conditions: readonly Condition<T>[],
+  { selection, index, conditions }: Source<T, Row>,
   { summed, by }: Grouping<T>,
   bounds: Readonly<Record<Excess, number>> = sumBounds,
 ): Promise<Sum[] | Excess> {

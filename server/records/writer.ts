@@ -136,7 +136,7 @@ export async function update<T extends object, Row extends Identified>(
   change: Change<Row>,
 ): Promise<Row | undefined> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const result = await updateOnce(tenant, table, condition, change);
+    const result = await updateOnce(tenant, table, condition, { change });
     if (result !== 'outdated') return result;
   }
   return tenant.transact((scope) => updateLocked(scope, table, condition, change));
@@ -149,7 +149,7 @@ export async function updateLocked<T extends object, Row extends Identified>(
   condition: Condition<T>,
   change: Change<Row>,
 ): Promise<Row | undefined> {
-  const result = await updateOnce(scope, table, condition, change, { lock: true });
+  const result = await updateOnce(scope, table, condition, { change, lock: true });
   if (result === 'outdated') throw new Error('A locked row was changed by another transaction.');
   return result;
 }
@@ -158,17 +158,16 @@ async function updateOnce<T extends object, Row extends Identified>(
   scope: Scope,
   { entity, selection, refusing, alongside }: Table<T, Row>,
   condition: Condition<T>,
-  change: Change<Row>,
-  options: { lock?: boolean } = {},
+  { change, lock = false }: { change: Change<Row>; lock?: boolean },
 ): Promise<Row | undefined | 'outdated'> {
-  const stored = await readOne(scope, selection, condition, options);
+  const stored = await readOne(scope, selection, condition, { lock });
   if (!stored) return undefined;
   const changes = change(stored);
   const table = tableIn(scope, entity);
   if (!table.differs(stored, changes)) return stored;
   const isChecked = givesRefusable(refusing, stored, changes);
   // The check follows the update, which it may have to undo.
-  if (isChecked && !options.lock) return 'outdated';
+  if (isChecked && !lock) return 'outdated';
   const record = table.changed(stored, changes);
   const { text: plain, parameters } = table.update;
   const moves = alongside && record[alongside.property] !== stored[alongside.property];

@@ -369,9 +369,9 @@ describe('the tools', () => {
     for (let month = 0; month < 3; month += 1)
       await proposal(tenant, { customer, number: `${month}`, lines: [{ name: 'Wall' }] });
     const caller = forOrganization(world.database, tenant.organization.id);
-    const what = { selection: proposalSelection, index: proposalIndex };
+    const what = { selection: proposalSelection, index: proposalIndex, conditions: [] };
     const sum = (bounds: { records: number; groups: number }) =>
-      readSums(caller, what, [], { summed: 'total', by: { number: { property: 'number' } } }, bounds);
+      readSums(caller, what, { summed: 'total', by: { number: { property: 'number' } } }, bounds);
     expect(await sum({ records: 2, groups: 9 })).toBe('records');
     expect(await sum({ records: 9, groups: 2 })).toBe('groups');
     expect(await sum({ records: 3, groups: 3 })).toHaveLength(3);
