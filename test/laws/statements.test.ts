@@ -33,7 +33,8 @@ const onTimers = [
   /last_used_at = now|usage_counts|failed_requests/,
   /sign_in\.secret/,
   /key_warnings/,
-  /from webhook_positions p$|set lease = gen_random_uuid|failing_since is not null|where state = 'pending'$/,
+  // No operation reads or writes these.
+  /\b(?:webhook_\w+|uploads)\b/,
   /^delete from \S+ where \(/,
 ];
 

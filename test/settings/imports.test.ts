@@ -552,7 +552,7 @@ describe('an import', () => {
     const customer = publicId('customer', records?.created[0] ?? '');
     // By a process that does not have the files, such as the command.
     await eraseCustomer(forOrganization(world.database, tenant.organization.id), records?.created[0] ?? '', null);
-    expect((await tenant.call('GET', `/v1/customers/${customer}`)).body.erasedAt).not.toBeNull();
+    expect((await tenant.call('GET', `/v1/customers/${customer}`)).body.erasedAt).toMatch(/Z$/);
     const elsewhere = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     await elsewhere.removeErased();
     expect(await files()).toEqual([]);
