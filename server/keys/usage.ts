@@ -23,7 +23,8 @@ export type UsageEvent = {
 };
 
 type Count = Pick<UsageEvent, 'keyId' | 'organizationId'> & {
-  day: string;
+  /** Days since 1970. */
+  day: number;
   operation: string;
   outcome: Outcome;
   requests: number;
@@ -36,6 +37,7 @@ type Failure = Required<Pick<UsageEvent, 'keyId' | 'organizationId' | 'status' |
   createdAt: string;
 };
 
+const dayMs = 86_400_000;
 export const usageBounds = {
   flushMs: 5_000,
   /** Failures are there soon for those who look for them; counts are summed up for longer, so that many keys cost few rows. */
@@ -65,7 +67,9 @@ export class UsageLog {
   readonly #now: () => number;
   readonly #background: Background;
   readonly #limits = watchLimits();
-  #counts = new Map<string, Count>();
+  /** By key, which has a few. */
+  #counts = new Map<string, Count[]>();
+  #counted = 0;
   #failures: Failure[] = [];
   #failuresByKey = new Map<string, number>();
   #writing: Promise<void> = Promise.resolve();
@@ -83,11 +87,11 @@ export class UsageLog {
   /** Costs a map access; never throws. */
   record(event: UsageEvent): void {
     const { keyId, organizationId, operation = 'other', status } = event;
-    const createdAt = new Date(this.#now()).toISOString();
+    const nowMs = this.#now();
     const outcome = outcomeOf(status);
-    this.#add({ keyId, organizationId, day: createdAt.slice(0, 10), operation, outcome, requests: 1 });
-    if (outcome === 'rate_limited') this.#limits.note({ keyId, organizationId }, this.#now());
-    if (outcome !== 'success') this.#addFailure(event, createdAt);
+    this.#add({ keyId, organizationId, day: Math.floor(nowMs / dayMs), operation, outcome, requests: 1 });
+    if (outcome === 'rate_limited') this.#limits.note({ keyId, organizationId }, nowMs);
+    if (outcome !== 'success') this.#addFailure(event, new Date(nowMs).toISOString());
     this.#parts.onEvent?.(event);
   }
 
@@ -104,10 +108,14 @@ export class UsageLog {
 
   #add(count: Count): void {
     const { keyId, day, operation, outcome } = count;
-    const name = `${keyId} ${day} ${operation} ${outcome}`;
-    const known = this.#counts.get(name);
+    const ofKey = this.#counts.get(keyId) ?? [];
+    const known = ofKey.find((one) => one.operation === operation && one.outcome === outcome && one.day === day);
     if (known) known.requests += count.requests;
-    else if (this.#counts.size < usageBounds.counts) this.#counts.set(name, count);
+    else if (this.#counted < usageBounds.counts) {
+      this.#counted += 1;
+      ofKey.push(count);
+      this.#counts.set(keyId, ofKey);
+    }
   }
 
   #addFailure({ keyId, code = '', fields = [], operation = 'other', ...event }: UsageEvent, createdAt: string): void {
@@ -122,15 +130,15 @@ export class UsageLog {
 
   /** The counts so far, which are forgotten. */
   #takeCounts(): Count[] {
-    const batch = [...this.#counts.values()];
-    this.#counts = new Map();
+    const batch = [...this.#counts.values()].flat();
+    [this.#counts, this.#counted] = [new Map(), 0];
     this.#countsWrittenAt = this.#now();
     return batch;
   }
 
   #dueCounts(): Count[] {
     const isLate = this.#now() - this.#countsWrittenAt >= usageBounds.countsMs;
-    return isLate || this.#counts.size >= usageBounds.counts / 2 ? this.#takeCounts() : [];
+    return isLate || this.#counted >= usageBounds.counts / 2 ? this.#takeCounts() : [];
   }
 
   #writeNext(batch: () => readonly Count[]): Promise<void> {
@@ -141,7 +149,8 @@ export class UsageLog {
     const failed = this.#failures;
     [this.#failures, this.#failuresByKey] = [[], new Map()];
     // Counts that cannot be written are written with the next batch.
-    await this.#send('usage-counts', insertCounts, batch).catch((error: unknown) => {
+    const rows = batch.map((count) => ({ ...count, day: new Date(count.day * dayMs).toISOString().slice(0, 10) }));
+    await this.#send('usage-counts', insertCounts, rows).catch((error: unknown) => {
       for (const count of batch) this.#add(count);
       throw error;
     });
