@@ -35,8 +35,8 @@ const mostFrequent = (counts: Record<string, number>): Delimiter =>
   delimiters.toSorted((left, right) => (counts[right] ?? 0) - (counts[left] ?? 0))[0] ?? ',';
 
 /**
- * The records, without empty ones. A quote after other text of its cell belongs to it. If the quotes of one do not match, nothing after it can be parsed: it is a fault, and
- * the reading ends there.
+ * The records, without empty ones. A quote after other text of its cell belongs to it. If the quotes of one do not match,
+ * nothing after it can be parsed: it is a fault, and the reading ends there.
  */
 export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord> {
   const parser = parse({

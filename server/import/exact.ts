@@ -5,6 +5,7 @@
 import type { RecordTable } from '../records/record-table.ts';
 import { valueOf } from './entries.ts';
 import type { Entry } from './entries.ts';
+import { publicId } from '../records/public-id.ts';
 import { matchKey } from './keys.ts';
 import type { Work } from './kind.ts';
 
@@ -16,8 +17,11 @@ export async function findUnchanged({ store, kind, table }: Work, entries: reado
   const values = [...byKey.keys()].filter((key) => key !== undefined);
   const rows = await store.select(table, table.selection('t'), { column: 'external_id', values });
   const fields = new Set([...kind.columns.map((column) => column.split('.')[0] ?? ''), 'metadata']);
+  const named = new Set(entries.map((entry): unknown => Reflect.get(Object(valueOf(entry)), 'id')));
   for (const row of rows) {
     const stored = table.parse(row);
+    // Another row may change it by its id.
+    if (named.has(publicId(kind.id, Reflect.get(stored, 'id')))) continue;
     // What follows a row that differs is compared with what that row makes of the record.
     for (const entry of byKey.get(String(Reflect.get(stored, 'externalId'))) ?? []) {
       if (!('value' in entry) || !saysTheSame(table, Object(entry.value), stored, fields)) break;

@@ -31,6 +31,15 @@ describe('a file whose rows are all about one record', () => {
   });
 });
 
+test('of a row that names a record by its id and one that names it by its externalId, the last counts', async () => {
+  const tenant = await world.organization();
+  const { rows } = importInto(world, tenant);
+  await rows('customers', { externalId: 'R-1', name: 'Ana' });
+  const { id } = await fetchRecord(tenant, 'customers', 'R-1');
+  await rows('customers', { id, name: 'Bo' }, { externalId: 'R-1', name: 'Ana' });
+  expect(await fetchRecord(tenant, 'customers', 'R-1')).toMatchObject({ name: 'Ana' });
+});
+
 /** The same numbers for the same seed. */
 function picker(seed: number) {
   let state = seed >>> 0;
