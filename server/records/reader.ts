@@ -1,7 +1,7 @@
 /**
  * Every read of the API: one statement, whose beginning MikroORM compiled once with the organization filter applied (see
  * selection.ts). Not em.find(): building and hydrating entities for each request cost 6 to 7 times the CPU of a bare
- * server with the same statement, this costs 1.4 to 2.4 times (npm run bench).
+ * server with the same statement, this costs 1.1 to 1.8 times (npm run bench).
  */
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
