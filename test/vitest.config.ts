@@ -16,7 +16,8 @@ export default defineConfig({
     // These end a hang; they measure nothing.
     testTimeout: 180_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 120_000 } },
+    // A test that asserts nothing cannot fail.
+    expect: { requireAssertions: true, poll: { timeout: 120_000 } },
     ...(SHUFFLE !== undefined && { sequence: { shuffle: true, seed: Number(SHUFFLE) } }),
     pool: 'forks',
     // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.

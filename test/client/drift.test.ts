@@ -1,7 +1,11 @@
 /** The generated types and the contract's inferred types accept and promise the same; the compiler compares them. */
 import type { AppRoute, ClientInferRequest, ClientInferResponseBody } from '@ts-rest/core';
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
+import { operations } from '../../client/generated.ts';
+import type { Operation } from '../../client/call.ts';
 import type * as api from '../../client/index.ts';
+import { operationsOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Open } from './open.ts';
 
@@ -34,8 +38,14 @@ type Given<M> = M extends (...given: infer Arguments) => unknown ? Loose<Extract
 type Bodies = { [R in keyof V1]: { [N in keyof V1[R]]: Body<V1[R][N]> } };
 type ClientBodies = { [R in keyof V1]: { [N in keyof V1[R]]: Returned<MethodOf<R, N>> } };
 
+/** As the client has them, and as the contract does. */
+const called = Object.values<Record<string, Operation>>(operations).flatMap((methods) => Object.values(methods));
+const routes = operationsOf(v1);
+const titleOf = ({ method, path }: Pick<Operation, 'method' | 'path'>) => `${method} ${path}`;
+
 test('every method returns what the contract promises', () => {
   expectTypeOf<ClientBodies>().toEqualTypeOf<Bodies>();
+  expect(called.map(titleOf)).toEqual(routes.map(titleOf));
 });
 
 test('every body that the contract accepts, the client accepts, and the other way round', () => {
@@ -48,6 +58,8 @@ test('every body that the contract accepts, the client accepts, and the other wa
     }[keyof V1[R]];
   }[keyof V1];
   expectTypeOf<Writes>().toEqualTypeOf<true>();
+  const writes = called.filter(({ method }) => method.startsWith('P'));
+  expect(writes.map(titleOf)).toEqual(routes.filter((route) => 'body' in route).map(titleOf));
 });
 
 test('every query that the contract accepts, the client accepts', () => {
@@ -57,4 +69,6 @@ test('every query that the contract accepts, the client accepts', () => {
   expectTypeOf<Query<V1['customers']['list']>>().toExtend<Loose<api.CustomerListQuery>>();
   expectTypeOf<Query<V1['proposals']['list']>>().toExtend<Loose<api.ProposalListQuery>>();
   expectTypeOf<Query<V1['items']['list']>>().toExtend<Loose<api.ItemListQuery>>();
+  const isList = ({ query }: AppRoute) => 'cursor' in Object(Reflect.get(Object(query), 'shape'));
+  expect(called.filter(({ list }) => list).map(titleOf)).toEqual(routes.filter(isList).map(titleOf));
 });

@@ -1,8 +1,11 @@
 /** What the compiler says of calls: this file is checked by `tsc`, and every refusal that is expected must be there. */
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
+import { createClient } from '../../client/index.ts';
 import type * as api from '../../client/index.ts';
 import type { Customer as ContractCustomer } from '../../contract/customers.ts';
 import type { Proposal as ContractProposal } from '../../contract/proposals.ts';
+import { operationsOf } from '../../contract/operations.ts';
+import { v1 } from '../../contract/v1.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Open } from './open.ts';
 
@@ -84,9 +87,19 @@ test('the types of the client are those of the contract', () => {
   expectTypeOf<Awaited<ReturnType<Client['customers']['get']>>>().toEqualTypeOf<Open<ContractCustomer>>();
   expectTypeOf<Awaited<ReturnType<Client['customers']['create']>>>().toEqualTypeOf<Open<ContractCustomer>>();
   expectTypeOf<Awaited<ReturnType<Client['proposals']['get']>>>().toEqualTypeOf<Open<ContractProposal>>();
+  const client = createClient({ baseUrl: 'https://api.example.com', apiKey: `ak_live_${'7'.repeat(64)}` });
+  const namesOf = (resources: object) =>
+    Object.entries(resources).map(([resource, methods]) => [resource, Object.keys(methods).filter(isOperation)]);
+  const isOperation = (name: string) => name !== 'sync';
+  expect(namesOf(client)).toEqual(namesOf(v1));
 });
 
 test('no query parameter has the name of an option', () => {
   type Parameters = keyof (api.CustomerListQuery & api.ProposalListQuery & api.ItemListQuery);
   expectTypeOf<keyof api.CallOptions & (Parameters | 'onConflict')>().toBeNever();
+  const options = { headers: true, maxRetries: true, signal: true, timeoutMs: true };
+  expectTypeOf<keyof typeof options>().toEqualTypeOf<keyof api.CallOptions>();
+  const parameters = operationsOf(v1).flatMap(({ query }) => Object.keys(Reflect.get(Object(query), 'shape') ?? {}));
+  expect(parameters).toContain('onConflict');
+  expect(parameters.filter((name) => name in options)).toEqual([]);
 });

@@ -118,6 +118,7 @@ describe(`GET /client-${version}.tgz`, () => {
 test('a released version has the bytes that it was released with', async () => {
   const sums = await readFile(join(releases, 'SHA512SUMS'), 'utf8').catch(() => '');
   const kept = sums.split('\n').flatMap((line) => (line === '' ? [] : [line.split('  ')]));
+  expect(new Set(kept.map(([, name]) => name)).size, 'each version is released once').toBe(kept.length);
   for (const [hash, name = ''] of kept) {
     const bytes = await readFile(join(releases, name));
     expect(createHash('sha512').update(bytes).digest('hex'), name).toBe(hash);

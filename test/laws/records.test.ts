@@ -202,9 +202,10 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
     expect(plain.body.data).toEqual([whole(stored.listed ?? stored.shown)]);
   });
 
+  const create = operationAt('POST', list.path);
+  if (!create) return;
+
   test('is shown whole by what creates it', async () => {
-    const create = operationAt('POST', list.path);
-    if (!create) return;
     const accepted = Object.keys(bodySchema(create).properties ?? {});
     const again = Object.fromEntries(Object.entries(stored.shown).filter(([name]) => accepted.includes(name)));
     const { status, body } = await tenant.call('POST', `${list.path}?onConflict=return`, again);

@@ -1,10 +1,11 @@
 /** Laws over every form of the settings: taken from the router itself, so that a new form cannot be forgotten. */
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import { pathsOf, scene, stateOf } from './every-route.ts';
 import type { Scene } from './every-route.ts';
-import { freePort, otherSites, rawRequest, visit } from './visiting.ts';
+import { freePort, otherSites, rawRequest, signIn, someone, visit } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
 const singleSignOn = { issuer: 'http://localhost:1', clientId: 'none', clientSecret: 'none' };
@@ -58,7 +59,6 @@ describe('every form', async () => {
   test('is known to this law', () => {
     for (const path of [
       '/sign-in',
-
       '/api-keys',
       '/api-keys/:id/replace',
       '/members',
@@ -124,9 +124,10 @@ describe('every form', async () => {
       expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in']);
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
     });
+  }
 
+  for (const path of behindSession.filter((one) => one.includes(':id')))
     test(`POST ${path} is not for members of another organization`, async () => {
-      if (!path.includes(':id')) return;
       const { tenant, fill } = ours;
       const before = await stateOf(plain, tenant.organization.id);
       const fields = everyField(await stranger.visiting.csrfToken());
@@ -134,9 +135,21 @@ describe('every form', async () => {
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
     });
 
+  for (const path of behindSession.filter((one) => !one.includes(':id')))
+    test(`POST ${path} changes nothing in another organization`, async () => {
+      const before = await stateOf(plain, ours.tenant.organization.id);
+      // Of its own, because some of these forms end the session.
+      const visiting = await signIn(plain, await someone(plain, await plain.organization(), 'admin'));
+      const organization = publicId('organization', ours.tenant.organization.id);
+      const sent = await visiting.post(ours.fill(path), { ...everyField(await visiting.csrfToken()), organization });
+      expect(sent.status).toBeLessThan(500);
+      expect(await stateOf(plain, ours.tenant.organization.id)).toBe(before);
+    });
+
+  const forMembers = (path: string) => path.startsWith('/account') || path === '/organization';
+
+  for (const path of behindSession.filter((one) => !forMembers(one)))
     test(`POST ${path} is not for an admin who was demoted meanwhile`, async () => {
-      // What members may do, too.
-      if (path.startsWith('/account') || path === '/organization') return;
       const { tenant, admin, fill, visiting } = ours;
       const csrfToken = await visiting.csrfToken();
       await plain.database.pool.query(`update members set role = 'member' where id = $1`, [admin.id]);
@@ -145,7 +158,6 @@ describe('every form', async () => {
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
       await plain.database.pool.query(`update members set role = 'admin' where id = $1`, [admin.id]);
     });
-  }
 
   test('from the page itself goes through, by every name of this machine', async () => {
     const { visiting } = ours;

@@ -1,0 +1,148 @@
+/** Slots for work that runs at once: in every order of events, the limiter starts and rejects what a plain count would. */
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WorkLimiter } from '../../server/limits/concurrency.ts';
+
+// Small, so that short sequences meet every bound.
+const most = { ofKey: 2, ofOrganization: 3, inAll: 5, reserved: 1, waiting: 4 };
+const longestWaitMs = 5_000;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+type Kind = { organization: string; keyId: string; isLarge: boolean };
+/** `sending` is done, but keeps its slot until the response is sent. */
+type Job = Kind & {
+  state: 'waiting' | 'running' | 'sending' | 'sent' | 'rejected';
+  waitedMs: number;
+  /** As the limiter has it. */
+  seen: 'waiting' | 'started' | 'rejected';
+  end: (error?: Error) => void;
+  send: () => void;
+};
+
+const holdsSlot = ({ state }: Job) => state === 'running' || state === 'sending';
+const isWaiting = ({ state }: Job) => state === 'waiting';
+
+/** Whether the bounds leave room for one more of this kind. */
+function hasRoom(jobs: readonly Job[], { organization, keyId }: Kind): boolean {
+  const holding = jobs.filter(holdsSlot);
+  const own = holding.filter((job) => job.organization === organization);
+  const inAll = own.length === 0 ? most.inAll : most.inAll - most.reserved;
+  return (
+    own.length < most.ofOrganization &&
+    own.filter((job) => job.keyId === keyId).length < most.ofKey &&
+    holding.length < inAll
+  );
+}
+
+/** The jobs of which one starts when a slot is freed: the first of each organization that may, if none runs fewer. */
+function nextOf(jobs: readonly Job[]): Job[] {
+  const mayStart = jobs.filter((job) => isWaiting(job) && hasRoom(jobs, job));
+  const firsts = mayStart.filter((job) => mayStart.find((one) => one.organization === job.organization) === job);
+  const running = ({ organization }: Job) =>
+    jobs.filter((job) => holdsSlot(job) && job.organization === organization).length;
+  const fewest = Math.min(...firsts.map(running));
+  return firsts.filter((job) => running(job) === fewest);
+}
+
+/** The limiter beside the list of all that was sent to it. */
+class Beside {
+  readonly jobs: Job[] = [];
+  readonly #limiter = new WorkLimiter(most, () => 0);
+
+  async arrive(kind: Kind): Promise<void> {
+    const { jobs } = this;
+    const ended = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    const waiting = jobs.filter((job) => isWaiting(job) && job.organization === kind.organization);
+    const otherwise = waiting.length < most.waiting ? 'waiting' : 'rejected';
+    const state = hasRoom(jobs, kind) ? 'running' : otherwise;
+    const end = (error?: Error) => (error ? ended.reject(error) : ended.resolve());
+    const job: Job = { ...kind, state, waitedMs: 0, seen: 'waiting', end, send: sent.resolve };
+    const work = () => {
+      job.seen = 'started';
+      return ended.promise;
+    };
+    const { organization, keyId, isLarge } = kind;
+    this.#limiter.run(organization, keyId, work, isLarge ? () => sent.promise : undefined).catch(() => {
+      if (job.seen === 'waiting') job.seen = 'rejected';
+    });
+    jobs.push(job);
+    await this.#settle();
+  }
+
+  /** One that runs ends, well or not. */
+  async end(pick: number, error?: Error): Promise<void> {
+    const job = pickOf(this.jobs, pick, ({ state }) => state === 'running');
+    if (!job) return;
+    job.end(error);
+    job.state = job.isLarge && !error ? 'sending' : 'sent';
+    await this.#settle(job);
+  }
+
+  /** A response is sent, or its client has gone. */
+  async send(pick: number): Promise<void> {
+    const job = pickOf(this.jobs, pick, ({ state }) => state === 'sending');
+    if (!job) return;
+    job.send();
+    job.state = 'sent';
+    await this.#settle(job);
+  }
+
+  async wait(ms: number): Promise<void> {
+    await vi.advanceTimersByTimeAsync(ms);
+    for (const job of this.jobs.filter(isWaiting)) {
+      job.waitedMs += ms;
+      if (job.waitedMs >= longestWaitMs) job.state = 'rejected';
+    }
+    await this.#settle();
+  }
+
+  /** What the limiter has made of each job, and what the count says. */
+  seen = () => this.jobs.map(({ seen }) => seen);
+  counted = () =>
+    this.jobs.map(({ state }) => (state === 'waiting' || state === 'rejected' ? state : ('started' as const)));
+
+  /** `left`: a job that may have freed a slot. */
+  async #settle(left?: Job): Promise<void> {
+    await new Promise(setImmediate);
+    const next = left?.state === 'sent' ? nextOf(this.jobs) : [];
+    const started = next.find(({ seen }) => seen === 'started') ?? next[0];
+    if (started) started.state = 'running';
+  }
+}
+
+function pickOf(jobs: readonly Job[], pick: number, which: (job: Job) => boolean): Job | undefined {
+  const found = jobs.filter(which);
+  return found[pick % found.length];
+}
+
+const step = fc.record({
+  act: fc.constantFrom('arrive', 'arrive', 'arrive', 'end', 'end', 'fail', 'send', 'send', 'wait'),
+  organization: fc.constantFrom('A', 'B', 'C'),
+  key: fc.constantFrom('a', 'b'),
+  isLarge: fc.boolean(),
+  pick: fc.nat(),
+});
+
+test('what runs, waits and is rejected is what a count of the slots says, and every slot comes back', async () => {
+  const agrees = fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 120 }), async (steps) => {
+    const beside = new Beside();
+    for (const { act, organization, key, isLarge, pick } of steps) {
+      if (act === 'arrive') await beside.arrive({ organization, keyId: organization + key, isLarge });
+      if (act === 'end') await beside.end(pick);
+      if (act === 'fail') await beside.end(pick, new Error('lost'));
+      if (act === 'send') await beside.send(pick);
+      if (act === 'wait') await beside.wait(longestWaitMs / 2);
+      expect(beside.seen()).toEqual(beside.counted());
+    }
+    while (beside.jobs.some(holdsSlot)) {
+      await beside.end(0);
+      await beside.send(0);
+    }
+    expect(beside.seen()).toEqual(beside.counted());
+    expect(beside.jobs.filter(isWaiting)).toEqual([]);
+  });
+  await fc.assert(agrees, { numRuns: 100 });
+});
