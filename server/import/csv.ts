@@ -1,81 +1,130 @@
-/** The records of a CSV file. */
-import { pipeline, Readable } from 'node:stream';
-import { parse } from 'csv-parse';
-import { Quotes, withQuotes } from './quotes.ts';
+/**
+ * The records of a CSV file. A quote after other text of its cell belongs to it, as in `27" monitor`: Excel reads it so,
+ * libraries do not, and they take longer than everything else in an import of unchanged rows.
+ */
 import { textOf } from './source.ts';
 import type { Source, TableRecord } from './source.ts';
 
 const delimiters = [',', ';', '\t'] as const;
 export type Delimiter = (typeof delimiters)[number];
 
-type SyntaxProblem = { message: string; recordsBefore: number };
-type Parsed = { record: string[]; info: { lines: number; records: number } };
-
 /** More than any valid row needs. Otherwise an unclosed quote would swallow the rest of the file before it is reported. */
 const longestRecord = 1024 * 1024;
 
-/** The separator that occurs most often in the first record, outside quotes. */
+/** The separator that divides the first record into the most cells. */
 export async function delimiterOf(source: Source): Promise<Delimiter> {
-  const counts: Record<string, number> = { ',': 0, ';': 0, '\t': 0 };
-  let [isQuoted, hasStarted, length] = [false, false, 0];
-  for await (const text of textOf(source)) {
-    for (const character of text) {
-      if (character === '"') isQuoted = !isQuoted;
-      else if (!isQuoted && character in counts) counts[character] = (counts[character] ?? 0) + 1;
-      hasStarted ||= character.trim() !== '';
-      if (hasStarted && !isQuoted && (character === '\n' || character === '\r')) return mostFrequent(counts);
+  let [best, most]: [Delimiter, number] = [',', 1];
+  for (const delimiter of delimiters) {
+    const cells = await cellsOfFirst(source, delimiter);
+    if (cells > most) [best, most] = [delimiter, cells];
+  }
+  return best;
+}
+
+async function cellsOfFirst(source: Source, delimiter: Delimiter): Promise<number> {
+  for await (const records of readCsv(source, delimiter)) {
+    const first = records.find((record) => 'fault' in record || record.cells.join('').trim() !== '');
+    if (first) return 'cells' in first ? first.cells.length : 0;
+  }
+  return 0;
+}
+
+/** The records, without empty ones. If the quotes of one do not match, it is a fault, and the reading ends there. */
+export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord<string>[]> {
+  const reader = new CsvReader(delimiter);
+  for await (const piece of textOf(source)) {
+    const records = reader.read(piece);
+    yield records;
+    if (records.some((record) => 'fault' in record)) return;
+  }
+  yield reader.read('', true);
+}
+
+/** Reads a text that comes in pieces. */
+export class CsvReader {
+  readonly #delimiter: string;
+  /** How lines may end: all of them end as the first one does. */
+  #endings: readonly string[] = ['\r\n', '\n', '\r'];
+  #line = 1;
+  /** What comes after the last record that was complete. */
+  #rest = '';
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter;
+  }
+
+  /** The records that are complete with this piece. */
+  read(piece: string, isLast = false): TableRecord<string>[] {
+    const text = this.#rest + piece;
+    const records: TableRecord<string>[] = [];
+    let start = 0;
+    while (start < text.length) {
+      const line = this.#line;
+      const found = recordAt(start, { text, isLast, delimiter: this.#delimiter, endings: this.#endings });
+      const end = found && 'end' in found ? found.end : text.length;
+      if (end - start > longestRecord) return [...records, { line, fault: tooLong }];
+      if (!found) break;
+      if ('fault' in found) return [...records, { line, ...found }];
+      if (end > start) records.push({ line, cells: found.cells });
+      const ending = this.#endings.find((one) => text.startsWith(one, end)) ?? '';
+      if (ending !== '') this.#endings = [ending];
+      this.#line += linesIn(text.slice(start, end + ending.length));
+      start = end + ending.length;
     }
-    length += text.length;
-    if (length > longestRecord) break;
+    this.#rest = text.slice(start);
+    return records;
   }
-  return mostFrequent(counts);
 }
 
-const mostFrequent = (counts: Record<string, number>): Delimiter =>
-  delimiters.toSorted((left, right) => (counts[right] ?? 0) - (counts[left] ?? 0))[0] ?? ',';
+const tooLong = `it is longer than ${longestRecord.toLocaleString('en-US')} characters, perhaps because a quote is not closed`;
+const linesIn = (text: string) => text.match(/\r\n|\r|\n/g)?.length ?? 0;
 
-/**
- * The records, without empty ones. A quote after other text of its cell belongs to it. If the quotes of one do not match,
- * nothing after it can be parsed: it is a fault, and the reading ends there.
- */
-export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord> {
-  const parser = parse({
-    bom: true,
-    delimiter,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: longestRecord,
-    // If thrown, an error would discard the valid records that were read ahead of it.
-    skip_records_with_error: true,
-  });
-  const quotes = new Quotes(delimiter);
-  async function* pieces(): AsyncGenerator<string> {
-    for await (const piece of textOf(source)) yield quotes.replaced(piece);
-  }
-  let fault: SyntaxProblem | undefined;
-  parser.on('skip', ({ message, records }) => (fault ??= { message, recordsBefore: Number(records) }));
-  // The callback only keeps the error from being thrown: it destroys the parser, which passes it to the loop.
-  const records: AsyncIterable<Parsed> = pipeline(Readable.from(pieces()), parser, () => undefined);
-  let end = { line: 0, doubled: 0 };
-  for await (const { record, info } of records) {
-    if (info.records > (fault?.recordsBefore ?? info.records)) break;
-    const inside = newlinesIn(record);
-    // csv-parse counts a CRLF inside quotes as two lines.
-    const doubled = end.doubled + inside.doubled;
-    end = { line: info.lines - doubled, doubled };
-    yield { line: end.line - inside.lines, cells: quotes.found ? record.map(withQuotes) : record };
-  }
-  if (fault) yield { line: end.line + 1, fault: fault.message };
+type Part = { text: string; isLast: boolean; delimiter: string; endings: readonly string[] };
+/** `end` is where the line ends. */
+type Found = { cells: string[]; end: number } | { fault: string };
+
+/** Undefined if the record may not be complete. */
+function recordAt(start: number, part: Part): Found | undefined {
+  const { text, isLast, delimiter } = part;
+  const end = lineEnd(start, part);
+  const line = text.slice(start, end);
+  if (line.includes('"')) return quotedRecordAt(start, part);
+  return isLast || end + 1 < text.length ? { cells: line.split(delimiter), end } : undefined;
 }
 
-function newlinesIn(record: readonly string[]): { lines: number; doubled: number } {
-  let [lines, doubled] = [0, 0];
-  for (const cell of record) {
-    if (!/[\r\n]/.test(cell)) continue;
-    const breaks = cell.match(/\r\n|\r|\n/g) ?? [];
-    lines += breaks.length;
-    doubled += breaks.filter((kind) => kind === '\r\n').length;
+function quotedRecordAt(start: number, part: Part): Found | undefined {
+  const { text, isLast, delimiter, endings } = part;
+  const cells: string[] = [];
+  for (let [at, end] = [start, 0]; ; at = end + 1) {
+    if (text[at] === '"') {
+      const close = closingQuote(text, at);
+      if (close === -1) return isLast ? { fault: 'a quote is not closed' } : undefined;
+      cells.push(text.slice(at + 1, close).replaceAll('""', '"'));
+      end = close + 1;
+    } else {
+      const next = text.indexOf(delimiter, at);
+      end = Math.min(lineEnd(at, part), next === -1 ? text.length : next);
+      const cell = text.slice(at, end);
+      // Perhaps a cell that is quoted, which would end elsewhere.
+      if (/^ +"/.test(cell)) return { fault: 'a quote comes after a space' };
+      cells.push(cell);
+    }
+    // A line may end with two characters.
+    if (!isLast && end + 1 >= text.length) return undefined;
+    if (text[end] === delimiter) continue;
+    if (end === text.length || endings.some((ending) => text.startsWith(ending, end))) return { cells, end };
+    return { fault: `a quote comes before ${JSON.stringify(text[end])}` };
   }
-  return { lines, doubled };
+}
+
+function lineEnd(start: number, { text, endings }: Part): number {
+  const found = endings.map((ending) => text.indexOf(ending, start)).filter((index) => index !== -1);
+  return Math.min(text.length, ...found);
+}
+
+/** Of the quoted cell that starts here; two quotes stand for one inside it. */
+function closingQuote(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1);
+  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
 }

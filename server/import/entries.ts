@@ -17,30 +17,54 @@ const limits = { rows: 1000, weight: 4000, characters: 4_000_000 };
 const rowsAtOnce = 32;
 
 /** A second row of the same record starts a new chunk, unless the two can be planned together. */
-export async function* inChunks({ kind, match }: Work, entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
-  let chunk: Entry[] = [];
-  let [weight, characters, read] = [0, 0, 0];
-  /** The keys of the chunk's rows, and whether each is its rows' only one. */
-  let seen = new Map<string, boolean>();
-  for await (const entry of entries) {
-    read += 1;
-    if (read % rowsAtOnce === 0) await setImmediate();
-    weight += 'row' in entry ? kind.weigh(entry.row) : 0;
-    characters += entry.size;
-    const keys = keysOf(valueOf(entry), match);
-    const isSole = soleKey(valueOf(entry), { kind, match }) !== undefined;
-    const isFull = chunk.length >= limits.rows || weight > limits.weight || characters > limits.characters;
-    if ((isFull && chunk.length > 0) || keys.some((key) => seen.has(key) && !(isSole && seen.get(key)))) {
-      yield chunk;
-      chunk = [];
-      weight = 'row' in entry ? kind.weigh(entry.row) : 0;
-      characters = entry.size;
-      seen = new Map();
+export async function* inChunks(
+  work: Work,
+  batches: AsyncIterable<RawRow[]>,
+  entryOf: (row: RawRow) => Entry,
+): AsyncGenerator<Entry[]> {
+  let chunk = new Chunk(work);
+  let read = 0;
+  for await (const rows of batches) {
+    for (const row of rows) {
+      read += 1;
+      if (read % rowsAtOnce === 0) await setImmediate();
+      const entry = entryOf(row);
+      if (chunk.add(entry)) continue;
+      yield chunk.entries;
+      chunk = new Chunk(work);
+      chunk.add(entry);
     }
-    chunk.push(entry);
-    for (const key of keys) seen.set(key, isSole);
   }
-  if (chunk.length > 0) yield chunk;
+  if (chunk.entries.length > 0) yield chunk.entries;
+}
+
+class Chunk {
+  readonly entries: Entry[] = [];
+  readonly #work: Work;
+  #weight = 0;
+  #characters = 0;
+  /** The keys of its rows, and whether each is its rows' only one. */
+  readonly #seen = new Map<string, boolean>();
+
+  constructor(work: Work) {
+    this.#work = work;
+  }
+
+  /** False if the entry has to wait for the next chunk; an empty one takes any. */
+  add(entry: Entry): boolean {
+    const { kind, match } = this.#work;
+    const keys = keysOf(valueOf(entry), match);
+    const isSole = soleKey(keys, this.#work) !== undefined;
+    this.#weight += 'row' in entry ? kind.weigh(entry.row) : 0;
+    this.#characters += entry.size;
+    const isFull =
+      this.entries.length >= limits.rows || this.#weight > limits.weight || this.#characters > limits.characters;
+    const isRepeated = keys.some((key) => this.#seen.has(key) && !(isSole && this.#seen.get(key)));
+    if (this.entries.length > 0 && (isFull || isRepeated)) return false;
+    this.entries.push(entry);
+    for (const key of keys) this.#seen.set(key, isSole);
+    return true;
+  }
 }
 
 /** The row, validated or not; an empty one if it could not be read. */

@@ -59,21 +59,23 @@ async function inspect(source: Source, maximumRows: number | undefined): Promise
   return { ...found, delimiter, columns: await columnsOf(recordsOf(source, delimiter), maximumRows) };
 }
 
-/** The records of a table, its header and what is above it included. */
-export const recordsOf = (source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord> =>
+/** The records of a table, its header and what is above it included, as many at once as were read. */
+export const recordsOf = (source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord[]> =>
   source.format === 'xlsx' ? readWorkbook(source) : readCsv(source, delimiter);
 
-async function columnsOf(records: AsyncIterable<TableRecord>, maximumRows = Infinity): Promise<Column[]> {
+async function columnsOf(batches: AsyncIterable<TableRecord[]>, maximumRows = Infinity): Promise<Column[]> {
   let columns: Column[] | undefined;
   let rows = 0;
-  for await (const record of records) {
-    if ('fault' in record) {
-      if (!columns) throw new UsageError(`the header cannot be read: ${record.fault}`);
-    } else if (columns) {
-      rows += 1;
-      if (rows > maximumRows) throw tooManyRows(maximumRows);
-      for (const [index, column] of columns.entries()) look(column, record.cells[index] ?? '');
-    } else if (!isTitle(record.cells)) columns = newColumns(record.cells);
+  for await (const records of batches) {
+    for (const record of records) {
+      if ('fault' in record) {
+        if (!columns) throw new UsageError(`the header cannot be read: ${record.fault}`);
+      } else if (columns) {
+        rows += 1;
+        if (rows > maximumRows) throw tooManyRows(maximumRows);
+        columns.forEach((column, index) => look(column, record.cells[index] ?? ''));
+      } else if (!isTitle(record.cells)) columns = newColumns(record.cells);
+    }
   }
   if (!columns) throw new UsageError('the file has no header');
   return columns;

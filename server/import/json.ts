@@ -11,15 +11,18 @@ export type RowBounds = { characters: number; keys: number };
 export const flatRow: RowBounds = { characters: maximumBodyBytes, keys: maximumKeys };
 export const rowWithLines: RowBounds = { characters: 16 * 1024 * 1024, keys: 10_000 };
 
-export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<RawRow> {
-  const documents = source.format === 'json-array' ? elementsOf(source, bounds) : linesOf(source, bounds);
-  for await (const { line, text, isCut = false } of documents) {
-    const json = text.trim();
-    const row = { line: line + newlinesIn(text.slice(0, text.indexOf(json))), raw: [json], size: json.length };
-    if (json.length > bounds.characters) yield { ...row, raw: [], size: 0, rejections: [tooLong(bounds)] };
-    else if (json !== '') yield { ...row, ...readDocument(json, bounds) };
-    if (isCut) yield { line, raw: [], size: 0, rejections: [unfinished] };
-  }
+export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<RawRow[]> {
+  const batches = source.format === 'json-array' ? elementsOf(source, bounds) : linesOf(source, bounds);
+  for await (const documents of batches) yield documents.flatMap((document) => rowsOf(document, bounds));
+}
+
+function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): RawRow[] {
+  if (isCut) return [{ line, raw: [], size: 0, rejections: [unfinished] }];
+  const json = text.trim();
+  if (json === '') return [];
+  const row = { line: line + newlinesIn(text.slice(0, text.indexOf(json))), raw: [json], size: json.length };
+  if (json.length > bounds.characters) return [{ ...row, raw: [], size: 0, rejections: [tooLong(bounds)] }];
+  return [{ ...row, ...readDocument(json, bounds) }];
 }
 
 const newlinesIn = (text: string) => text.split('\n').length - 1;
@@ -75,30 +78,33 @@ class Piece {
 }
 
 /** Not node:readline, which also splits at U+2028, a regular character in JSON, and buffers a line of any length. */
-async function* linesOf(source: Source, bounds: RowBounds): AsyncGenerator<Document> {
+async function* linesOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
   const piece = new Piece(bounds);
   let line = 1;
   for await (const text of textOf(source)) {
+    const documents: Document[] = [];
     let start = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
       piece.add(text.slice(start, end));
-      yield { line, text: piece.take() };
+      documents.push({ line, text: piece.take() });
       line += 1;
       start = end + 1;
     }
     piece.add(text.slice(start));
+    yield documents;
   }
-  yield { line, text: piece.take() };
+  yield [{ line, text: piece.take() }];
 }
 
 /** Only the ends of elements are sought, and the API's parser does the rest: a parser of tokens takes ten times as long. */
-async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Document> {
+async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
   const marks = /["\\[\]{},\n]/g;
   const piece = new Piece(bounds);
   let [depth, line, startLine] = [0, 1, 1];
   let [inString, isEscaped] = [false, false];
   for await (const text of textOf(source)) {
     if (text === '') continue;
+    const documents: Document[] = [];
     let start = 0;
     marks.lastIndex = isEscaped ? 1 : 0;
     isEscaped = false;
@@ -115,13 +121,14 @@ async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Do
       // The array's own commas are at depth 1, and its brackets at depth 0.
       if ((mark === ',' && depth === 1) || ((mark === '[' || mark === ']') && depth === 0)) {
         piece.add(text.slice(start, index));
-        yield { line: startLine, text: piece.take() };
+        documents.push({ line: startLine, text: piece.take() });
         [start, startLine] = [index + 1, line];
       }
       if (mark === '[' || mark === '{') depth += 1;
     }
     piece.add(text.slice(start));
+    yield documents;
   }
-  yield { line: startLine, text: piece.take() };
-  if (depth !== 0) yield { line, text: '', isCut: true };
+  yield [{ line: startLine, text: piece.take() }];
+  if (depth !== 0) yield [{ line, text: '', isCut: true }];
 }

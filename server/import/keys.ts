@@ -4,7 +4,9 @@ import type { Keyed, Work } from './kind.ts';
 
 const textOf = (row: object, name: string): string | undefined => {
   const value: unknown = Reflect.get(row, name);
-  return typeof value === 'string' && value.trim() !== '' ? value.trim().normalize('NFC') : undefined;
+  const text = typeof value === 'string' ? value.trim() : '';
+  if (text === '') return undefined;
+  return /^[ -~]+$/.test(text) ? text : text.normalize('NFC');
 };
 
 /** The value that a row is matched by, as it is compared; undefined if the row has none. */
@@ -29,12 +31,12 @@ export function keysOf(row: object, match: Match): string[] {
 }
 
 /**
- * The record that the row is about, if nothing but its match key names one: rows with the same key are planned one on the
- * other, and written once.
+ * The record that a row with these keys is about, if nothing but its match key names one: rows with the same key are
+ * planned one on the other, and written once.
  */
-export function soleKey(row: object, { kind, match }: Pick<Work, 'kind' | 'match'>): string | undefined {
-  const [key, ...others] = kind.isFlat && match !== 'none' ? keysOf(row, match) : [];
-  return others.length === 0 && key?.startsWith(`${match}\n`) ? key : undefined;
+export function soleKey([key, ...others]: readonly string[], { kind, match }: Pick<Work, 'kind' | 'match'>) {
+  const isSole = kind.isFlat && match !== 'none' && others.length === 0 && key?.startsWith(`${match}\n`);
+  return isSole ? key : undefined;
 }
 
 type Repeat = { line: number; first: number; field: string; value: string };

@@ -3,7 +3,7 @@ import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import { createdLater, isLater, withoutDateOfToday } from './created-at.ts';
-import { matchKey, soleKey } from './keys.ts';
+import { keysOf, matchKey, soleKey } from './keys.ts';
 import type { Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
 export type Plan = {
@@ -40,11 +40,12 @@ export async function planRows(work: Work, given: readonly Keyed[], { lock }: { 
   const rows = given.map((row) => withoutDateOfToday(row, store.startedAt));
   const stored = await loadStored(work, rows, lock);
   const records = stored.map((record) => (isRecord(record) ? record : undefined));
-  requireDistinct(work, rows, records);
+  const keys = rows.map((row) => soleKey(keysOf(row, match), work));
+  requireDistinct(keys, records);
   const planner = await kind.planner(store, rows, records);
   const latest = new Map<string | undefined, Identified>();
   return rows.map((row, index) => {
-    const key = soleKey(row, work);
+    const key = keys[index];
     const planned = latest.get(key);
     const plan =
       stored[index] === 'several'
@@ -59,14 +60,13 @@ export const isWritten = ({ outcome }: Pick<Plan, 'outcome'>): boolean =>
   outcome === 'created' || outcome === 'updated';
 
 /** Rows that find one record by different keys are not planned one on the other. */
-function requireDistinct(work: Work, rows: readonly Keyed[], records: readonly (Identified | undefined)[]): void {
-  const keys = new Map<string, string | undefined>();
+function requireDistinct(keys: readonly (string | undefined)[], records: readonly (Identified | undefined)[]): void {
+  const found = new Map<string, string | undefined>();
   records.forEach((record, index) => {
-    const row = rows[index];
-    if (!record || !row) return;
-    const key = soleKey(row, work);
-    if (keys.has(record.id) && (key === undefined || keys.get(record.id) !== key)) throw new SameRecord();
-    keys.set(record.id, key);
+    if (!record) return;
+    const key = keys[index];
+    if (found.has(record.id) && (key === undefined || found.get(record.id) !== key)) throw new SameRecord();
+    found.set(record.id, key);
   });
 }
 

@@ -10,11 +10,12 @@ import type { Inspection } from './inspect.ts';
 import { flatRow, readDocument, readJson, rowWithLines } from './json.ts';
 import type { RowBounds } from './json.ts';
 import type { Kind } from './kind.ts';
-import type { Cell, RawRow, Source } from './source.ts';
+import type { Cell, RawRow, Source, TableRecord } from './source.ts';
 
 export type OpenRows = {
   source: Source;
-  rows: AsyncIterable<RawRow>;
+  /** As many at once as were read. */
+  rows: AsyncIterable<RawRow[]>;
   /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
   delimiter: Delimiter;
@@ -46,35 +47,39 @@ export function openRows(file: string, inspection: Inspection, kind: Kind, choic
 type Table = { plan: ColumnPlan; columns: number; bounds: RowBounds };
 
 /** The records below the header, without empty ones. */
-async function* readTable(source: Source, delimiter: Delimiter, table: Table): AsyncGenerator<RawRow> {
-  const { documentAt } = table.plan;
+async function* readTable(source: Source, delimiter: Delimiter, table: Table): AsyncGenerator<RawRow[]> {
   let isAbove = true;
-  for await (const record of recordsOf(source, delimiter)) {
-    const { line } = record;
-    if ('fault' in record) {
-      const message = `cannot be read, and neither can what follows: ${record.fault}`;
-      yield { line, raw: [], size: 0, rejections: [{ field: '', code: 'malformed_csv', message }] };
-      return;
-    }
-    const { cells } = record;
-    if (cells.every(isBlank)) continue;
-    const row = isAbove ? undefined : toRow(cells, table);
-    isAbove &&= isTitle(cells);
-    // A report about rows of a JSON file repeats the document alone.
-    const raw = documentAt === undefined ? cells : cells.slice(documentAt, documentAt + 1);
-    if (row) yield { line, raw, size: sizeOf(cells), ...row };
+  const isRow = (record: TableRecord): boolean => {
+    if ('fault' in record) return true;
+    if (record.cells.every(isBlank)) return false;
+    const wasAbove = isAbove;
+    isAbove &&= isTitle(record.cells);
+    return !wasAbove;
+  };
+  for await (const records of recordsOf(source, delimiter)) {
+    yield records.filter(isRow).flatMap((record) => toRow(record, table) ?? []);
   }
 }
 
 const sizeOf = (cells: readonly Cell[]) => cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
 
-function toRow(cells: readonly Cell[], { plan, columns, bounds }: Table) {
+function toRow(record: TableRecord, { plan, columns, bounds }: Table): RawRow | undefined {
+  const { line } = record;
+  if ('fault' in record) {
+    const message = `cannot be read, and neither can what follows: ${record.fault}`;
+    return { line, raw: [], size: 0, rejections: [{ field: '', code: 'malformed_csv', message }] };
+  }
+  const { cells } = record;
+  const size = sizeOf(cells);
+  // A report about rows of a JSON file repeats the document alone.
+  const raw = plan.documentAt === undefined ? cells : cells.slice(plan.documentAt, plan.documentAt + 1);
   const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));
   if (cells.length < columns || isSurplus) {
     const message = `has ${cells.length} cells where the header has ${columns}`;
-    return { rejections: [{ field: '', code: 'malformed_csv', message }] };
+    return { line, raw, size, rejections: [{ field: '', code: 'malformed_csv', message }] };
   }
-  if (plan.documentAt !== undefined) return readDocument(unescapeFormula(String(cells[plan.documentAt] ?? '')), bounds);
+  if (plan.documentAt !== undefined)
+    return { line, raw, size, ...readDocument(unescapeFormula(String(raw[0] ?? '')), bounds) };
   const value = plan.read(cells);
-  return value && { value };
+  return value && { line, raw, size, value };
 }

@@ -13,6 +13,7 @@ import type { Rejects } from './rejects.ts';
 import { count, emptyReport } from './report.ts';
 import type { Report, RowError } from './report.ts';
 import type { OpenRows } from './rows.ts';
+import type { RawRow } from './source.ts';
 
 /** A row of the file as it was read, for people to look at. */
 export type SampleRow = { line: number } & ({ record: object } | { rejections: readonly Rejection[] });
@@ -37,17 +38,14 @@ export async function importRows(run: Run): Promise<Report> {
   const canCompare = kind.isFlat && match === 'externalId';
   const mode = { isComparing: canCompare, isCreating: false };
   const draft = kind.isFlat ? drafter(run, await kind.planner(store, [], [])) : undefined;
-  async function* entries(): AsyncGenerator<Entry> {
-    for await (const row of open.rows) {
-      const entry: Entry = run.rejects ? row : { ...row, raw: [] };
-      const parsed = mode.isComparing ? entry : parseEntry(run, entry);
-      // As long as most are new, their records are computed while the database stores the chunk before.
-      if (mode.isCreating && 'row' in parsed) draft?.(parsed.row);
-      repeats.add(parsed.line, valueOf(parsed));
-      yield parsed;
-    }
-  }
-  for await (const chunk of ahead(inChunks(run, entries()))) {
+  const entryOf = (row: RawRow): Entry => {
+    const entry = mode.isComparing ? row : parseEntry(run, row);
+    // As long as most are new, their records are computed while the database stores the chunk before.
+    if (mode.isCreating && 'row' in entry) draft?.(entry.row);
+    repeats.add(entry.line, valueOf(entry));
+    return entry;
+  };
+  for await (const chunk of ahead(inChunks(run, open.rows, entryOf))) {
     signal?.throwIfAborted();
     const { unchanged, created } = report;
     await importEntries(run, report, chunk);

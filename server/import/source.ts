@@ -33,7 +33,10 @@ export type Source = {
 };
 
 /** A record of a table: its cells, or why it and what follows cannot be read. `line` is where it starts. */
-export type TableRecord = { line: number } & ({ cells: readonly Cell[] } | { fault: string });
+export type TableRecord<Content extends Cell = Cell> = { line: number } & (
+  | { cells: readonly Content[] }
+  | { fault: string }
+);
 
 const namedFormats: Readonly<Record<string, Format>> = {
   '.csv': 'csv',
@@ -120,6 +123,9 @@ export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
 /** Bytes that are no text in the source's encoding. */
 export class NotInEncoding extends Error {}
 
+/** A value that is kept keeps all of the piece that it is part of. */
+const pieceBytes = 16 * 1024;
+
 /** The characters of the file, without a byte order mark. */
 export async function* textOf(source: Source): AsyncGenerator<string> {
   const decoder = new TextDecoder(source.encoding, { fatal: true });
@@ -130,7 +136,8 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
       throw new NotInEncoding(source.encoding, { cause });
     }
   };
-  for await (const chunk of bytesOf(source)) yield decode(chunk);
+  for await (const chunk of bytesOf(source))
+    for (let at = 0; at < chunk.length; at += pieceBytes) yield decode(chunk.subarray(at, at + pieceBytes));
   yield decode();
 }
 

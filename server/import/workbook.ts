@@ -8,7 +8,7 @@ import type { Cell, Source, TableRecord } from './source.ts';
 /** A workbook is in memory as a whole, with several objects for each cell. */
 const maximum = { bytes: 20_000_000, unpackedBytes: 100_000_000 };
 
-export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord> {
+export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[]> {
   const { file, size } = source;
   if (size > maximum.bytes)
     throw new UsageError(`${file} is larger than ${maximum.bytes / 1_000_000} MB. Save the sheet as CSV.`);
@@ -19,7 +19,7 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord>
   const rows = await readSheet(file).catch((cause: unknown) => {
     throw notAWorkbook(file, cause);
   });
-  for (const [index, cells] of rows.entries()) yield { line: index + 1, cells: cells.map(cellOf) };
+  yield rows.map((cells, index) => ({ line: index + 1, cells: cells.map(cellOf) }));
 }
 
 function notAWorkbook(file: string, cause: unknown): UsageError {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../server/config.ts';
 import { importFile } from '../../server/import/import-file.ts';
-import { Quotes } from '../../server/import/quotes.ts';
+import { CsvReader, delimiterOf } from '../../server/import/csv.ts';
+import { openSource } from '../../server/import/source.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto, withFile } from './importing.ts';
 
@@ -68,7 +69,7 @@ describe('a file with bad rows', () => {
     expect(report).toMatchObject({ created: 0, rejected: 1, errors: [{ code: 'malformed_csv' }] });
   });
 
-  test('reads no valid CSV differently, wherever its pieces end', () => {
+  test('reads valid CSV wherever its pieces end', () => {
     let state = 20_261_122;
     const upTo = (bound: number) => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -76,22 +77,44 @@ describe('a file with bad rows', () => {
     };
     for (let round = 0; round < 2_000; round += 1) {
       const delimiter = [',', ';', '\t'][upTo(3)] ?? ',';
+      const ending = ['\n', '\r\n', '\r'][upTo(3)] ?? '\n';
       const letters = ['"', '"', ' ', 'a', 'é', delimiter, '\n', '\r\n', '\uFEFF'];
-      const cell = () => {
-        const text = Array.from({ length: upTo(6) }, () => letters[upTo(letters.length)]).join('');
-        return /["\n\r,;\t]/.test(text) || upTo(3) === 0 ? `"${text.replaceAll('"', '""')}"` : text;
-      };
-      const line = () => Array.from({ length: 1 + upTo(4) }, cell).join(delimiter);
-      const text = Array.from({ length: 1 + upTo(4) }, line).join(upTo(2) === 0 ? '\n' : '\r\n');
-      const quotes = new Quotes(delimiter);
-      let read = '';
+      const cell = () => Array.from({ length: upTo(6) }, () => letters[upTo(letters.length)]).join('');
+      const table = Array.from({ length: 1 + upTo(4) }, () => Array.from({ length: 2 + upTo(3) }, cell));
+      const written = (text: string) =>
+        /["\n\r,;\t]/.test(text) || upTo(3) === 0 ? `"${text.replaceAll('"', '""')}"` : text;
+      const lines = table.map((cells) => cells.map(written).join(delimiter));
+      const text = lines.join(ending) + (upTo(2) === 0 ? ending : '');
+      const reader = new CsvReader(delimiter);
+      const records: ReturnType<CsvReader['read']> = [];
       for (let at = 0; at < text.length;) {
         const next = at + 1 + upTo(4);
-        read += quotes.replaced(text.slice(at, next));
+        records.push(...reader.read(text.slice(at, next)));
         at = next;
       }
-      expect([read, quotes.found]).toEqual([text, false]);
+      records.push(...reader.read('', true));
+      const before = lines.map(
+        (_, index) =>
+          lines
+            .slice(0, index)
+            .join('\n')
+            .match(/\r\n|\r|\n/g)?.length ?? 0,
+      );
+      const expected = table.map((cells, index) => ({ line: 1 + (before[index] ?? 0) + Number(index > 0), cells }));
+      expect(records).toEqual(expected);
     }
+  });
+
+  test.each([
+    [',', 'externalId,27" width,name\nC-1,x,Ana\n'],
+    [';', 'externalId;27" width;name\nC-1;x;Ana, Bo and Cy, too\n'],
+    [',', '"externalId;old;former;id",name\nC-1,Ana\n'],
+    ['\t', '\n"external\tId"\tname\nC-1\tAna\n'],
+    [',', 'externalId\nC-1;C-2\n'],
+    [',', 'externalId,"name\nC-1;C-2\n'],
+    [',', ''],
+  ])('finds the separator %j of %j', async (delimiter, text) => {
+    expect(await withFile('rows.csv', text, async (file) => delimiterOf(await openSource(file)))).toBe(delimiter);
   });
 
   test('keeps a letter that some readers take for the end of a line', async () => {
