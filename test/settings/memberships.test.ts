@@ -193,6 +193,30 @@ describe('password links', () => {
     expect(statuses.toSorted()).toEqual([200, 410, 410, 410]);
   });
 
+  test('opened by several at once let one of them choose the password', async () => {
+    const { admin } = await world.organization();
+    const token = (await passwordPath(world.database, admin)).split('token=')[1] ?? '';
+    const typed = [1, 2, 3].map((count) => `horse number ${count} altogether`);
+    const { pool } = world.database;
+    const holder = await pool.connect();
+    await holder.query(`begin; select from sign_in."verification" where value = '${admin.id}' for update`);
+    const sent = typed.map((wanted) => visit(world.url).post('/settings/password', { token, password: wanted }));
+    // Each has found that the link works.
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and query like 'delete from sign_in."verification" where identifier%'`;
+    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(typed.length);
+    await holder.query('rollback');
+    holder.release();
+    const replies = await Promise.all(sent);
+    const chosen = typed.filter((_, index) => replies[index]?.status === 303);
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([303, 410, 410]);
+    for (const wanted of typed) {
+      const fields = { email: admin.email, password: wanted };
+      const { status } = await visit(world.url).post('/settings/sign-in', fields);
+      expect([wanted, status]).toEqual([wanted, chosen.includes(wanted) ? 303 : 422]);
+    }
+  });
+
   test('by a reset replace no invitation, and either ends both', async () => {
     const { admin } = await world.organization();
     const invitation = await passwordPath(world.database, admin);
