@@ -63,6 +63,8 @@ const guard: EventSubscriber = {
 /** A statement that takes longer is canceled by the server; a server that stays silent for longer loses the connection. */
 const statementTimeoutMs = { reads: 3_000, others: 8_000 };
 const silenceLimitMs = 9_000;
+/** For the operations that run at once: see limits/concurrency.ts. Brief reads share two. */
+const apiConnections = { reads: 12, writes: 16 };
 const controlConnections = 4;
 
 /** If a link breaks silently in the middle of a transaction, the server must not keep its locks. */
@@ -130,7 +132,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });
-  const pools = openPools(address, { ...options, poolSize, isLimited });
+  const pools = openPools(address, { ...options, isLimited });
   const closeOrm = orm.close.bind(orm);
   orm.close = async (force) => {
     await Promise.all(Object.values(pools).map((each) => each.end()));
@@ -144,10 +146,10 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   return { orm, pool, ...pools, isDistributed: rows.length > 0, address };
 }
 
-type PoolOptions = { poolSize: number; isLimited: boolean; pooler?: Pooler | undefined };
+type PoolOptions = { isLimited: boolean; pooler?: Pooler | undefined };
 
 /** Those beside MikroORM's own. */
-function openPools(address: Address, { poolSize, isLimited, pooler }: PoolOptions) {
+function openPools(address: Address, { isLimited, pooler }: PoolOptions) {
   const direct = 'url' in address ? { connectionString: address.url } : address;
   const open = (max: number, timeoutMs: number, isSharing = false) => {
     const created = new StatementPool({
@@ -166,8 +168,8 @@ function openPools(address: Address, { poolSize, isLimited, pooler }: PoolOption
     return guarded(created, isLimited);
   };
   return {
-    reads: open(poolSize, statementTimeoutMs.reads, true),
-    writes: open(poolSize, statementTimeoutMs.others),
+    reads: open(apiConnections.reads, statementTimeoutMs.reads, true),
+    writes: open(apiConnections.writes, statementTimeoutMs.others),
     control: open(controlConnections, statementTimeoutMs.others),
     signIns: open(controlConnections, statementTimeoutMs.others),
   };

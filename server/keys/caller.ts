@@ -2,7 +2,7 @@
 import type { Database } from '../database/orm.ts';
 import { forOrganization, StatementScope } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
-import type { Shares } from '../limits/concurrency.ts';
+import type { Shares, Work } from '../limits/concurrency.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
 import type { AuthenticatedKey } from './key-row.ts';
@@ -11,7 +11,7 @@ import type { Secret } from '../text/signatures.ts';
 /** None of its members takes SQL: records/ reads and writes for it. */
 export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
   /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
-  run<T>(work: () => Promise<T>, options: { isLarge: boolean }): Promise<T>;
+  run<T>(work: () => Promise<T>, options: { kind: Work; isLarge: boolean }): Promise<T>;
   /** One caller performs one operation: another one needs an allowance of its own. */
   spend(): void;
   readonly turns: Turns;
@@ -80,9 +80,10 @@ class KeyCaller extends StatementScope implements Caller {
     return this.key.organization;
   }
 
-  run<T>(work: () => Promise<T>, { isLarge }: { isLarge: boolean }): Promise<T> {
-    const admitted = () => this.#shares.work.run(this.organizationId, this.key.id, work);
-    return isLarge ? this.#shares.largeWork.run(this.organizationId, this.key.id, admitted, this.#sent) : admitted();
+  run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
+    const slot = { keyId: this.key.id, kind };
+    const admitted = () => this.#shares.work.run(this.organizationId, slot, work);
+    return isLarge ? this.#shares.largeWork.run(this.organizationId, slot, admitted, this.#sent) : admitted();
   }
 
   spend(): void {

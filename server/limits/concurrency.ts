@@ -7,27 +7,46 @@ import { Problem } from '../problems/problem.ts';
 import { Rejections } from './rejections.ts';
 import { Turns } from './turns.ts';
 
+/** `brief` reads a record by its id, or a page in the order of an index. */
+export type Work = 'brief' | 'search' | 'write';
+
 type Most = {
   ofKey: number;
   ofOrganization: number;
-  inAll: number;
-  /** Slots among these that only an organization without any may take. */
+  inAll: Readonly<Record<Work, number>>;
+  /** Slots of each kind that only an organization without any may take. */
   reserved: number;
   /** Of an organization. */
   waiting: number;
 };
 
-/** As many in all as a pool has connections, so that nobody waits for a connection instead of here. */
-const usual: Most = { ofKey: 3, ofOrganization: 5, inAll: 10, reserved: 2, waiting: 100 };
+/**
+ * As many in all as have room on the connections of a pool, so that nobody waits for a connection instead of here: brief
+ * ones share two of those for reads. With fewer at once, each costs more: what arrives together is sent as one packet.
+ */
+const usual: Most = {
+  ofKey: 3,
+  ofOrganization: 5,
+  inAll: { brief: 16, search: 10, write: 16 },
+  reserved: 2,
+  waiting: 100,
+};
 /** Those whose responses may be many megabytes, until they are sent: slow readers fill the memory no further. */
-const large: Most = { ofKey: 1, ofOrganization: 2, inAll: 20, reserved: 4, waiting: 20 };
+const large: Most = {
+  ofKey: 1,
+  ofOrganization: 2,
+  inAll: { brief: 20, search: 20, write: 20 },
+  reserved: 4,
+  waiting: 20,
+};
 const longestWaitMs = 5_000;
 /** For what would wait longer than that. Not rejected at once: some callers would repeat it at once. */
 const hopelessWaitMs = 1_000;
 /** How much the latest work counts in the average. */
 const share = 0.1;
 
-type Waiting = { keyId: string; start: () => void };
+type Waiting = Slot & { start: () => void };
+type Slot = { keyId: string; kind: Work };
 /** `keys` has the key of each that runs: a few at most. */
 type Running = { keys: string[]; queue: Waiting[]; averageMs: number };
 
@@ -35,7 +54,7 @@ export class WorkLimiter {
   readonly #organizations = new Map<string, Running>();
   readonly #most: Most;
   readonly #clock: () => number;
-  #total = 0;
+  readonly #total: Record<Work, number> = { brief: 0, search: 0, write: 0 };
 
   constructor(most: Most = usual, clock: () => number = () => performance.now()) {
     this.#most = most;
@@ -45,15 +64,15 @@ export class WorkLimiter {
   /** Runs `work` once a slot is free. Problem: unavailable after 5 seconds in the queue, or earlier where it would take longer. */
   async run<T>(
     organizationId: string,
-    keyId: string,
+    slot: Slot,
     work: () => Promise<T>,
     /** The slot is free once this resolves. */
     released?: () => Promise<void>,
   ): Promise<T> {
     const running = this.#organizations.get(organizationId) ?? { keys: [], queue: [], averageMs: 0 };
     this.#organizations.set(organizationId, running);
-    if (this.#hasRoom(running, keyId)) this.#enter(running, keyId);
-    else await this.#wait(running, keyId).finally(() => this.#forgetIdle(organizationId, running));
+    if (this.#hasRoom(running, slot)) this.#enter(running, slot);
+    else await this.#wait(running, slot).finally(() => this.#forgetIdle(organizationId, running));
     const startedMs = this.#clock();
     let release = released;
     try {
@@ -62,7 +81,7 @@ export class WorkLimiter {
       release = undefined;
       throw error;
     } finally {
-      const leave = () => this.#leave(organizationId, running, { keyId, startedMs });
+      const leave = () => this.#leave(organizationId, running, { ...slot, startedMs });
       if (release) void release().finally(leave);
       else leave();
     }
@@ -72,51 +91,53 @@ export class WorkLimiter {
     if (keys.length === 0 && queue.length === 0) this.#organizations.delete(organizationId);
   }
 
-  #hasRoom(running: Running, keyId: string): boolean {
+  #hasRoom(running: Running, { keyId, kind }: Slot): boolean {
     const { ofOrganization, ofKey, inAll, reserved } = this.#most;
     const isOwnFree = running.keys.length < ofOrganization && countOf(running, keyId) < ofKey;
-    return isOwnFree && this.#total < (running.keys.length === 0 ? inAll : inAll - reserved);
+    return isOwnFree && this.#total[kind] < inAll[kind] - (running.keys.length === 0 ? 0 : reserved);
   }
 
   /** How long the next in the queue would wait, if the organization gets its share of the slots. */
-  #expectedMs({ averageMs, queue }: Running): number {
+  #expectedMs({ averageMs, queue }: Running, kind: Work): number {
     const { ofOrganization, inAll } = this.#most;
-    const slots = Math.max(1, Math.min(ofOrganization, inAll / this.#organizations.size));
+    const slots = Math.max(1, Math.min(ofOrganization, inAll[kind] / this.#organizations.size));
     return (averageMs * (queue.length + 1)) / slots;
   }
 
-  async #wait(running: Running, keyId: string): Promise<void> {
+  async #wait(running: Running, slot: Slot): Promise<void> {
     if (running.queue.length >= this.#most.waiting) throw new Problem('unavailable', { reason: 'busy' });
-    await wait(running, keyId, this.#expectedMs(running) > longestWaitMs ? hopelessWaitMs : longestWaitMs);
+    const isHopeless = this.#expectedMs(running, slot.kind) > longestWaitMs;
+    await wait(running, slot, isHopeless ? hopelessWaitMs : longestWaitMs);
   }
 
-  #enter(running: Running, keyId: string): void {
-    this.#total += 1;
+  #enter(running: Running, { keyId, kind }: Slot): void {
+    this.#total[kind] += 1;
     running.keys.push(keyId);
   }
 
-  #leave(organizationId: string, running: Running, { keyId, startedMs }: { keyId: string; startedMs: number }): void {
+  #leave(organizationId: string, running: Running, { keyId, kind, startedMs }: Slot & { startedMs: number }): void {
     const tookMs = this.#clock() - startedMs;
     running.averageMs += (tookMs - running.averageMs) * (running.averageMs === 0 ? 1 : share);
-    this.#total -= 1;
+    this.#total[kind] -= 1;
     running.keys.splice(running.keys.indexOf(keyId), 1);
-    this.#startNext();
+    while (this.#startNext());
     this.#forgetIdle(organizationId, running);
   }
 
-  /** Of the organizations with a waiting statement that may start, the one that runs the fewest. */
-  #startNext(): void {
+  /** Of the organizations with a waiting statement that may start, the one that runs the fewest; false if there is none. */
+  #startNext(): boolean {
     let found: { running: Running; next: Waiting } | undefined;
     for (const running of this.#organizations.values()) {
       if (found && running.keys.length >= found.running.keys.length) continue;
-      const next = running.queue.find(({ keyId }) => this.#hasRoom(running, keyId));
+      const next = running.queue.find((waiting) => this.#hasRoom(running, waiting));
       if (next) found = { running, next };
     }
-    if (!found) return;
+    if (!found) return false;
     const { running, next } = found;
     running.queue.splice(running.queue.indexOf(next), 1);
-    this.#enter(running, next.keyId);
+    this.#enter(running, next);
     next.start();
+    return true;
   }
 }
 
@@ -132,10 +153,10 @@ export const createShares = (): Shares => ({
 
 const countOf = ({ keys }: Running, keyId: string) => keys.filter((one) => one === keyId).length;
 
-async function wait(running: Running, keyId: string, limitMs: number): Promise<void> {
+async function wait(running: Running, slot: Slot, limitMs: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const waiting: Waiting = {
-      keyId,
+      ...slot,
       start() {
         clearTimeout(timer);
         resolve();

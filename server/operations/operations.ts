@@ -7,6 +7,7 @@ import { handleSums, sumProposals } from '../api/proposal-sums.ts';
 import type { Reply } from '../api/reply.ts';
 import { v1Handlers } from '../api/v1.ts';
 import type { Caller } from '../keys/caller.ts';
+import type { Work } from '../limits/concurrency.ts';
 import { parserOf } from './parse.ts';
 import type { Input, Parsed } from './parse.ts';
 
@@ -19,8 +20,8 @@ export type Operation = {
   /** Checks the input by the contract's schemas. Problems: those of an invalid request. */
   parse(input: Input): Parsed;
   handler(request: Parsed, caller: Caller): Promise<AnyReply>;
-  /** Whether its response may be many megabytes. */
-  isLarge(request: Parsed): boolean;
+  /** What it takes of what organizations share; `isLarge`: its response may be many megabytes. */
+  costOf(request: Parsed): { kind: Work; isLarge: boolean };
 };
 
 /** A proposal has up to 500 lines, so that a few may be as long as a hundred records of any other kind. */
@@ -29,6 +30,13 @@ function hasManyLines({ query }: Parsed): boolean {
   return Array.isArray(include) && include.includes('lineItems') && Number(limit) > fewRecords;
 }
 const fewRecords = 2;
+
+function kindOf({ method }: AppRoute, { query }: Parsed): Work {
+  if (method !== 'GET') return 'write';
+  return Object.entries(Object(query)).every(([name, value]) => !value || unfiltered.has(name)) ? 'brief' : 'search';
+}
+/** Of a page that the index of its order begins; a cursor may carry filters. */
+const unfiltered: ReadonlySet<string> = new Set(['limit', 'sort']);
 
 const all = new Map<AppRoute, Operation>();
 for (const [resource, routes] of Object.entries(v1)) {
@@ -41,7 +49,7 @@ for (const [resource, routes] of Object.entries(v1)) {
       route,
       parse: parserOf(route),
       handler,
-      isLarge: hasManyLines,
+      costOf: (request) => ({ kind: kindOf(route, request), isLarge: hasManyLines(request) }),
     });
   }
 }
@@ -55,7 +63,7 @@ all.set(sumProposals, {
   parse: parserOf(sumProposals),
   // It takes what its schema parses.
   handler: (request, caller) => handleSums(request as Parameters<typeof handleSums>[0], caller),
-  isLarge: () => false,
+  costOf: () => ({ kind: 'search', isLarge: false }),
 });
 
 /** The operation of a route of the contract. */

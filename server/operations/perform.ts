@@ -29,5 +29,5 @@ export async function perform(operation: Operation, input: Input, caller: Caller
   requireAdmission(caller);
   caller.spend();
   const request = operation.parse(input);
-  return caller.run(() => operation.handler(request, caller), { isLarge: operation.isLarge(request) });
+  return caller.run(() => operation.handler(request, caller), operation.costOf(request));
 }

@@ -1,6 +1,7 @@
 /** No caller can use up what others need: keys that do not exist, statements that run at once, reads that take long. */
 import { describe, expect, test, vi } from 'vitest';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
+import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
 import { useWorld } from '../world.ts';
@@ -32,13 +33,14 @@ describe('keys that do not exist', () => {
 });
 
 describe('statements that run at once', () => {
+  const world = useWorld();
   /** Starts works that end when they are told to; `running` names those that have begun. */
   function scene() {
     const limiter = new WorkLimiter();
     const running: string[] = [];
     const ends = new Map<string, () => void>();
-    const start = (organizationId: string, keyId: string, name: string) =>
-      limiter.run(organizationId, keyId, () => {
+    const start = (organizationId: string, keyId: string, name: string, kind: Work = 'search') =>
+      limiter.run(organizationId, { keyId, kind }, () => {
         running.push(name);
         return new Promise<void>((resolve) => ends.set(name, resolve));
       });
@@ -82,6 +84,39 @@ describe('statements that run at once', () => {
     expect(new Set(running).size).toBe(19);
   });
 
+  test('are 16 brief reads, 10 searches and 16 writes in all, none of which takes the place of another kind', async () => {
+    const { start, end, running } = scene();
+    // Each of an organization of its own, so that no other limit holds.
+    const all = (['search', 'brief', 'write'] as const).flatMap((kind) =>
+      Array.from({ length: 20 }, (_, index) => start(`${kind} ${index}`, kind, `${kind} ${index}`, kind)),
+    );
+    const count = (kind: Work) => running.filter((name) => name.startsWith(kind)).length;
+    expect([count('brief'), count('search'), count('write')]).toEqual([16, 10, 16]);
+    await end('search 0');
+    expect(running.at(-1)).toBe('search 10');
+    for (let index = 0; index < running.length; index += 1) await end(running[index] ?? '');
+    await Promise.all(all);
+    expect(running).toHaveLength(60);
+  });
+
+  test('start as soon as there is room for them, whichever kind has ended', async () => {
+    const { start, end, running } = scene();
+    const mine = [...'12345'].map((name) => start('A', `key ${name}`, name, 'search'));
+    const others = [...'abcde'].map((name) => start(name, name, name, 'search'));
+    // The organization has five of its own running; the search, besides, has ten before it.
+    const waiting = [start('A', 'key 6', 'brief', 'brief'), start('f', 'f', 'search')];
+    expect(running).toHaveLength(10);
+    await end('1');
+    expect(running.slice(10)).toEqual(['search', 'brief']);
+    for (const name of running) await end(name);
+    await Promise.all([...mine, ...others, ...waiting]);
+  });
+
+  test('have a connection each, or share one if they are brief', () => {
+    const { reads, writes } = world.database;
+    expect([reads.options.max, writes.options.max]).toEqual([10 + 2, 16]);
+  });
+
   test('are rejected at once if 100 of the organization are already waiting', async () => {
     const { start, end, running } = scene();
     const all = Array.from({ length: 103 }, (_, index) => start('A', 'a', `a${index}`));
@@ -96,7 +131,8 @@ describe('statements that run at once', () => {
       let nowMs = 0;
       const limiter = new WorkLimiter(undefined, () => nowMs);
       const ends: (() => void)[] = [];
-      const run = () => limiter.run('A', 'a', () => new Promise<void>((resolve) => ends.push(resolve)));
+      const slot = { keyId: 'a', kind: 'search' } as const;
+      const run = () => limiter.run('A', slot, () => new Promise<void>((resolve) => ends.push(resolve)));
       const first = Array.from({ length: 4 }, run);
       nowMs = 30_000;
       ends[0]?.();
@@ -125,7 +161,9 @@ describe('statements that run at once', () => {
       await Promise.all(first);
       const limiter = new WorkLimiter();
       for (let round = 0; round < 10; round += 1)
-        await expect(limiter.run('A', 'a', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
+        await expect(
+          limiter.run('A', { keyId: 'a', kind: 'write' }, () => Promise.reject(new Error('lost'))),
+        ).rejects.toThrow('lost');
       expect(running).toEqual(['a1', 'a2', 'a3']);
     } finally {
       vi.useRealTimers();

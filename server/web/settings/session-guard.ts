@@ -69,7 +69,8 @@ export class SessionGuard {
       const change = await changeOf(visit, action, isOurs);
       if (isKeptOut(change)) return sendToSetUp(change);
       if (transfers.includes(action)) return work(change);
-      return this.#turns.run(visit.signed.organization.id, visit.signed.member.id, () => work(change));
+      const slot = { keyId: visit.signed.member.id, kind: 'write' } as const;
+      return this.#turns.run(visit.signed.organization.id, slot, () => work(change));
     };
   }
 
