@@ -64,7 +64,8 @@ const guard: EventSubscriber = {
 const statementTimeoutMs = { reads: 3_000, others: 8_000 };
 const silenceLimitMs = 9_000;
 /** For the operations that run at once: see limits/concurrency.ts. Brief reads share two. */
-const apiConnections = { reads: 12, writes: 16 };
+const readConnections = 12;
+const writeConnections = 16;
 const controlConnections = 4;
 
 /** If a link breaks silently in the middle of a transaction, the server must not keep its locks. */
@@ -168,8 +169,8 @@ function openPools(address: Address, { isLimited, pooler }: PoolOptions) {
     return guarded(created, isLimited);
   };
   return {
-    reads: open(apiConnections.reads, statementTimeoutMs.reads, true),
-    writes: open(apiConnections.writes, statementTimeoutMs.others),
+    reads: open(readConnections, statementTimeoutMs.reads, true),
+    writes: open(writeConnections, statementTimeoutMs.others),
     control: open(controlConnections, statementTimeoutMs.others),
     signIns: open(controlConnections, statementTimeoutMs.others),
   };

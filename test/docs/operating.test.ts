@@ -74,10 +74,11 @@ test('every metric of the table is one that the service has', () => {
 
 test('the connections add up to the sizes of the pools', () => {
   const source = read('server/database/orm.ts');
-  const size = (pattern: RegExp) => Number(pattern.exec(source)?.[1]);
-  // Reads, writes and MikroORM's own; keys and sign-ins.
-  const total = 3 * size(/poolSize = (\d+)/) + 2 * size(/controlConnections = (\d+)/);
-  expect(guide).toContain(`up to ${total}:`);
+  const sizes = ['readConnections', 'writeConnections', 'poolSize', 'controlConnections', 'controlConnections'].map(
+    (name) => Number(new RegExp(String.raw`\b${name} = (\d+)`).exec(source)?.[1]),
+  );
+  expect(all(guide, /^\| [^|]+ \| (\d+) \|/gm).map(Number)).toEqual(sizes);
+  expect(guide).toContain(`up to ${sizes.reduce((sum, size) => sum + size)}:`);
 });
 
 test('the alert rules use metrics that the service has', () => {

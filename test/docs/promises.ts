@@ -32,8 +32,10 @@ const [limit, seconds] = [rateLimit.limit, rateLimit.windowSeconds];
 const [shortest, ...longer] = expiryDays;
 const graceSeconds = constant('server/commands/serve-process.ts', 'graceMs') / 1000;
 const drainSeconds = constant('server/http/server.ts', 'drain') / 1000;
-const connections =
-  3 * constant('server/database/orm.ts', 'poolSize') + 2 * constant('server/database/orm.ts', 'controlConnections');
+const pool = (size: string) => constant('server/database/orm.ts', size);
+/** Those that PgBouncer has, too: all but MikroORM's own. */
+const pooled = pool('readConnections') + pool('writeConnections') + 2 * pool('controlConnections');
+const connections = pooled + pool('poolSize');
 /** A change of a key or a plan is noticed by then. */
 const trusted = constant('server/keys/directory.ts', 'trustMs') <= 1000 ? 'within a second' : 'later';
 const recoveryCodes = words(constant('server/accounts/authenticator.ts', 'recoveryCodes'));
@@ -65,6 +67,9 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
   automation: [`one page of at most ${pageSize.max} records`],
   growing: [
     `up to ${connections} connections to PostgreSQL`,
+    `processes × ${connections}`,
+    `20 processes have up to ${20 * pooled} connections to PgBouncer`,
+    `opens up to ${pool('poolSize')} direct connections`,
     `stops working ${trusted}`,
     `expire after ${idempotencyHours} hours`,
   ],
