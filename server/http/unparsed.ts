@@ -32,6 +32,7 @@ type ClientError = Error & { code?: string };
 type Context = { publicUrl: string; log: Log };
 
 export function rejectUnparsed(server: Server, responses: TrackedResponses, context: Context): void {
+  const rejected = new WeakSet<Duplex>();
   server.on('clientError', (error: ClientError, socket: Duplex): void => {
     const owed = responses.of(socket);
     // Only a request whose body has not arrived can be the one that failed; responses to those before it come first.
@@ -41,6 +42,9 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
       socket.destroy();
       return;
     }
+    // Whatever else arrives is an error once more.
+    if (rejected.has(socket)) return;
+    rejected.add(socket);
     afterAll(
       owed.filter((exchange) => exchange !== failed),
       () => reject(socket, problemOf(error), { ...context, ...(error.code && { reason: error.code }) }),

@@ -96,6 +96,29 @@ describe('a request that is not HTTP/1.1 as the service speaks it', () => {
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(problemOf(text)).toMatchObject({ code: 'malformed_request' });
   });
+
+  test('is rejected once, however much follows it', async () => {
+    const { key } = await world.organization();
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on('warning', note);
+    const before = world.log.length;
+    const { port } = new URL(world.url);
+    const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+    let received = '';
+    socket.on('data', (chunk) => (received += String(chunk))).on('error', () => undefined);
+    socket.write(`GET /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    // In packets of their own, until the server has closed the connection.
+    while (!socket.closed && !socket.readableEnded) {
+      if (socket.writable) socket.write('not HTTP at all\r\n\r\n');
+      await new Promise(setImmediate);
+    }
+    process.off('warning', note);
+    expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(problemOf(received)).toMatchObject({ code: 'malformed_request' });
+    expect(world.log.slice(before).filter(({ code }) => code === 'malformed_request')).toHaveLength(1);
+    expect(warnings).toEqual([]);
+  });
 });
 
 describe('a request with Expect: 100-continue', () => {
