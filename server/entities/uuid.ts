@@ -4,7 +4,7 @@ import { randomFillSync } from 'node:crypto';
 /** The id being built. */
 const bytes = Buffer.alloc(16);
 /** Random bytes for many ids at once: a call for each id would cost more than the rest of its creation. */
-const drawn = Buffer.alloc(1024);
+const drawn = Buffer.alloc(16 * 1024);
 let used = drawn.length;
 let lastMs = 0;
 let counter = 0;

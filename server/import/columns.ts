@@ -177,6 +177,7 @@ function reader(
   const places = fields.flatMap((field, index) =>
     field === undefined ? [] : [{ index, place: placerOf(field, readingsOfFile, preset) }],
   );
+  const constants = Object.entries(fixed);
   let skipped = 0;
   const read: ColumnPlan['read'] = (cells) => {
     const whole = complete ? complete(cells.map(String)) : cells;
@@ -186,8 +187,8 @@ function reader(
     }
     const row: Record<string, unknown> = {};
     for (const { index, place } of places) place(row, whole[index] ?? '');
-    const filled = { ...fixed, ...row };
-    return preset ? preset.finish(filled) : filled;
+    for (const [name, value] of constants) row[name] ??= value;
+    return preset ? preset.finish(row) : row;
   };
   return { read, skipped: () => skipped };
 }

@@ -4,11 +4,12 @@ import { maximumErrors } from '../../contract/limits.ts';
 import { describeInvalidBody } from '../problems/invalid-request.ts';
 import { keysOf, missingKey, soleKey } from './keys.ts';
 import type { Keyed, Rejection, Work } from './kind.ts';
+import type { Values } from '../records/record-table.ts';
 import type { RawRow } from './source.ts';
 
 /** `value` is not validated yet. */
 export type Entry = Pick<RawRow, 'line' | 'raw' | 'size'> &
-  ({ row: Keyed } | { rejections: Rejection[] } | { value: unknown });
+  ({ row: Keyed; draft?: Values | undefined } | { rejections: Rejection[] } | { value: unknown });
 
 /** Large enough to make the cost of a transaction negligible, small enough that other writers wait less than a second. */
 const limits = { rows: 1000, weight: 4000, characters: 4_000_000 };

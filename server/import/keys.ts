@@ -46,8 +46,7 @@ const shown = 5;
 export class Repeats {
   readonly #match: Match;
   readonly #fields: readonly string[];
-  /** Field and value, as a number of 53 bits → the line that has it first. */
-  readonly #lines = new Map<number, number>();
+  readonly #lines = new FirstLines();
   readonly #first: Repeat[] = [];
   #count = 0;
 
@@ -60,12 +59,11 @@ export class Repeats {
     for (const field of this.#fields) {
       const value = textOf(row, field);
       if (value === undefined) continue;
-      const key = hash(`${field}\n${field === 'externalId' ? value : value.toLowerCase()}`);
-      const first = this.#lines.get(key);
-      if (first === undefined) this.#lines.set(key, line);
-      else this.#found({ line, first, field, value });
+      const first = this.#lines.add(`${field}\n${field === 'externalId' ? value : value.toLowerCase()}`, line);
+      if (first === undefined) continue;
+      this.#found({ line, first, field, value });
       // The fields after it would only repeat the same pair of lines.
-      if (first !== undefined) return;
+      return;
     }
   }
 
@@ -87,7 +85,46 @@ export class Repeats {
   }
 }
 
-/** cyrb53: of a million keys, two have the same number once in 18,000 files. A map of the texts takes twice the memory. */
+/** The lines that have a text first. In arrays of numbers: a Map would keep the garbage collector busy. */
+class FirstLines {
+  #hashes = new Float64Array(2048);
+  #lines = new Uint32Array(2048);
+  #size = 0;
+
+  /** The line of an earlier row with this text, if there is one. */
+  add(text: string, line: number): number | undefined {
+    const found = hash(text);
+    const place = this.#placeOf(found);
+    if (this.#hashes[place] === found) return this.#lines[place];
+    this.#hashes[place] = found;
+    this.#lines[place] = line;
+    this.#size += 1;
+    if (this.#size * 2 > this.#hashes.length) this.#grow();
+    return undefined;
+  }
+
+  /** Where the hash is, or the free place where it belongs. */
+  #placeOf(wanted: number): number {
+    const last = this.#hashes.length - 1;
+    let place = (wanted >>> 0) & last;
+    while (this.#hashes[place] !== 0 && this.#hashes[place] !== wanted) place = (place + 1) & last;
+    return place;
+  }
+
+  #grow(): void {
+    const [hashes, lines] = [this.#hashes, this.#lines];
+    this.#hashes = new Float64Array(hashes.length * 2);
+    this.#lines = new Uint32Array(hashes.length * 2);
+    for (const [index, known] of hashes.entries()) {
+      if (known === 0) continue;
+      const place = this.#placeOf(known);
+      this.#hashes[place] = known;
+      this.#lines[place] = lines[index] ?? 0;
+    }
+  }
+}
+
+/** cyrb53, which is never 0: of a million keys, two have the same number once in 18,000 files. */
 function hash(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let index = 0; index < text.length; index += 1) {
@@ -97,5 +134,5 @@ function hash(text: string): number {
   }
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return 4294967296 * (2097151 & low) + (high >>> 0);
+  return 4294967296 * (2097151 & low) + (high >>> 0) + 1;
 }

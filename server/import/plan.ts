@@ -15,21 +15,20 @@ export type Plan = {
   lines?: LineChanges;
 };
 
-/** New records, computed from their rows before it is known that they are new. */
-export type Drafts = WeakMap<object, Values>;
+/** The new records of a chunk's rows, computed before it is known that they are new. */
+export type Drafts = Map<object, Values>;
 
-/** Remembers what the record of a row would be if it were new. */
-export function drafter({ store: { session, drafts }, table }: Work, plan: Planner): (row: Keyed) => void {
+/** Computes what the record of a row would be if it were new. */
+export function drafter({ store: { session }, table }: Work, plan: Planner): (row: Keyed) => Values | undefined {
   return (row) => {
     const result = plan(row, undefined);
-    if (!Array.isArray(result)) drafts.set(row, newRecord(table, result.values, session.organizationId));
+    return Array.isArray(result) ? undefined : newRecord(table, result.values, session.organizationId);
   };
 }
 
-function newRecord(table: RecordTable, values: Values, organizationId: string): Values {
-  const id = typeof values.id === 'string' ? values.id : uuidv7();
-  return table.created({ ...values, id, organizationId });
-}
+/** Webhooks learn from the id when a record was stored: it is made in the transaction that stores it, unless it is given. */
+const newRecord = (table: RecordTable, { id = '', ...values }: Values, organizationId: string): Values =>
+  table.created({ ...values, id, organizationId });
 
 /** Two rows of one chunk that cannot be planned together name the same record: the second must see what the first has changed. */
 export class SameRecord extends Error {}
@@ -79,8 +78,7 @@ function planRow(
   if (stored) return planChange(work, stored, planner(row, stored));
   const draft = store.drafts.get(row);
   if (!row.externalId && match === 'externalId') return { id: '', outcome: [unknownId(kind.id)], record: {} };
-  // Webhooks learn from the id when a record was stored: not before its transaction began.
-  if (draft) return asCreated({ ...draft, id: uuidv7() }, store.startedAt);
+  if (draft) return asCreated(draft, store.startedAt);
   const result = planner(row, undefined);
   if (Array.isArray(result)) return { id: '', outcome: result, record: {} };
   const { values, lines } = result;
@@ -111,8 +109,9 @@ function planChange(
 
 function asCreated(draft: Values, startedAt: string): Plan {
   if (isLater(draft.createdAt, startedAt)) return { id: '', outcome: [createdLater], record: {} };
-  const record = { ...draft, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
-  return { id: String(draft.id), outcome: 'created', record };
+  const id = draft.id === '' ? uuidv7() : String(draft.id);
+  const record = { ...draft, id, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
+  return { id, outcome: 'created', record };
 }
 
 const unknownId = (kind: string): Rejection => ({

@@ -41,7 +41,7 @@ export async function importRows(run: Run): Promise<Report> {
   const entryOf = (row: RawRow): Entry => {
     const entry = mode.isComparing ? row : parseEntry(run, row);
     // As long as most are new, their records are computed while the database stores the chunk before.
-    if (mode.isCreating && 'row' in entry) draft?.(entry.row);
+    if (mode.isCreating && 'row' in entry) entry.draft = draft?.(entry.row);
     repeats.add(entry.line, valueOf(entry));
     return entry;
   };
@@ -70,7 +70,9 @@ function endNotes({ rejected }: Report, skipped: number): string[] {
 async function importEntries(run: Run, report: Report, given: readonly Entry[]): Promise<void> {
   const same = run.match === 'externalId' ? await findUnchanged(run, given) : new Set();
   const entries = given.map((entry) => (same.has(entry) ? entry : parseEntry(run, entry)));
-  const rows = entries.flatMap((entry) => ('row' in entry ? [entry.row] : []));
+  const valid = entries.filter((entry) => 'row' in entry);
+  run.store.drafts = new Map(valid.flatMap(({ row, draft }) => (draft ? [[row, draft]] : [])));
+  const rows = valid.map(({ row }) => row);
   const planned = await importChunk(run, rows);
   const errors: RowError[] = [];
   let next = 0;

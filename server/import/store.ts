@@ -40,7 +40,7 @@ export class Store {
   readonly items: RecordTable<Item>;
   readonly proposals: RecordTable<Proposal>;
   readonly lines: RecordTable<ProposalLine>;
-  readonly drafts: Drafts = new WeakMap();
+  drafts: Drafts = new Map();
   announcement: Announcement | undefined;
   /** The `now()` of the current transaction. */
   startedAt = '';

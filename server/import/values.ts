@@ -16,8 +16,9 @@ const bareNumber = (cell: string) => cell.replaceAll(decoration, '');
 
 /** Which decimal point a number shows; undefined if it has none, or is no number. */
 export function decimalPointIn(cell: string): DecimalPoint | 'open' | undefined {
+  if (!/[.,]/.test(cell)) return undefined;
   const bare = bareNumber(cell);
-  if (!numeric.test(bare) || !/[.,]/.test(bare)) return undefined;
+  if (!numeric.test(bare)) return undefined;
   const asDot = fits(bare, '.');
   const asComma = fits(bare, ',');
   if (asDot && asComma) return 'open';

@@ -25,8 +25,10 @@ type Given<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
 
 /** The fields that are given: an absent one keeps what is stored. */
 export function withoutUndefined<T extends object>(fields: T): Given<T> {
-  // Object.fromEntries forgets which key had which value.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) given[name] = value;
+  // Object.entries forgets which key has which value.
+  return given as Given<T>;
 }
 
 /** A field that only the server sets may be sent back as it was read; anything else would be silently ignored. */

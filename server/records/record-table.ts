@@ -168,10 +168,10 @@ function columnOf(prop: EntityProperty): Column {
 
 function encode(value: unknown, type: string): string {
   if (value === null || value === undefined) return '\\N';
-  if (type === 'jsonb') return escape(JSON.stringify(value));
-  if (Array.isArray(value)) return escape(`{${value.map(quoted).join(',')}}`);
-  // The rest are strings, numbers, booleans and times.
-  return escape(typeof value === 'string' ? value : JSON.stringify(value));
+  if (typeof value === 'string' && type !== 'jsonb') return escape(value);
+  if (Array.isArray(value) && type !== 'jsonb') return escape(`{${value.map(quoted).join(',')}}`);
+  // The rest are documents, numbers and booleans.
+  return escape(JSON.stringify(value));
 }
 
 const quoted = (element: unknown) => `"${String(element).replaceAll(/["\\]/g, String.raw`\$&`)}"`;

@@ -107,6 +107,18 @@ describe('importing customers', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 
+  test('rejects a list where an object belongs, for a record that exists, too', async () => {
+    const { importing } = await start();
+    await importing.rows('customers', {
+      externalId: 'C-1',
+      name: 'Ana',
+      address: { city: 'Bonn' },
+      metadata: { a: '1' },
+    });
+    for (const wrong of [{ address: [] }, { metadata: [] }])
+      expect(await importing.rows('customers', { externalId: 'C-1', ...wrong })).toMatchObject({ rejected: 1 });
+  });
+
   test('clears with null; an empty text says nothing, as on POST', async () => {
     const { importing, fetch } = await start();
     const row = {

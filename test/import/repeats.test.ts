@@ -1,6 +1,7 @@
 /** Rows of one file about the same record: what they come to, and what they cost. */
 import { describe, expect, test } from 'vitest';
 import type { ImportKind } from '../../server/entities/upload.ts';
+import { Repeats } from '../../server/import/keys.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { fetchRecord, importInto } from './importing.ts';
@@ -75,6 +76,22 @@ function randomItem(pick: ReturnType<typeof picker>): object {
     ...(pick(true, false) && { currency: pick('EUR', 'usd') }),
   };
 }
+
+test('repeats are found in files of any length, and in rows of one line', () => {
+  const repeats = new Repeats('externalId');
+  const rows = Array.from({ length: 5000 }, (_, index) => ({
+    externalId: `C-${index}`,
+    email: `${index}@mail.example`,
+  }));
+  rows.forEach((row, index) => repeats.add(index + 2, row));
+  expect(repeats.notes()).toEqual([]);
+  rows.forEach((row) => repeats.add(9000, row));
+  repeats.add(9001, { externalId: 'D-1' });
+  repeats.add(9001, { externalId: 'D-1' });
+  const [first, ...others] = repeats.notes();
+  expect(first).toBe('Line 9000 repeats the externalId C-0 of line 2: the later line wins.');
+  expect(others.at(-1)).toBe('Rows that repeat another one in the same way: 4996 more.');
+});
 
 test('a row takes a sku back that an earlier row of the same item gave up', async () => {
   const tenant = await world.organization();
