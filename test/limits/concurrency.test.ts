@@ -2,15 +2,17 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
+import type { Work } from '../../server/limits/concurrency.ts';
 
 // Small, so that short sequences meet every bound.
-const most = { ofKey: 2, ofOrganization: 3, inAll: 5, reserved: 1, waiting: 4 };
+const inAll = { brief: 4, search: 2, write: 3 };
+const most = { ofKey: 2, ofOrganization: 3, inAll, reserved: 1, waiting: 4 };
 const longestWaitMs = 5_000;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-type Kind = { organization: string; keyId: string; isLarge: boolean };
+type Kind = { organization: string; keyId: string; kind: Work; isLarge: boolean };
 /** `sending` is done, but keeps its slot until the response is sent. */
 type Job = Kind & {
   state: 'waiting' | 'running' | 'sending' | 'sent' | 'rejected';
@@ -25,18 +27,17 @@ const holdsSlot = ({ state }: Job) => state === 'running' || state === 'sending'
 const isWaiting = ({ state }: Job) => state === 'waiting';
 
 /** Whether the bounds leave room for one more of this kind. */
-function hasRoom(jobs: readonly Job[], { organization, keyId }: Kind): boolean {
+function hasRoom(jobs: readonly Job[], { organization, keyId, kind }: Kind): boolean {
   const holding = jobs.filter(holdsSlot);
   const own = holding.filter((job) => job.organization === organization);
-  const inAll = own.length === 0 ? most.inAll : most.inAll - most.reserved;
   return (
     own.length < most.ofOrganization &&
     own.filter((job) => job.keyId === keyId).length < most.ofKey &&
-    holding.length < inAll
+    holding.filter((job) => job.kind === kind).length < inAll[kind] - (own.length === 0 ? 0 : most.reserved)
   );
 }
 
-/** The jobs of which one starts when a slot is freed: the first of each organization that may, if none runs fewer. */
+/** The jobs of which one starts next when a slot is freed: the first of each organization that may, if none runs fewer. */
 function nextOf(jobs: readonly Job[]): Job[] {
   const mayStart = jobs.filter((job) => isWaiting(job) && hasRoom(jobs, job));
   const firsts = mayStart.filter((job) => mayStart.find((one) => one.organization === job.organization) === job);
@@ -51,21 +52,21 @@ class Beside {
   readonly jobs: Job[] = [];
   readonly #limiter = new WorkLimiter(most, () => 0);
 
-  async arrive(kind: Kind): Promise<void> {
+  async arrive(sent: Kind): Promise<void> {
     const { jobs } = this;
     const ended = Promise.withResolvers<void>();
-    const sent = Promise.withResolvers<void>();
-    const waiting = jobs.filter((job) => isWaiting(job) && job.organization === kind.organization);
+    const response = Promise.withResolvers<void>();
+    const waiting = jobs.filter((job) => isWaiting(job) && job.organization === sent.organization);
     const otherwise = waiting.length < most.waiting ? 'waiting' : 'rejected';
-    const state = hasRoom(jobs, kind) ? 'running' : otherwise;
+    const state = hasRoom(jobs, sent) ? 'running' : otherwise;
     const end = (error?: Error) => (error ? ended.reject(error) : ended.resolve());
-    const job: Job = { ...kind, state, waitedMs: 0, seen: 'waiting', end, send: sent.resolve };
+    const job: Job = { ...sent, state, waitedMs: 0, seen: 'waiting', end, send: response.resolve };
     const work = () => {
       job.seen = 'started';
       return ended.promise;
     };
-    const { organization, keyId, isLarge } = kind;
-    this.#limiter.run(organization, keyId, work, isLarge ? () => sent.promise : undefined).catch(() => {
+    const { organization, keyId, kind, isLarge } = sent;
+    this.#limiter.run(organization, { keyId, kind }, work, isLarge ? () => response.promise : undefined).catch(() => {
       if (job.seen === 'waiting') job.seen = 'rejected';
     });
     jobs.push(job);
@@ -107,9 +108,11 @@ class Beside {
   /** `left`: a job that may have freed a slot. */
   async #settle(left?: Job): Promise<void> {
     await new Promise(setImmediate);
-    const next = left?.state === 'sent' ? nextOf(this.jobs) : [];
-    const started = next.find(({ seen }) => seen === 'started') ?? next[0];
-    if (started) started.state = 'running';
+    if (left?.state !== 'sent') return;
+    for (let next = nextOf(this.jobs); next.length > 0; next = nextOf(this.jobs)) {
+      const started = next.find(({ seen }) => seen === 'started') ?? next[0];
+      if (started) started.state = 'running';
+    }
   }
 }
 
@@ -122,6 +125,7 @@ const step = fc.record({
   act: fc.constantFrom('arrive', 'arrive', 'arrive', 'end', 'end', 'fail', 'send', 'send', 'wait'),
   organization: fc.constantFrom('A', 'B', 'C'),
   key: fc.constantFrom('a', 'b'),
+  kind: fc.constantFrom('brief', 'search', 'write'),
   isLarge: fc.boolean(),
   pick: fc.nat(),
 });
@@ -129,8 +133,8 @@ const step = fc.record({
 test('what runs, waits and is rejected is what a count of the slots says, and every slot comes back', async () => {
   const agrees = fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 120 }), async (steps) => {
     const beside = new Beside();
-    for (const { act, organization, key, isLarge, pick } of steps) {
-      if (act === 'arrive') await beside.arrive({ organization, keyId: organization + key, isLarge });
+    for (const { act, organization, key, kind, isLarge, pick } of steps) {
+      if (act === 'arrive') await beside.arrive({ organization, keyId: organization + key, kind, isLarge });
       if (act === 'end') await beside.end(pick);
       if (act === 'fail') await beside.end(pick, new Error('lost'));
       if (act === 'send') await beside.send(pick);
