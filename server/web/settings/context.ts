@@ -12,7 +12,6 @@ import type { UsageLog } from '../../keys/usage.ts';
 import type { AdmissionParts } from '../../operations/perform.ts';
 import type { EndpointParts } from '../../webhooks/endpoints.ts';
 import type { CsrfTokens } from './csrf.ts';
-import type { SessionGuard } from './session-guard.ts';
 
 /** Parts of the service; also the rate limit, for members who look at records. */
 export type SettingsParts = AdmissionParts & {
@@ -37,5 +36,3 @@ export type SettingsServices = SettingsParts & {
   /** Undefined if no OpenID provider is configured. */
   singleSignOn: SingleSignOn | undefined;
 };
-
-export type SettingsContext = SettingsServices & { guard: SessionGuard };

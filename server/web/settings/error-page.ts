@@ -17,7 +17,7 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, 
       ? 'Something went wrong on our side. The details are in our log under the request id below. Please try again.'
       : problem.message;
   response.set(problem.headers);
-  sendPage(response, errorPage(problem, sentence, response.locals.requestId), problem.status);
+  sendPage(response, errorPage(problem, sentence, response.locals.requestId));
 };
 
 /** The form parser's errors carry a status of their own. */
@@ -42,5 +42,5 @@ function errorPage({ status, title }: Problem, sentence: string, requestId: stri
     </p>
     ${status >= 500 && html`<p class="quiet">Request ID: <code>${requestId}</code></p>`}
   </article>`;
-  return { title, main };
+  return { title, main, status };
 }

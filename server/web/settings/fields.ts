@@ -12,7 +12,8 @@ export function field(fields: unknown, name: string): string {
 /** How a stored id is written. */
 export const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export const hiddenToken = (token: string): Html => html`<input type="hidden" name="csrfToken" value="${token}" />`;
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
 
 type TextField = {
   id: string;
@@ -62,12 +63,15 @@ export const selectField = ({ id, name = id, label, options, chosen, problem }: 
   html`<div class="field">
     <label for="${id}">${label}</label>
     <select id="${id}" name="${name}" ${described(id, undefined, problem)}>
-      ${Object.entries(options).map(
-        ([value, text]) => html`<option value="${value}" ${value === chosen && html` selected`}>${text}</option>`,
-      )}
+      ${printOptions(options, chosen)}
     </select>
     ${notes(id, undefined, problem)}
   </div>`;
+
+export const printOptions = (options: Readonly<Record<string, string>>, chosen: string | undefined): Html[] =>
+  Object.entries(options).map(
+    ([value, text]) => html`<option value="${value}" ${value === chosen && html` selected`}>${text}</option>`,
+  );
 
 export const exportFormatLabels = {
   csv: 'CSV, for spreadsheets',
@@ -98,6 +102,19 @@ export function passwordField({ id, label, autofocus = false, hint, problem, isN
     ${notes(id, hint, problem)}
   </div>`;
 }
+
+/** Tells a password manager whose password it is. */
+export const ownEmailField = (email: string): Html =>
+  html`<input
+    class="unseen"
+    type="email"
+    name="email"
+    autocomplete="username"
+    value="${email}"
+    readonly
+    tabindex="-1"
+    aria-hidden="true"
+  />`;
 
 export const passwordHint = `At least ${passwordLength.least} characters. A few unrelated words work well.`;
 

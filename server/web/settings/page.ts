@@ -1,25 +1,21 @@
 /** The layout of every page, and its response headers. */
 import type { Response } from 'express';
-import type { Visitor } from '../../accounts/sign-in.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, serviceName } from '../html.ts';
 import type { Html } from '../html.ts';
 import { assetPaths } from './assets.ts';
-import { hiddenToken } from './fields.ts';
+import { printOptions } from './fields.ts';
+import { buttonForm, postForm } from './forms.ts';
 import { publicId } from '../../records/public-id.ts';
-
-/** Who is signed in, and the CSRF token of the header's forms. */
-export type Signed = Pick<Visitor, 'member' | 'organization' | 'memberships'> & {
-  signOutToken: string;
-  /** Where to ask for the Team plan: a URL or a sentence. */
-  planContact: string | undefined;
-};
+import type { Visit } from './visit.ts';
 
 export type Page = {
   title: string;
   main: Html;
-  signed?: Signed | undefined;
-  current?: Section | undefined;
+  /** Its section in the menu; without one, it has no menu and does not show who is signed in. */
+  current?: Section;
+  /** 200 unless given. */
+  status?: number;
   /** The page's script requests it again and again; without JavaScript, the browser does. */
   isChanging?: boolean;
   /** The page is part of connecting an application: its window may belong to the application, to which its form leads. */
@@ -55,20 +51,22 @@ const headers = {
   'X-Robots-Tag': 'noindex',
 };
 
-export function sendPage(response: Response, page: Page, status = 200): void {
+/** `visit`: of the member who is signed in. */
+export function sendPage(response: Response, page: Page, visit?: Visit): void {
   // The deadline has already responded.
   if (response.headersSent) return;
-  const { isChanging, connecting } = page;
+  const { status = 200, isChanging, connecting } = page;
   response.set(headers).set('Content-Security-Policy', isChanging ? policyOfChanging : policy);
   if (connecting) {
     response.set('Content-Security-Policy', policyOfConnecting(connecting.formAction));
     // Otherwise the application could no longer reach the window that it has opened for this.
     response.set('Cross-Origin-Opener-Policy', 'unsafe-none');
   }
-  response.status(status).send(print(page).html);
+  response.status(status).send(print(page, visit).html);
 }
 
-function print({ title, main, signed, current, isChanging }: Page): Html {
+function print({ title, main, current, isChanging }: Page, visit: Visit | undefined): Html {
+  const signed = current && visit;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -104,38 +102,36 @@ const openHeader = html` <header class="bar">
 </header>`;
 
 /** For people who are members of several organizations. */
-const switcher = ({ organization, memberships, signOutToken }: Signed): Html =>
-  html`<form class="switch" method="post" action="/settings/organization">
-    ${hiddenToken(signOutToken)}
-    <label class="unseen" for="organization">Organization</label>
-    <select id="organization" name="organization">
-      ${memberships.map(
-        ({ organizationId: id, organizationName: name }) =>
-          html`<option value="${publicId('organization', id)}" ${id === organization.id && html` selected`}>
-            ${name}
-          </option>`,
-      )}
-    </select>
-    <button class="secondary outline" type="submit">Switch</button>
-  </form>`;
+const switcher = (visit: Visit): Html => {
+  const content = html`<label class="unseen" for="organization">Organization</label> ${organizationSelect(visit)}
+    <button class="secondary outline" type="submit">Switch</button>`;
+  return postForm(visit, '/settings/organization', content, html` class="switch"`);
+};
 
-const signedHeader = (signed: Signed, current: Section | undefined): Html => {
-  const { member, organization, memberships, signOutToken } = signed;
+export const organizationSelect = ({ organization, memberships }: Visit): Html => {
+  const names = memberships.map(({ organizationId, organizationName }) => [
+    publicId('organization', organizationId),
+    organizationName,
+  ]);
+  return html`<select id="organization" name="organization">
+    ${printOptions(Object.fromEntries(names), publicId('organization', organization.id))}
+  </select>`;
+};
+
+const signedHeader = (visit: Visit, current: Section | undefined): Html => {
+  const { member, organization, memberships } = visit;
   return html` <header class="bar">
     <div class="wide">
       <div class="where">
         ${brand('/settings/overview')}
-        ${memberships.length > 1 ? switcher(signed) : html`<span>${organization.name}</span>`}
+        ${memberships.length > 1 ? switcher(visit) : html`<span>${organization.name}</span>`}
       </div>
       <div class="who">
         <p>
           <span class="unseen">Signed in as </span><strong>${member.name}</strong>
           <small>${member.email} · ${member.role}</small>
         </p>
-        <form method="post" action="/settings/sign-out">
-          ${hiddenToken(signOutToken)}
-          <button class="secondary outline" type="submit">Sign out</button>
-        </form>
+        ${buttonForm(visit, '/settings/sign-out', 'Sign out')}
       </div>
       <nav aria-label="Settings">
         ${Object.entries(sections).map(
@@ -146,16 +142,3 @@ const signedHeader = (signed: Signed, current: Section | undefined): Html => {
     </div>
   </header>`;
 };
-
-/** What was done, or why not; screen readers announce it when the page opens. */
-export function notice(kind: 'done' | 'plain' | 'failed', text: string | Html | undefined): Html | false {
-  if (text === undefined) return false;
-  return html`<div class="notice ${kind}" role="${kind === 'failed' ? 'alert' : 'status'}"><p>${text}</p></div>`;
-}
-
-/** A collapsible part of a page. */
-export const foldable = (id: string, title: string | Html, content: Html, open = false): Html =>
-  html` <details class="fold" id="${id}" ${open && html` open`}>
-    <summary><h2>${title}</h2></summary>
-    <div>${content}</div>
-  </details>`;

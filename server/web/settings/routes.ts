@@ -15,11 +15,11 @@ import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-routes.ts';
 import { serveAsset } from './assets.ts';
 import { connectRoutes } from './connect/connect-routes.ts';
-import type { SettingsContext, SettingsParts, SettingsServices } from './context.ts';
+import type { SettingsParts, SettingsServices } from './context.ts';
 import { csrfTokens } from './csrf.ts';
 import { pageNotFound, sendErrorPage } from './error-page.ts';
 import { exportRoutes } from './export/export-routes.ts';
-import { importRoutes, readColumnsForm } from './import/import-routes.ts';
+import { importRoutes, readColumnsForm, readUploadForm } from './import/import-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { homePath, SessionGuard } from './session-guard.ts';
@@ -65,8 +65,8 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
     mailer: mail && createMailer(mail),
     singleSignOn: provider && new SingleSignOn({ ...parts, provider }),
   };
-  const context = { ...services, guard: new SessionGuard(services) };
   const router = Router({ caseSensitive: true });
+  const guard = new SessionGuard(router, services);
 
   if (parts.secure)
     router.use((_, response, next) => {
@@ -75,10 +75,11 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
     });
   router.get('/assets/:file', serveAsset);
   router.use('/imports/:id/columns', readColumnsForm);
+  router.all('/imports', readUploadForm);
   router.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
   router.get('/', (_, response) => response.redirect(303, homePath));
-  for (const register of topics) register(router, context);
-  if (services.singleSignOn) singleSignOnRoutes(router, context, services.singleSignOn);
+  for (const register of topics) register(guard, services);
+  if (services.singleSignOn) singleSignOnRoutes(guard, services.singleSignOn);
   router.use(() => {
     throw pageNotFound();
   });
@@ -86,7 +87,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   return router;
 }
 
-const topics: readonly ((router: Router, context: SettingsContext) => void)[] = [
+const topics: readonly ((guard: SessionGuard, context: SettingsServices) => void)[] = [
   signInRoutes,
   codeRoutes,
   keyRoutes,

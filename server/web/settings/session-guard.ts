@@ -1,90 +1,119 @@
 /** The session guard: checks who may see a page and whether a form is ours, before anything is done. */
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response, Router } from 'express';
 import { admitChange } from '../../accounts/attempts.ts';
 import type { Device } from '../../accounts/sessions.ts';
 import type { Visitor } from '../../accounts/sign-in.ts';
 import type { AuditAction } from '../../entities/audit-event.ts';
 import { WorkLimiter } from '../../limits/concurrency.ts';
-import { Problem } from '../../problems/problem.ts';
+import { fieldOf, isSettingsProblem, Problem } from '../../problems/problem.ts';
+import type { SettingsProblem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
 import type { SettingsServices } from './context.ts';
 import { field } from './fields.ts';
+import type { Rejected } from './forms.ts';
 import { isFromOurPage } from './origin.ts';
-import type { Signed } from './page.ts';
+import { sendPage } from './page.ts';
+import type { Page } from './page.ts';
+import type { Change, Open, Params, Result, Visit } from './visit.ts';
 
-type Params = Record<string, string>;
+type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
 
-/** A request of a signed-in member. */
-export type Visit = {
-  visitor: Visitor;
-  request: Request<Params>;
-  response: Response;
-  context: SettingsServices;
-  /** For the header of the page. */
-  signed: Signed;
-  /** A new CSRF token for a form of this session. */
-  csrfToken: () => string;
+export type Form = {
+  action: AuditAction;
+  submit: Handler<Change>;
+  /** The page of the form, for a problem that the member can solve there; other problems are an error page. */
+  again?: (change: Change, rejected: Rejected) => Promise<Page>;
+  /** Whether it can be solved there; unless given, whether it is about a field. */
+  isSolvable?: (problem: SettingsProblem) => boolean;
 };
-/** `csrfTokenId` identifies the form that was sent. */
-export type Change = Visit & { csrfTokenId: string };
 
 /** They take as long as the file does, and have bounds of their own. */
 const transfers: readonly AuditAction[] = ['records_imported', 'records_exported'];
 
+/** Registers pages and forms, each behind its checks. */
 export class SessionGuard {
+  readonly #router: Router;
   readonly #context: SettingsServices;
   // Changes of one organization wait for each other, so that they never take all the connections of the others.
   readonly #turns = new WorkLimiter();
 
-  constructor(context: SettingsServices) {
+  constructor(router: Router, context: SettingsServices) {
+    this.#router = router;
     this.#context = context;
   }
 
-  /** The signed-in visitor, if any; tells the browser about a session that was renewed or has ended. */
-  async visitorOf(request: Request<Params>, response: Response): Promise<Visitor | undefined> {
-    const { visitor, cookies } = await this.#context.signIns.visitor(request.headers.cookie);
-    setCookies(response, cookies);
-    response.locals.memberId = visitor?.member.id;
-    return visitor;
-  }
-
   /** A page for people who are signed in; others are sent to the sign-in page. */
-  page(work: (visit: Visit) => Promise<void> | void): RequestHandler<Params> {
-    return async (request, response) => {
+  page(path: string, show: Handler<Visit>): void {
+    this.#router.get(path, async (request: Request<Params>, response) => {
       const visit = await this.#visitOf(request, response);
       if (!visit) return sendToSignIn(request, response);
-      if (isKeptOut(visit)) return sendToSetUp(visit);
-      await work(visit);
-    };
+      send(isKeptOut(visit) ? setUpPath(visit) : await show(visit), visit);
+    });
   }
 
   /** A form sent from one of our own pages, with a CSRF token of this session, and not too often. */
-  change(action: AuditAction, work: (change: Change) => Promise<void>): RequestHandler<Params> {
-    return async (request, response) => {
+  form(path: string, form: Form): void {
+    const { action } = form;
+    this.#router.post(path, async (request: Request<Params>, response) => {
       const visit = await this.#visitOf(request, response);
       const isOurs = isFromOurPage(request, this.#context.baseUrl());
       // It belongs to no organization's audit log, but the request log records it.
       if (!visit && !isOurs) throw forged();
       if (!visit) return sendToSignIn(request, response);
       const change = await changeOf(visit, action, isOurs);
-      if (isKeptOut(change)) return sendToSetUp(change);
-      if (transfers.includes(action)) return work(change);
-      const slot = { keyId: visit.signed.member.id, kind: 'write' } as const;
-      return this.#turns.run(visit.signed.organization.id, slot, () => work(change));
-    };
+      if (isKeptOut(change)) return send(setUpPath(change), change);
+      const work = async () => send(await submit(change, form), change);
+      if (transfers.includes(action)) return work();
+      return this.#turns.run(change.organization.id, { keyId: change.member.id, kind: 'write' }, work);
+    });
+  }
+
+  /** A page for everyone. */
+  openPage(path: string, show: Handler<Open>): void {
+    this.#router.get(path, async (request: Request<Params>, response) => {
+      const open = { request, response, context: this.#context };
+      send(await show(open), open);
+    });
   }
 
   /** A form that is used before there is a session. */
-  openForm(work: (request: Request<Params>, response: Response) => Promise<void>): RequestHandler<Params> {
-    return async (request, response) => {
+  openForm(path: string, work: Handler<Open>): void {
+    this.#router.post(path, async (request: Request<Params>, response) => {
       if (!isFromOurPage(request, this.#context.baseUrl())) throw forged();
-      await work(request, response);
-    };
+      const open = { request, response, context: this.#context };
+      send(await work(open), open);
+    });
   }
 
   async #visitOf(request: Request<Params>, response: Response): Promise<Visit | undefined> {
-    const visitor = await this.visitorOf(request, response);
-    return visitor && visitBy(visitor, { request, response, context: this.#context });
+    const context = this.#context;
+    const visitor = await visitorOf({ request, response, context });
+    return (
+      visitor && { ...visitor, request, response, context, csrfToken: () => context.csrf.issue(visitor.sessionId) }
+    );
+  }
+}
+
+/** The signed-in visitor, if any; tells the browser about a session that was renewed or has ended. */
+export async function visitorOf({ request, response, context }: Open): Promise<Visitor | undefined> {
+  const { visitor, cookies } = await context.signIns.visitor(request.headers.cookie);
+  setCookies(response, cookies);
+  response.locals.memberId = visitor?.member.id;
+  return visitor;
+}
+
+function send(result: Result, to: Open | Visit): void {
+  if (typeof result === 'string') to.response.redirect(303, result);
+  else if (result) sendPage(to.response, result, 'member' in to ? to : undefined);
+}
+
+async function submit(change: Change, form: Form): Promise<Result> {
+  const { again, isSolvable = (problem) => fieldOf(problem) !== undefined } = form;
+  try {
+    return await form.submit(change);
+  } catch (problem) {
+    if (!again || !isSettingsProblem(problem) || !isSolvable(problem)) throw problem;
+    return { ...(await again(change, { problem, body: change.request.body })), status: problem.status };
   }
 }
 
@@ -93,34 +122,25 @@ export const needsTwoFactor = ({ organization, hasTwoFactor, isSingleSignOn }: V
   organization.requiresTwoFactor && !hasTwoFactor && !isSingleSignOn;
 
 /** Until it is turned on, the member's own account is all that the organization shows. */
-const isKeptOut = ({ visitor, request }: Visit): boolean =>
-  needsTwoFactor(visitor) && !request.path.startsWith('/account');
+const isKeptOut = (visit: Visit): boolean => needsTwoFactor(visit) && !visit.request.path.startsWith('/account');
 
-function sendToSetUp({ request, response }: Visit): void {
+function setUpPath({ request }: Visit): string {
   const next = request.method === 'GET' ? `?${new URLSearchParams({ next: request.originalUrl }).toString()}` : '';
-  response.redirect(303, `/settings/account/two-factor${next}`);
-}
-
-function visitBy(visitor: Visitor, parts: Pick<Visit, 'request' | 'response' | 'context'>): Visit {
-  const { member, organization, memberships, sessionId } = visitor;
-  const csrfToken = () => parts.context.csrf.issue(sessionId);
-  const { planContact } = parts.context;
-  const signed = { member, organization, memberships, signOutToken: csrfToken(), planContact };
-  return { ...parts, visitor, csrfToken, signed };
+  return `/settings/account/two-factor${next}`;
 }
 
 /** Throws, and puts on the audit log, a form that did not come from one of our own pages. */
 async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Promise<Change> {
-  const { visitor, request, context } = visit;
-  const wait = await admitChange(context.database.signIns, visitor.member.id);
+  const { member, em, sessionId, request, context } = visit;
+  const wait = await admitChange(context.database.signIns, member.id);
   if (wait > 0)
     throw new Problem('too_many', {
       sentence: `Too many changes at once. Try again in ${wait} seconds.`,
       retryAfterSeconds: wait,
     });
-  const csrfTokenId = isOurs && context.csrf.verify(visitor.sessionId, field(request.body, 'csrfToken'));
+  const csrfTokenId = isOurs && context.csrf.verify(sessionId, field(request.body, 'csrfToken'));
   if (csrfTokenId) return { ...visit, csrfTokenId };
-  await writeEvent(visitor.em, { kind: 'rejection', action, memberId: visitor.member.id, reason: 'forged' });
+  await writeEvent(em, { kind: 'rejection', action, memberId: member.id, reason: 'forged' });
   throw forged();
 }
 

@@ -1,16 +1,16 @@
 /** What a page says that needs the Team plan, and where to ask for it. */
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import type { Signed } from './page.ts';
+import type { Visit } from './visit.ts';
 
 /** `need`: `Webhooks need`. */
-export const needsTeam = (need: string, signed: Pick<Signed, 'organization' | 'planContact'>, more?: Html): Html =>
+export const needsTeam = (need: string, visit: Visit, more?: Html): Html =>
   html`<div class="notice plain">
-    <p>${need} the Team plan. ${signed.organization.name} is on the Free plan. ${howToUpgrade(signed)}</p>
+    <p>${need} the Team plan. ${visit.organization.name} is on the Free plan. ${howToUpgrade(visit)}</p>
     ${more}
   </div>`;
 
-export const howToUpgrade = ({ organization, planContact }: Pick<Signed, 'organization' | 'planContact'>): Html => {
+export const howToUpgrade = ({ organization, context: { planContact } }: Visit): Html => {
   if (planContact === undefined)
     return html`Ask the operator of this service to upgrade <code>${organization.slug}</code>. Changes apply
       immediately.`;

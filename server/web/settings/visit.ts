@@ -1,11 +1,30 @@
-/** What the handlers of pages and forms have in common. */
-import { Problem, isSettingsProblem } from '../../problems/problem.ts';
-import type { SettingsProblem } from '../../problems/problem.ts';
+/** The request of a signed-in member: what its handlers get, what they return, and what they have in common. */
+import type { Request, Response } from 'express';
 import type { Kind } from '../../../contract/fields.ts';
+import type { Visitor } from '../../accounts/sign-in.ts';
+import { Problem } from '../../problems/problem.ts';
 import { storedId } from '../../records/public-id.ts';
 import { adminsOnly } from '../../records/require-admin.ts';
+import type { SettingsServices } from './context.ts';
 import { pageNotFound } from './error-page.ts';
-import type { Visit } from './session-guard.ts';
+import type { Page } from './page.ts';
+
+export type Params = Record<string, string>;
+
+/** A request, before it is known who sent it. */
+export type Open = { request: Request<Params>; response: Response; context: SettingsServices };
+
+export type Visit = Visitor &
+  Open & {
+    /** A new CSRF token for a form of this session. */
+    csrfToken: () => string;
+  };
+
+/** `csrfTokenId` identifies the form that was sent. */
+export type Change = Visit & { csrfTokenId: string };
+
+/** A page, or the path that the browser goes to next; undefined if the handler has sent the response. */
+export type Result = Page | string | undefined;
 
 /** The stored id of the record that the path names. */
 export function idIn({ request }: Pick<Visit, 'request'>, kind: Kind): string {
@@ -15,18 +34,8 @@ export function idIn({ request }: Pick<Visit, 'request'>, kind: Kind): string {
 }
 
 /** Before a page that only admins see. A form's own transaction asks again. */
-export function requireAdminVisit({ visitor }: Pick<Visit, 'visitor'>, deed: string): void {
-  if (visitor.member.role !== 'admin') throw adminsOnly(deed);
-}
-
-/** What the work returns, or the problem that its form shows. */
-export async function orProblem<T>(work: Promise<T>): Promise<T | SettingsProblem> {
-  try {
-    return await work;
-  } catch (error) {
-    if (isSettingsProblem(error)) return error;
-    throw error;
-  }
+export function requireAdminVisit({ member }: Pick<Visit, 'member'>, deed: string): void {
+  if (member.role !== 'admin') throw adminsOnly(deed);
 }
 
 /** The sentence for a word of the URL, which nobody else can choose. */

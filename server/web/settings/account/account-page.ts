@@ -2,85 +2,66 @@
 import type { Session } from '../../../accounts/sessions.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hiddenToken, passwordField, passwordHint } from '../fields.ts';
-import { notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import { hidden, ownEmailField, passwordField, passwordHint } from '../fields.ts';
+import { buttonForm, postForm } from '../forms.ts';
+import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { card, notice } from '../sections.ts';
 import { timeAgo } from '../time.ts';
+import type { Visit } from '../visit.ts';
 import { twoFactorSection } from './two-factor-page.ts';
 
 export type AccountView = {
-  signed: Signed;
   /** What protects the account beside the password. */
   twoFactor: Parameters<typeof twoFactorSection>[0];
   sessions: Session[];
-  currentId: string;
-  csrfToken: () => string;
   done?: string | undefined;
   problems?: { current?: string | undefined; next?: string | undefined };
 };
 
-export function accountPage(view: AccountView): Page {
-  const { signed, done, problems, csrfToken } = view;
-  const { member } = signed;
+export function accountPage(visit: Visit, { twoFactor, sessions, done, problems }: AccountView): Page {
+  const { member, organization } = visit;
+  const passwordFields = html`${ownEmailField(member.email)}
+    ${passwordField({ id: 'current', label: 'Current password', problem: problems?.current })}
+    ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, problem: problems?.current === undefined ? problems?.next : undefined })}
+    <button type="submit">Change password</button>`;
+  const passwordForm = postForm(visit, '/settings/account/password', passwordFields, html` class="stack"`);
   const main = html` <h1>Account</h1>
-    <p class="lead">${member.name} · ${member.email} · ${member.role} of ${signed.organization.name}</p>
-    ${notice('done', done)}
-    <section class="card" aria-labelledby="password-title">
-      <h2 id="password-title">Change password</h2>
-      <form method="post" action="/settings/account/password" class="stack">
-        ${hiddenToken(csrfToken())}
-        <input
-          class="unseen"
-          type="email"
-          name="email"
-          autocomplete="username"
-          value="${member.email}"
-          readonly
-          tabindex="-1"
-          aria-hidden="true"
-        />
-        ${passwordField({ id: 'current', label: 'Current password', problem: problems?.current })}
-        ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, problem: problems?.current === undefined ? problems?.next : undefined })}
-        <button type="submit">Change password</button>
-      </form>
-    </section>
-    ${twoFactorSection(view.twoFactor)} ${sessionSection(view)}`;
-  return { title: 'Account', main, signed, current: '/settings/account' };
+    <p class="lead">${member.name} · ${member.email} · ${member.role} of ${organization.name}</p>
+    ${notice('done', done)} ${card('password-title', 'Change password', passwordForm)} ${twoFactorSection(twoFactor)}
+    ${sessionSection(visit, sessions)}`;
+  return { title: 'Account', main, current: '/settings/account' };
 }
 
-function sessionSection({ sessions, currentId, csrfToken }: AccountView): Html {
-  const ownFirst = sessions.toSorted((one, other) => Number(other.id === currentId) - Number(one.id === currentId));
+function sessionSection(visit: Visit, sessions: readonly Session[]): Html {
+  const isOwn = ({ id }: Session) => id === visit.sessionId;
+  const ownFirst = sessions.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   const rows = ownFirst.map((session) => ({
     head: html`${describeBrowser(session.userAgent ?? '')}
-    ${session.id === currentId && html` <span class="badge on">This session</span>`}`,
+    ${isOwn(session) && html` <span class="badge on">This session</span>`}`,
     cells: [
       session.ipAddress ?? '',
       timeAgo(session.createdAt.toISOString()),
       timeAgo(session.updatedAt.toISOString()),
     ],
-    actions: session.id === currentId ? undefined : endForm(session, csrfToken()),
+    actions: isOwn(session) ? undefined : endForm(visit, session),
   }));
   return html`<section aria-labelledby="sessions">
     <h2 id="sessions">Sessions <span class="count">${sessions.length}</span></h2>
     ${recordTable({ label: 'Sessions', heads: ['Browser', 'Network', 'Signed in', 'Last active'], rows, empty: 'There are no sessions.' })}
-    ${
-      sessions.length > 1 &&
-      html`<form method="post" action="/settings/account/sessions">
-        ${hiddenToken(csrfToken())}
-        <button type="submit" class="secondary outline">End all other sessions</button>
-      </form>`
-    }
+    ${sessions.length > 1 && buttonForm(visit, '/settings/account/sessions', 'End all other sessions')}
   </section>`;
 }
 
-const endForm = (session: Session, token: string): Html =>
-  html`<form method="post" action="/settings/account/sessions">
-    ${hiddenToken(token)}<input type="hidden" name="session" value="${session.id}" />
-    <button type="submit" class="link danger">
-      End<span class="unseen"> the session of ${describeBrowser(session.userAgent ?? '')}</span>
-    </button>
-  </form>`;
+const endForm = (visit: Visit, { id, userAgent }: Session): Html =>
+  postForm(
+    visit,
+    '/settings/account/sessions',
+    html`${hidden('session', id)}
+      <button type="submit" class="link danger">
+        End<span class="unseen"> the session of ${describeBrowser(userAgent ?? '')}</span>
+      </button>`,
+  );
 
 const browsers: [RegExp, string][] = [
   [/Edg\//, 'Edge'],

@@ -4,17 +4,18 @@ import { appUrl } from '../../../accounts/authenticator.ts';
 import type { App } from '../../../accounts/two-factor.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { Html, html, serviceName } from '../../html.ts';
-import { hiddenToken, passwordField } from '../fields.ts';
-import { notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import { hidden, passwordField } from '../fields.ts';
+import { postForm, questionPage } from '../forms.ts';
+import type { Page } from '../page.ts';
+import { copyButton, notice } from '../sections.ts';
 import { codeField } from '../sign-in/code-page.ts';
 import { timeDay } from '../time.ts';
+import type { Visit } from '../visit.ts';
 
 export const twoFactorPath = '/settings/account/two-factor';
 const current = '/settings/account';
 
-type Problems = { current?: string | undefined; code?: string | undefined };
-const codeProblem = ({ current: first, code }: Problems = {}) => (first === undefined ? code : undefined);
+export type Problems = { current?: string; code?: string };
 
 type SectionView = { app: App | undefined; isSingleSignOn: boolean; isRequired: boolean };
 
@@ -47,18 +48,23 @@ const whenOff = html`<p>
   <p><a href="${twoFactorPath}" role="button" class="outline">Turn on</a></p>`;
 
 type SetUpView = {
-  signed: Signed;
-  token: string;
   offer: { secret: string; sealed: string };
   isRequired: boolean;
   next: string;
   problems?: Problems | undefined;
 };
 
-export function setUpPage({ signed, token, offer, isRequired, next, problems }: SetUpView): Page {
-  const { member, organization } = signed;
+export function setUpPage(visit: Visit, { offer, isRequired, next, problems }: SetUpView): Page {
+  const { member, organization } = visit;
   const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
   const required = `${organization.name} requires two-factor authentication. Set it up to go on.`;
+  const fields = html`${hidden('offer', offer.sealed)} ${hidden('next', next)}
+    ${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
+    ${codeField({ problem: problems?.code })}
+    <div class="choices">
+      <button type="submit">Turn on</button>
+      ${!isRequired && html`<a href="${current}" role="button" class="secondary outline">Cancel</a>`}
+    </div>`;
   const main = html`<article class="card">
     <h1>Turn on two-factor authentication</h1>
     ${isRequired && notice('plain', required)}
@@ -71,36 +77,27 @@ export function setUpPage({ signed, token, offer, isRequired, next, problems }: 
       Or type this key into the app:<br />
       <code translate="no">${offer.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code>
     </p>
-    <form method="post" action="${twoFactorPath}">
-      ${hiddenToken(token)}
-      <input type="hidden" name="offer" value="${offer.sealed}" />
-      <input type="hidden" name="next" value="${next}" />
-      ${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
-      ${codeField({ problem: codeProblem(problems) })}
-      <div class="choices">
-        <button type="submit">Turn on</button>
-        ${!isRequired && html`<a href="${current}" role="button" class="secondary outline">Cancel</a>`}
-      </div>
-    </form>
+    ${postForm(visit, twoFactorPath, fields)}
   </article>`;
-  return { title: 'Turn on two-factor authentication', main, signed, current, ...connectingTo(next) };
+  return { title: 'Turn on two-factor authentication', main, current, ...connectingTo(next) };
 }
 
 const connectingTo = (next: string) => (next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {});
 
 /** For members who have only ever signed in with single sign-on. */
-export function withoutPasswordPage(signed: Signed): Page {
-  const main = html`<article class="card">
+export const withoutPasswordPage: Page = {
+  title: 'Two-factor authentication',
+  main: html`<article class="card">
     <h1>Two-factor authentication</h1>
     <p>You have no password here, so there is nothing to protect with a code. ${singleSignOnSentence}</p>
     <p><a href="${current}" role="button" class="outline">Back to your account</a></p>
-  </article>`;
-  return { title: 'Two-factor authentication', main, signed, current };
-}
+  </article>`,
+  current,
+};
 
-export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; codes: string[]; next: string }): Page {
+export function recoveryCodesPage({ member }: Visit, codes: readonly string[], next: string = current): Page {
   const text = `${codes.join('\n')}\n`;
-  const file = `Recovery codes of ${serviceName} for ${signed.member.email}. Each works once.\n\n${text}`;
+  const file = `Recovery codes of ${serviceName} for ${member.email}. Each works once.\n\n${text}`;
   const main = html`<h1>Two-factor authentication</h1>
     <section class="card fresh" aria-labelledby="fresh" data-secret>
       <h2 id="fresh" tabindex="-1" autofocus>Save your recovery codes</h2>
@@ -110,7 +107,7 @@ export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; cod
       </p>
       <div class="copyable">
         <pre id="codes" tabindex="0" translate="no"><code>${text}</code></pre>
-        <button type="button" data-copy="codes" hidden>Copy<span class="unseen"> the codes</span></button>
+        ${copyButton('codes', 'the codes')}
       </div>
       <p class="choices">
         <a
@@ -123,35 +120,30 @@ export function recoveryCodesPage({ signed, codes, next }: { signed: Signed; cod
         <a href="${next}" role="button">I have saved them</a>
       </p>
     </section>`;
-  return { title: 'Recovery codes', main, signed, current, ...connectingTo(next) };
+  return { title: 'Recovery codes', main, current, status: 201, ...connectingTo(next) };
 }
 
 const confirmations = {
   codes: {
     title: 'Make new recovery codes?',
     text: 'The codes that you have saved will no longer work.',
-    button: html`<button type="submit">Make new codes</button>`,
+    button: 'Make new codes',
   },
   off: {
     title: 'Turn off two-factor authentication?',
     text: 'Then your password alone signs you in. The recovery codes will no longer work, and you can remove the entry from your app.',
-    button: html`<button class="destroy" type="submit">Turn off</button>`,
+    button: 'Turn off',
+    isDestructive: true,
   },
 };
 export type Confirmation = keyof typeof confirmations;
 
-type ConfirmView = { signed: Signed; token: string; confirmation: Confirmation; problems?: Problems | undefined };
-
-export function confirmPage({ signed, token, confirmation, problems }: ConfirmView): Page {
-  const { title, text, button } = confirmations[confirmation];
-  const main = html`<article class="card">
-    <h1>${title}</h1>
-    <p>${text}</p>
-    <form method="post" action="${twoFactorPath}/${confirmation}">
-      ${hiddenToken(token)} ${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
-      ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: codeProblem(problems) })}
-      <div class="choices">${button} <a href="${current}" role="button" class="secondary outline">Cancel</a></div>
-    </form>
-  </article>`;
-  return { title, main, signed, current };
-}
+export const confirmPage = (visit: Visit, confirmation: Confirmation, problems?: Problems): Page =>
+  questionPage(visit, {
+    ...confirmations[confirmation],
+    fields: html`${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
+    ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: problems?.code })}`,
+    action: `${twoFactorPath}/${confirmation}`,
+    back: current,
+    current,
+  });

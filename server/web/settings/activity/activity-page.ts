@@ -4,7 +4,8 @@ import type { MemberNames } from '../../../records/member-names.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { Page, Signed } from '../page.ts';
+import type { Page } from '../page.ts';
+import type { Visit } from '../visit.ts';
 import { activityList } from './activity-section.ts';
 
 export const activityKinds: Readonly<Record<AuditKind, string>> = {
@@ -14,7 +15,6 @@ export const activityKinds: Readonly<Record<AuditKind, string>> = {
 };
 
 type View = {
-  signed: Signed;
   kind: AuditKind;
   events: readonly AuditEvent[];
   names: MemberNames;
@@ -22,17 +22,17 @@ type View = {
   older: string | undefined;
 };
 
-export function activityPage({ signed, kind, events, names, older }: View): Page {
-  const isAdmin = signed.member.role === 'admin';
+export function activityPage({ member, organization }: Visit, { kind, events, names, older }: View): Page {
+  const isAdmin = member.role === 'admin';
   const main = html` <h1>Activity</h1>
-    <p class="lead">Who did what in the settings of ${signed.organization.name}, newest first.</p>
+    <p class="lead">Who did what in the settings of ${organization.name}, newest first.</p>
     <nav class="kinds" aria-label="Kinds of activity">${kindsFor(isAdmin).map((one) => kindLink(one, kind))}</nav>
     ${events.length > 0 ? activityList(events, names) : html`<p class="empty">There is no activity yet.</p>`}
     <p>
       ${older !== undefined && html`<a href="/settings/activity?kind=${kind}&amp;before=${publicId('event', older)}">Older</a> `}
       ${isAdmin && events.length > 0 && html`<a href="/settings/activity.csv?kind=${kind}">Download as CSV</a>`}
     </p>`;
-  return { title: 'Activity', main, signed, current: '/settings/activity' };
+  return { title: 'Activity', main, current: '/settings/activity' };
 }
 
 const kindsFor = (isAdmin: boolean): AuditKind[] =>

@@ -1,45 +1,39 @@
 /** The audit log as a page of its own, and as a file for admins. */
-import type { Response, Router } from 'express';
+import type { Response } from 'express';
 import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import type { AuditKind } from '../../../entities/audit-event.ts';
 import { storedId } from '../../../records/public-id.ts';
 import { readEvents } from '../../../records/audit-log.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
-import type { SettingsContext } from '../context.ts';
-import { sendPage } from '../page.ts';
-import type { Visit } from '../session-guard.ts';
+import { field } from '../fields.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { requireAdminVisit } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 import { activityColumns, activityKinds, activityPage, rowOf } from './activity-page.ts';
 import { namesIn } from './activity-section.ts';
 
 const pageSize = 50;
 const rowsAtOnce = 1_000;
 
-export function activityRoutes(router: Router, { guard }: SettingsContext): void {
-  router.get(
-    '/activity',
-    guard.page(async (visit) => {
-      const { em } = visit.visitor;
-      const kind = kindIn(visit);
-      const events = await readEvents(em, kind, pageSize + 1, beforeIn(visit));
-      const shown = events.slice(0, pageSize);
-      const older = events.length > pageSize ? shown.at(-1)?.id : undefined;
-      const page = { signed: visit.signed, kind, events: shown, names: await namesIn(em, shown), older };
-      sendPage(visit.response, activityPage(page));
-    }),
-  );
+export function activityRoutes(guard: SessionGuard): void {
+  guard.page('/activity', async (visit) => {
+    const kind = kindIn(visit);
+    const before = storedId('event', field(visit.request.query, 'before'));
+    const events = await readEvents(visit.em, kind, pageSize + 1, before);
+    const shown = events.slice(0, pageSize);
+    const older = events.length > pageSize ? shown.at(-1)?.id : undefined;
+    return activityPage(visit, { kind, events: shown, names: await namesIn(visit.em, shown), older });
+  });
 
-  router.get(
-    '/activity.csv',
-    guard.page(async (visit) => {
-      requireAdminVisit(visit, 'export the activity');
-      const kind = kindIn(visit);
-      const { response, signed } = visit;
-      response.attachment(`${signed.organization.slug}-${activityKinds[kind].toLowerCase().replaceAll(' ', '-')}.csv`);
-      response.type('csv').set('Cache-Control', 'no-store');
-      await sendRows(response, visit.visitor.em, kind);
-    }),
-  );
+  guard.page('/activity.csv', async (visit) => {
+    requireAdminVisit(visit, 'export the activity');
+    const { response, organization, em } = visit;
+    const kind = kindIn(visit);
+    response.attachment(`${organization.slug}-${activityKinds[kind].toLowerCase().replaceAll(' ', '-')}.csv`);
+    response.type('csv').set('Cache-Control', 'no-store');
+    await sendRows(response, em, kind);
+    return undefined;
+  });
 }
 
 async function sendRows(response: Response, em: ScopedEntityManager, kind: AuditKind): Promise<void> {
@@ -61,6 +55,3 @@ function kindIn(visit: Visit): AuditKind {
   if (kind === 'sign_in') requireAdminVisit(visit, 'see sign-ins');
   return kind === 'sign_in' || kind === 'rejection' ? kind : 'change';
 }
-
-const beforeIn = ({ request: { query } }: Visit): string | undefined =>
-  typeof query.before === 'string' ? storedId('event', query.before) : undefined;

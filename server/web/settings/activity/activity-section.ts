@@ -8,7 +8,7 @@ import { readMemberNames } from '../../../records/member-names.ts';
 import type { MemberNames } from '../../../records/member-names.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { foldable } from '../page.ts';
+import { foldable } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 
 export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIns: AuditEvent[]; names: MemberNames };

@@ -1,5 +1,4 @@
 /** The consent page: who asks for a key, for which organization, and what the key may do. */
-import type { Visitor } from '../../../accounts/sign-in.ts';
 import type { Authorization, Parameters } from '../../../connect/authorization.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
@@ -7,36 +6,36 @@ import type { ApiKey, Member } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hiddenToken } from '../fields.ts';
+import { hidden } from '../fields.ts';
+import { postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
-import { notice } from '../page.ts';
+import { organizationSelect } from '../page.ts';
 import type { Page } from '../page.ts';
+import { notice } from '../sections.ts';
 import { howToUpgrade } from '../team-plan.ts';
 import { timeDay } from '../time.ts';
+import type { Visit } from '../visit.ts';
 
 /** What the application asks for, and how it was sent, for the form to send again. */
 export type Asked = { authorization: Authorization; sent: Parameters };
 
 type ConnectView = Asked & {
-  visitor: Visitor;
   /** Back to the application, without a key. */
   cancelUrl: string;
-  csrfToken: string;
   /** Whom a member asks. */
   admins: Pick<Member, 'name' | 'email'>[];
   /** The key that this one replaces. */
   before: ApiKey | undefined;
   failure?: string | undefined;
-  planContact: string | undefined;
 };
 
-export function connectPage(view: ConnectView): Page {
-  const { visitor, authorization, cancelUrl, failure } = view;
+export function connectPage(visit: Visit, view: ConnectView): Page {
+  const { authorization, cancelUrl, failure } = view;
   const { client, redirectUri } = authorization;
-  const obstacle = obstacleOf(view);
+  const obstacle = obstacleOf(visit, view);
   const main = html`<article class="card">
       <h1>Connect ${client.name}?</h1>
-      <p>An application asks for an API key of <strong>${visitor.organization.name}</strong>.</p>
+      <p>An application asks for an API key of <strong>${visit.organization.name}</strong>.</p>
       ${notice('failed', failure)}
       <dl class="fields">
         <div>
@@ -49,19 +48,19 @@ export function connectPage(view: ConnectView): Page {
         </div>
         <div>
           <dt>You are signed in as</dt>
-          <dd>${visitor.member.name}<br /><small>${visitor.member.email}</small></dd>
+          <dd>${visit.member.name}<br /><small>${visit.member.email}</small></dd>
         </div>
         <div>
           <dt>The application will be able to</dt>
           <dd>${powers}</dd>
         </div>
       </dl>
-      ${obstacle ? html`<div class="notice plain">${obstacle}</div>` : consentForm(view)}
+      ${obstacle ? html`<div class="notice plain">${obstacle}</div>` : consentForm(visit, view)}
       <p>
         <a href="${cancelUrl}" role="button" class="secondary outline full" rel="noreferrer">Cancel and return</a>
       </p>
     </article>
-    ${visitor.memberships.length > 1 && organizationForm(view)}`;
+    ${visit.memberships.length > 1 && organizationForm(visit, view)}`;
   const connecting = { formAction: formActionOf(redirectUri) };
   return { title: `Connect ${client.name}`, main, connecting };
 }
@@ -85,11 +84,12 @@ const destination = (redirectUri: string): Html =>
     : html`<strong>${hostOf(redirectUri)}</strong>`;
 
 /** Why this person cannot create the key, and what to do. */
-function obstacleOf({ visitor: { member, organization }, admins, planContact }: ConnectView): Html | undefined {
+function obstacleOf(visit: Visit, { admins }: ConnectView): Html | undefined {
+  const { member, organization } = visit;
   if (organization.plan !== 'team')
     return html`<p>
       API keys and API access need the Team plan. ${organization.name} is on the Free plan, so nothing can be connected
-      to it yet. ${howToUpgrade({ organization, planContact })}
+      to it yet. ${howToUpgrade(visit)}
     </p>`;
   if (member.role === 'admin') return undefined;
   return html`<p>Only admins of ${organization.name} can connect applications. Ask one of them to do it:</p>
@@ -98,40 +98,30 @@ function obstacleOf({ visitor: { member, organization }, admins, planContact }: 
     </ul>`;
 }
 
-const consentForm = ({ visitor, sent, csrfToken, before }: ConnectView): Html =>
-  html`<form method="post" action="${consentPath}">
-    ${hiddenToken(csrfToken)} ${hidden('organization', publicId('organization', visitor.organization.id))}
-    ${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField}
-    <p class="quiet">
-      ${
-        before
-          ? html`The new key replaces “${before.name}”, which you connected on ${timeDay(before.createdAt)} and which
-            keeps working for another day.`
-          : 'This creates a key under API Keys. Revoke it there to disconnect the application at once.'
-      }
-    </p>
-    <button type="submit">Create key and connect</button>
-  </form>`;
-
-const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}" />`;
+const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
+  postForm(
+    visit,
+    consentPath,
+    html`${hidden('organization', publicId('organization', visit.organization.id))}
+      ${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField}
+      <p class="quiet">
+        ${
+          before
+            ? html`The new key replaces “${before.name}”, which you connected on ${timeDay(before.createdAt)} and which
+              keeps working for another day.`
+            : 'This creates a key under API Keys. Revoke it there to disconnect the application at once.'
+        }
+      </p>
+      <button type="submit">Create key and connect</button>`,
+  );
 
 /** Another organization of the same person; afterward this page opens again. */
-const organizationForm = ({ visitor, sent, csrfToken }: ConnectView): Html =>
-  html`<article class="card">
-    <form method="post" action="/settings/organization">
-      ${hiddenToken(csrfToken)} ${hidden('next', `${consentPath}?${new URLSearchParams(sent).toString()}`)}
-      <label for="organization">Connect another organization</label>
-      <select id="organization" name="organization">
-        ${visitor.memberships.map(
-          ({ organizationId: id, organizationName: name }) =>
-            html`<option value="${publicId('organization', id)}" ${id === visitor.organization.id && html` selected`}>
-              ${name}
-            </option>`,
-        )}
-      </select>
-      <button class="secondary outline" type="submit">Switch</button>
-    </form>
-  </article>`;
+function organizationForm(visit: Visit, { sent }: ConnectView): Html {
+  const fields = html`${hidden('next', `${consentPath}?${new URLSearchParams(sent).toString()}`)}
+    <label for="organization">Connect another organization</label>
+    ${organizationSelect(visit)} <button class="secondary outline" type="submit">Switch</button>`;
+  return html`<article class="card">${postForm(visit, '/settings/organization', fields)}</article>`;
+}
 
 /** For a request that no person can repair. */
 export function rejectedPage(sentence: string, returnTo: string | undefined): Page {
@@ -143,5 +133,5 @@ export function rejectedPage(sentence: string, returnTo: string | undefined): Pa
     </p>
     ${returnTo !== undefined && html`<p><a href="${returnTo}" role="button" class="outline" rel="noreferrer">Return to ${hostOf(returnTo)}</a></p>`}
   </article>`;
-  return { title: 'Not connected', main, connecting: { formAction: '' } };
+  return { title: 'Not connected', main, connecting: { formAction: '' }, status: 400 };
 }

@@ -1,6 +1,5 @@
 /** Downloads of an organization's records as they are at one moment, for admins. */
 import { pipeline } from 'node:stream/promises';
-import type { Router } from 'express';
 import { parseInstant } from '../../../../contract/instant.ts';
 import { v1 } from '../../../../contract/v1.ts';
 import { listConditions } from '../../../api/filters.ts';
@@ -8,18 +7,15 @@ import { exportFormats, exportKinds, exportRecords } from '../../../export/expor
 import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
 import { spooled } from '../../../export/spool.ts';
 import { operationOf } from '../../../operations/operations.ts';
-import { fieldOf, Problem } from '../../../problems/problem.ts';
-import type { SettingsProblem } from '../../../problems/problem.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
-import type { SettingsContext } from '../context.ts';
 import { field } from '../fields.ts';
 import { importPage } from '../import/import-page.ts';
-import { sendPage } from '../page.ts';
-import type { Change } from '../session-guard.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { filtersOf, inputOf, searchOf } from '../records/list-search.ts';
-import { orProblem } from '../visit.ts';
+import type { Change } from '../visit.ts';
 
 /** An organization has one at a time, which ends where nobody reads on. */
 const bounds = { idleMs: 30_000, wholeMs: 10 * 60_000 };
@@ -35,43 +31,33 @@ type ExportRequest = {
   filters: readonly string[];
 };
 
-export function exportRoutes(router: Router, { guard }: SettingsContext): void {
+export function exportRoutes(guard: SessionGuard): void {
   /** Of organizations. */
   const running = new Set<string>();
   const takeTurn = createTurns(snapshots);
 
-  router.post(
-    '/exports',
-    guard.change('records_exported', async (change) => {
-      const { id } = change.signed.organization;
+  guard.form('/exports', {
+    action: 'records_exported',
+    async submit(change) {
+      const { id } = change.organization;
       // Taken before anything is awaited, so that no other request can take it meanwhile.
       const isFree = !running.has(id);
       running.add(id);
       try {
-        const problem = await orProblem(download(change, isFree, takeTurn));
-        if (problem) await showProblem(change, problem);
+        const requested = exportRequestOf(change.request.body);
+        await admit(change, requested, isFree);
+        await send(change, requested, takeTurn);
+        return undefined;
       } finally {
         if (isFree) running.delete(id);
       }
-    }),
-  );
+    },
+    again: async (change, rejectedExport) =>
+      importPage(change, { ...(await change.context.uploads.find(change.organization)), rejectedExport }),
+  });
 }
 
-async function showProblem(change: Change, problem: SettingsProblem): Promise<void> {
-  const { request, response, signed, csrfToken, context } = change;
-  if (fieldOf(problem) === undefined) throw problem;
-  const found = await context.uploads.find(signed.organization);
-  const exporting = { since: field(request.body, 'since'), problem: problem.message };
-  sendPage(response, importPage({ signed, csrfToken, ...found, exporting }), problem.status);
-}
-
-async function download(change: Change, isFree: boolean, takeTurn: Turns): Promise<undefined> {
-  const requested = exportRequestOf(change.request.body);
-  await admit(change, requested, isFree);
-  await send(change, requested, takeTurn);
-}
-
-function admit({ visitor: { em, member } }: Change, requested: ExportRequest, isFree: boolean): Promise<void> {
+function admit({ em, member }: Change, requested: ExportRequest, isFree: boolean): Promise<void> {
   const { kind, format, filters } = requested;
   const filtered = filters.length > 0 ? `, filtered by ${filters.join(', ')}` : '';
   const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}${filtered}`;
@@ -90,7 +76,7 @@ function admit({ visitor: { em, member } }: Change, requested: ExportRequest, is
 }
 
 async function send(
-  { signed: { organization }, response, context }: Change,
+  { organization, response, context }: Change,
   { kind, format, conditions }: ExportRequest,
   takeTurn: Turns,
 ): Promise<void> {

@@ -3,30 +3,25 @@ import type { Upload } from '../../../entities/upload.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { Page, Signed } from '../page.ts';
+import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { card } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
 import { summarySection } from './import-progress.ts';
 
 /** A record that still exists, and its name. */
 export type Named = { id: string; name: string };
 
-type Ended = { signed: Signed; upload: Upload; hasRejects: boolean; created: Named[]; updated: Named[] };
+type Ended = { upload: Upload; hasRejects: boolean; created: Named[]; updated: Named[] };
 
-export function endedPage({ signed, upload, hasRejects, created, updated }: Ended): Page {
+export function endedPage({ upload, hasRejects, created, updated }: Ended): Page {
   const { fileName, createdAt, summary } = upload;
   const main = html` <h1>${fileName}</h1>
     <p class="lead">Imported on ${createdAt.slice(0, 10)}. <a href="/settings/imports">All imports</a></p>
-    ${
-      summary &&
-      html`<section class="card" aria-labelledby="result">
-        <h2 id="result">Result</h2>
-        ${summarySection(upload, summary, hasRejects)}
-      </section>`
-    }
+    ${summary && card('result', 'Result', summarySection(upload, summary, hasRejects))}
     ${list('Created', created, summary?.created ?? 0, upload)}
     ${list('Changed', updated, summary?.updated ?? 0, upload)}`;
-  return { title: fileName, main, signed, current: '/settings/imports' };
+  return { title: fileName, main, current: '/settings/imports' };
 }
 
 const idKinds = { customers: 'customer', items: 'item', proposals: 'proposal' } as const;

@@ -1,80 +1,82 @@
 /** Import and export: the form for a file, how far its import is, and the downloads. */
 import { isInterrupted, isWorking } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
-import { fieldOf } from '../../../problems/problem.ts';
-import type { SettingsProblem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { FieldInfo } from '../../../import/fields.ts';
 import { needsTeam } from '../team-plan.ts';
 import { recordTable } from '../record-table.ts';
 import { count } from '../usage/usage-chart.ts';
-import { exportFormatLabels, hiddenToken, selectField, textField } from '../fields.ts';
+import { exportFormatLabels, field, selectField, textField } from '../fields.ts';
+import { postForm, problemOf, typed } from '../forms.ts';
+import type { Rejected } from '../forms.ts';
 import { checkedSection, endedSection, workingSection } from './import-progress.ts';
 import { mappingSection } from './mapping-page.ts';
 import type { MappingForm } from './mapping-page.ts';
-import { foldable, notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import type { Page } from '../page.ts';
+import { card, foldable, notice } from '../sections.ts';
+import type { Visit } from '../visit.ts';
 
 export type ImportView = {
-  signed: Signed;
-  csrfToken: () => string;
   upload?: Upload;
   hasRejects?: boolean;
-  /** What was entered into the form, and what is wrong with it. */
-  typed?: { kind: string; problem?: SettingsProblem };
+  rejectedUpload?: Rejected;
   /** What the columns of the upload mean, where that can be chosen. */
   mapping?: MappingForm | undefined;
   /** Imports that came to their end. */
   ended?: Upload[];
   fields?: Record<'customers' | 'items', FieldInfo[]>;
-  exporting?: { since: string; problem: string };
+  rejectedExport?: Rejected;
 };
 
-export function importPage(view: ImportView): Page {
-  const { signed, upload } = view;
+export function importPage(visit: Visit, view: ImportView): Page {
+  const { upload } = view;
   const main = html` <h1>Import and export</h1>
     <p class="lead">
-      Import customers, items and proposals from a file into ${signed.organization.name}, or export them to one.
+      Import customers, items and proposals from a file into ${visit.organization.name}, or export them to one.
     </p>
-    ${sectionsFor(view)}`;
+    ${sectionsFor(visit, view)}`;
   const isChanging = upload !== undefined && isWorking(upload);
-  return { title: 'Import and export', main, signed, current: '/settings/imports', isChanging };
+  return { title: 'Import and export', main, current: '/settings/imports', isChanging };
 }
 
-function sectionsFor(view: ImportView): Html {
-  const { member, organization } = view.signed;
-  if (member.role !== 'admin')
+function sectionsFor(visit: Visit, view: ImportView): Html {
+  if (visit.member.role !== 'admin')
     return html`<p class="notice plain">Only admins of the organization can import and export.</p>`;
-  if (organization.plan !== 'team') return needsTeam('Your records are kept. Import and export need', view.signed);
-  return html`${importSections(view)} ${historySection(view.ended ?? [])} ${exportSection(view)}`;
+  if (visit.organization.plan !== 'team') return needsTeam('Your records are kept. Import and export need', visit);
+  return html`${importSections(visit, view)} ${historySection(view.ended ?? [])}
+  ${exportSection(visit, view.rejectedExport)}`;
 }
 
-function importSections(view: ImportView): Html {
-  const { upload, hasRejects = false, csrfToken, mapping } = view;
-  if (!upload) return uploadForm(view);
-  if (mapping) return mappingSection(upload, mapping, csrfToken);
-  if (isWorking(upload)) return workingSection(upload, csrfToken);
-  if (upload.state === 'checked' || isInterrupted(upload)) return checkedSection(upload, { hasRejects, csrfToken });
-  return html`${endedSection(upload, hasRejects)} ${uploadForm(view)}`;
+function importSections(visit: Visit, view: ImportView): Html {
+  const { upload, hasRejects = false, mapping } = view;
+  if (!upload) return uploadForm(visit, view);
+  if (mapping) return mappingSection(visit, upload, mapping);
+  if (isWorking(upload)) return workingSection(visit, upload);
+  if (upload.state === 'checked' || isInterrupted(upload)) return checkedSection(visit, upload, hasRejects);
+  return html`${endedSection(upload, hasRejects)} ${uploadForm(visit, view)}`;
 }
 
 export const kindLabels = { customers: 'Customers', items: 'Items', proposals: 'Proposals' } as const;
 
-function uploadForm({ csrfToken, typed, fields }: ImportView): Html {
-  const problemOf = (name: string) =>
-    typed?.problem && fieldOf(typed.problem) === name ? typed.problem.message : undefined;
-  return html` <section class="card" aria-labelledby="import">
-    <h2 id="import">Import a file</h2>
-    <form method="post" action="/settings/imports" enctype="multipart/form-data" class="stack" data-busy="Uploading…">
-      ${hiddenToken(csrfToken())}
-      ${selectField({ id: 'kind', label: 'Record type', options: kindLabels, chosen: typed?.kind, problem: problemOf('kind') })}
-      ${fileField(problemOf('file'))}
-      <p class="quiet">Nothing is imported yet. You will see a preview and the changes first.</p>
-      <button type="submit">Upload and check</button>
-    </form>
-    ${fields && foldable('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}
-  </section>`;
+function uploadForm(visit: Visit, { rejectedUpload, fields }: ImportView): Html {
+  const kind = selectField({
+    id: 'kind',
+    label: 'Record type',
+    options: kindLabels,
+    chosen: field(rejectedUpload?.body, 'kind'),
+    problem: problemOf(rejectedUpload, 'kind'),
+  });
+  const content = html`${kind} ${fileField(problemOf(rejectedUpload, 'file'))}
+    <p class="quiet">Nothing is imported yet. You will see a preview and the changes first.</p>
+    <button type="submit">Upload and check</button>`;
+  const attributes = html` enctype="multipart/form-data" class="stack" data-busy="Uploading…"`;
+  return card(
+    'import',
+    'Import a file',
+    html`${postForm(visit, '/settings/imports', content, attributes)}
+    ${fields && foldable('fields', 'The fields', html`${fieldList('Customers', fields.customers)} ${fieldList('Items', fields.items)}`)}`,
+  );
 }
 
 const fieldList = (title: string, fields: readonly FieldInfo[]): Html =>
@@ -93,10 +95,8 @@ function historySection(ended: readonly Upload[]): Html | false {
       `${count(summary?.created ?? 0)} created, ${count(summary?.updated ?? 0)} changed`,
     ],
   }));
-  return html` <section class="card" aria-labelledby="history">
-    <h2 id="history">Earlier imports</h2>
-    ${recordTable({ label: 'Earlier imports', heads: ['File', 'Date', 'Records', 'Result'], rows, empty: '' })}
-  </section>`;
+  const table = { label: 'Earlier imports', heads: ['File', 'Date', 'Records', 'Result'], rows, empty: '' };
+  return card('history', 'Earlier imports', recordTable(table));
 }
 
 const fileField = (problem: string | undefined): Html =>
@@ -119,15 +119,16 @@ const fileField = (problem: string | undefined): Html =>
     >
   </div>`;
 
-const exportSection = ({ csrfToken, exporting }: ImportView): Html =>
-  html` <section class="card" aria-labelledby="export">
-    <h2 id="export">Export</h2>
-    ${notice('failed', exporting && exporting.since === '' ? exporting.problem : undefined)}
-    <form method="post" action="/settings/exports" class="stack" data-download>
-      ${hiddenToken(csrfToken())}
-      ${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels })}
-      ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels })}
-      ${textField({ id: 'since', label: 'Changed since', value: exporting?.since, most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', problem: exporting?.problem })}
-      <button type="submit">Download</button>
-    </form>
-  </section>`;
+function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
+  const since = typed(rejected, 'since');
+  const content = html`${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels })}
+    ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels })}
+    ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', ...since })}
+    <button type="submit">Download</button>`;
+  return card(
+    'export',
+    'Export',
+    html`${notice('failed', since.value === '' ? rejected?.problem.message : undefined)}
+    ${postForm(visit, '/settings/exports', content, html` class="stack" data-download`)}`,
+  );
+}

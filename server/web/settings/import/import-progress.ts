@@ -3,8 +3,9 @@ import type { Upload, UploadSummary } from '../../../entities/upload.ts';
 import { isInterrupted, isOpen } from '../../../entities/upload.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hiddenToken } from '../fields.ts';
-import { notice } from '../page.ts';
+import { buttonForm, postForm } from '../forms.ts';
+import { card, notice } from '../sections.ts';
+import type { Visit } from '../visit.ts';
 import { previewTable } from './preview-table.ts';
 import { count } from '../usage/usage-chart.ts';
 
@@ -17,63 +18,49 @@ const working: Partial<Record<Upload['state'], string>> = {
 };
 
 /** The part with `data-live` is requested again by the script until it is gone. */
-export function workingSection(upload: Upload, csrfToken: () => string): Html {
+export function workingSection(visit: Visit, upload: Upload): Html {
   const { state, fileName, bytesRead, bytesTotal, rowsRead } = upload;
   const percent = bytesTotal === 0 ? 0 : Math.floor((bytesRead / bytesTotal) * 100);
-  return html` <section class="card" aria-labelledby="import">
-    <h2 id="import">${working[state]} ${fileName}</h2>
-    <div data-live>
+  const content = html`<div data-live>
       <progress value="${percent}" max="100" aria-label="${working[state]}"></progress>
       <p>${percent}%${state !== 'uploading' && `, ${rows(rowsRead)}`}</p>
     </div>
     <p class="quiet">
       ${state === 'uploading' ? 'Keep this page open until the upload finishes.' : 'You can close this page; the import continues.'}
     </p>
-    <form method="post" action="${pathOf(upload)}/discard">
-      ${hiddenToken(csrfToken())} <button type="submit" class="secondary outline">Cancel</button>
-    </form>
-  </section>`;
+    ${buttonForm(visit, `${pathOf(upload)}/discard`, 'Cancel')}`;
+  return card('import', html`${working[state]} ${fileName}`, content);
 }
 
-type Shown = { hasRejects: boolean; csrfToken: () => string };
-
-export function checkedSection(upload: Upload, { hasRejects, csrfToken }: Shown): Html {
+export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean): Html {
   const { fileName, kind, summary, failure, mapping } = upload;
   const left = Object.entries(mapping.map ?? {}).flatMap(([column, field]) => (field === '' ? [column] : []));
   const wasInterrupted = isInterrupted(upload);
   const changes = (summary?.created ?? 0) + (summary?.updated ?? 0);
-  return html` <section class="card" aria-labelledby="import">
-    <h2 id="import">${wasInterrupted ? html`The import of ${fileName} was interrupted` : html`Import ${fileName}?`}</h2>
-    ${notice('failed', failure ?? undefined)}
+  const start = html`<button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>`;
+  const content = html`${notice('failed', failure ?? undefined)}
     ${wasInterrupted ? html`<p>The server was stopped after ${rows(upload.rowsRead)}. Rows already imported are kept. Start again; they will not be imported twice.</p>` : html`<p>Nothing has been imported yet. This is what the import would do with ${kind} in the file:</p>`}
     ${summary && figures(summary, ['new', 'changed'])} ${summary && notesAndErrors(upload, summary, hasRejects)}
     ${left.length > 0 && html`<p>Columns not imported: ${left.join(', ')}.</p>`} ${previewTable(upload.rows)}
     ${changes === 0 && !wasInterrupted && html`<p>The import would change nothing.</p>`}
     <div class="choices">
-      ${
-        (changes > 0 || wasInterrupted) &&
-        html`<form method="post" action="${pathOf(upload)}/start">
-          ${hiddenToken(csrfToken())}
-          <button type="submit">${wasInterrupted ? 'Start again' : `Import ${rows(changes)}`}</button>
-        </form>`
-      }
+      ${(changes > 0 || wasInterrupted) && postForm(visit, `${pathOf(upload)}/start`, start)}
       ${isOpen(upload) && html`<a role="button" class="secondary outline" href="${pathOf(upload)}/columns">Change what the columns mean</a>`}
-      <form method="post" action="${pathOf(upload)}/discard">
-        ${hiddenToken(csrfToken())} <button type="submit" class="secondary outline">Discard the file</button>
-      </form>
-    </div>
-  </section>`;
+      ${buttonForm(visit, `${pathOf(upload)}/discard`, 'Discard the file')}
+    </div>`;
+  return card('import', wasInterrupted ? `The import of ${fileName} was interrupted` : `Import ${fileName}?`, content);
 }
 
 /** What became of the latest file. */
 export function endedSection(upload: Upload, hasRejects: boolean): Html {
   const { state, fileName, summary, failure, erasedAt } = upload;
   if (state === 'imported' && summary)
-    return html` <section class="card" aria-labelledby="ended">
-      <h2 id="ended">${fileName} was imported</h2>
-      ${summarySection(upload, summary, hasRejects)}
-      <p><a href="${pathOf(upload)}">The records that it created and changed</a></p>
-    </section>`;
+    return card(
+      'ended',
+      `${fileName} was imported`,
+      html`${summarySection(upload, summary, hasRejects)}
+        <p><a href="${pathOf(upload)}">The records that it created and changed</a></p>`,
+    );
   const stopped = erasedAt
     ? 'was discarded, because it may contain the customer whose personal data was erased. Upload it again without the customer.'
     : 'had not been checked when the server was stopped. Nothing was imported. Upload it again.';

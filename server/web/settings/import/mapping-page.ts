@@ -4,8 +4,10 @@ import type { FieldInfo } from '../../../import/fields.ts';
 import type { Column, Inspection } from '../../../import/inspect.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hiddenToken, selectField } from '../fields.ts';
-import { notice } from '../page.ts';
+import { printOptions, selectField } from '../fields.ts';
+import { buttonForm, postForm, radioField } from '../forms.ts';
+import { card, notice } from '../sections.ts';
+import type { Visit } from '../visit.ts';
 
 export type MappingForm = {
   /** The columns that can be chosen for, in the order of the file, with what each one fills now. */
@@ -14,7 +16,7 @@ export type MappingForm = {
   matches: readonly NonNullable<ImportChoices['match']>[];
   preset: string | undefined;
   /** What is open: each reading with what it makes of the examples. */
-  questions: { about: 'decimalPoint' | 'dateOrder'; readings: { value: string; label: string }[] }[];
+  questions: { about: 'decimalPoint' | 'dateOrder'; readings: Record<string, string> }[];
   faults: string[];
   /** Another kind of record, whose fields fit the columns better. */
   likelierKind: Upload['kind'] | undefined;
@@ -24,24 +26,21 @@ export type MappingForm = {
 
 const kept = { preset: 'preset', metadata: 'metadata', nothing: '' };
 
-export function mappingSection(upload: Upload, form: MappingForm, csrfToken: () => string): Html {
-  const { id, fileName, mapping, kind } = upload;
-  return html` <section class="card" aria-labelledby="import">
-    <h2 id="import">What is in ${fileName}?</h2>
-    <p>Nothing has been imported yet. Choose the field of each column; the first values show what it contains.</p>
+export function mappingSection(visit: Visit, { id, fileName, mapping, kind }: Upload, form: MappingForm): Html {
+  const path = `/settings/imports/${id}`;
+  const fields = html`${form.questions.map((question) => questionField(question, mapping))}
+    <div class="mapping">${form.columns.map((column) => columnField(column, form))}</div>
+    ${kind === 'items' && selectField({ id: 'type', label: 'Items without a type are', options: types, chosen: mapping.type })}
+    ${form.matches.length > 1 && matchField(form, mapping.match ?? 'externalId')}
+    <button type="submit">Check the file</button>`;
+  const content = html`<p>
+      Nothing has been imported yet. Choose the field of each column; the first values show what it contains.
+    </p>
     ${form.likelierKind && notice('plain', `These columns fit ${form.likelierKind} better than ${kind}. If the file contains ${form.likelierKind}, discard it and upload it again with that record type.`)}
     ${form.faults.length > 0 && notice('failed', faultList(form.faults))}
-    <form method="post" action="/settings/imports/${id}/columns" class="stack mapped" data-busy="Checking…">
-      ${hiddenToken(csrfToken())} ${form.questions.map((question) => questionField(question, mapping))}
-      <div class="mapping">${form.columns.map((column) => columnField(column, form))}</div>
-      ${kind === 'items' && selectField({ id: 'type', label: 'Items without a type are', options: types, chosen: mapping.type })}
-      ${form.matches.length > 1 && choiceField('match', 'Which record does a row change?', matchReadings(form), mapping.match ?? 'externalId')}
-      <button type="submit">Check the file</button>
-    </form>
-    <form method="post" action="/settings/imports/${id}/discard">
-      ${hiddenToken(csrfToken())} <button type="submit" class="secondary outline">Discard the file</button>
-    </form>
-  </section>`;
+    ${postForm(visit, `${path}/columns`, fields, html` class="stack mapped" data-busy="Checking…"`)}
+    ${buttonForm(visit, `${path}/discard`, 'Discard the file')}`;
+  return card('import', `What is in ${fileName}?`, content);
 }
 
 const types = { '': 'rejected', product: 'products', service: 'services' };
@@ -52,20 +51,21 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 
 function columnField({ index, name, samples, chosen }: MappingForm['columns'][number], form: MappingForm): Html {
   const id = `field-${index}`;
-  const options: [string, string][] = [
-    [kept.nothing, 'Do not import'],
-    ...form.fields.map(({ name: field, label, type, isRequired }): [string, string] => [
-      field,
-      `${label} (${type}${isRequired ? ', required' : ''})`,
-    ]),
-    [kept.metadata, 'Keep in metadata'],
-  ];
-  if (form.preset) options.unshift([kept.preset, `As usual for ${form.preset}`]);
+  const fields = form.fields.map(({ name: field, label, type, isRequired }) => [
+    field,
+    `${label} (${type}${isRequired ? ', required' : ''})`,
+  ]);
+  const options = {
+    ...(form.preset && { [kept.preset]: `As usual for ${form.preset}` }),
+    [kept.nothing]: 'Do not import',
+    ...Object.fromEntries(fields),
+    [kept.metadata]: 'Keep in metadata',
+  };
   return html`<div>
     <label for="${id}">${name}</label>
     <p class="quiet" id="${id}-values">${samples.length > 0 ? samples.join(' · ') : 'No values'}</p>
     <select id="${id}" name="${id}" aria-describedby="${id}-values">
-      ${options.map(([value, text]) => html`<option value="${value}" ${value === chosen && html` selected`}>${text}</option>`)}
+      ${printOptions(options, chosen)}
     </select>
   </div>`;
 }
@@ -76,9 +76,9 @@ const questionTitles = {
 };
 
 const questionField = ({ about, readings }: MappingForm['questions'][number], mapping: ImportChoices): Html =>
-  choiceField(about, questionTitles[about], readings, mapping[about]);
+  radioField({ name: about, legend: questionTitles[about], options: readings, chosen: mapping[about] });
 
-function matchReadings({ matches }: MappingForm): { value: string; label: string }[] {
+function matchField({ matches }: MappingForm, chosen: string): Html {
   const known = 'A row changes the record that has its';
   const labels = {
     externalId: `${known} external ID, or creates one. Safe to import again.`,
@@ -86,30 +86,9 @@ function matchReadings({ matches }: MappingForm): { value: string; label: string
     sku: `${known} SKU, or creates one. Every row needs a SKU.`,
     none: 'Every row creates a record, again each time that the file is imported.',
   };
-  return matches.map((value) => ({ value, label: labels[value] }));
+  const options = Object.fromEntries(matches.map((value) => [value, labels[value]]));
+  return radioField({ name: 'match', legend: 'Which record does a row change?', options, chosen });
 }
-
-const choiceField = (
-  name: string,
-  title: string,
-  choices: readonly { value: string; label: string }[],
-  chosen: string | undefined,
-): Html =>
-  html`<fieldset>
-    <legend>${title}</legend>
-    ${choices.map(
-      ({ value, label }) =>
-        html`<label
-          ><input
-            type="radio"
-            name="${name}"
-            value="${value}"
-            required
-            ${value === chosen && html` checked`}
-          />${label}</label
-        >`,
-    )}
-  </fieldset>`;
 
 /** What the inspection of an upload found: it was stored as it was made. */
 export const inspectionOf = ({ inspection }: Upload): Inspection | null => inspection as Inspection | null;

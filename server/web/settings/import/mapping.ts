@@ -48,16 +48,14 @@ function optionOf(name: string | undefined, fields: readonly string[]): string {
 }
 
 const readings = {
-  decimalPoint: (examples: readonly string[]) =>
-    ([',', '.'] as const).map((point) => ({
-      value: point,
-      label: `With a decimal ${point === ',' ? 'comma' : 'point'}${meaning(examples, (text) => shortNumber(readNumber(text, point)))}`,
-    })),
-  dateOrder: (examples: readonly string[]) =>
-    (['day-month', 'month-day'] as const).map((order) => ({
-      value: order,
-      label: `The ${order === 'day-month' ? 'day' : 'month'} first${meaning(examples, (text) => readDate(text, order))}`,
-    })),
+  decimalPoint: (examples: readonly string[]) => ({
+    ',': `With a decimal comma${meaning(examples, (text) => shortNumber(readNumber(text, ',')))}`,
+    '.': `With a decimal point${meaning(examples, (text) => shortNumber(readNumber(text, '.')))}`,
+  }),
+  dateOrder: (examples: readonly string[]) => ({
+    'day-month': `The day first${meaning(examples, (text) => readDate(text, 'day-month'))}`,
+    'month-day': `The month first${meaning(examples, (text) => readDate(text, 'month-day'))}`,
+  }),
 };
 
 const shortNumber = (text: string) => (/^-?\d+\.\d+$/.test(text) ? trimDecimal(text) : text);

@@ -2,7 +2,7 @@
 import { readVersion } from '../../../files.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { foldable } from '../page.ts';
+import { copyButton, foldable } from '../sections.ts';
 
 const placeholder = 'YOUR_API_KEY';
 
@@ -37,7 +37,5 @@ const snippet = (id: string, title: string, text: string): Html =>
   html` <h3 id="${id}-title">${title}</h3>
     <div class="copyable">
       <pre role="group" aria-labelledby="${id}-title" tabindex="0"><code id="${id}" translate="no">${text}</code></pre>
-      <button type="button" class="secondary outline" data-copy="${id}" hidden>
-        Copy<span class="unseen"> ${title.toLowerCase()}</span>
-      </button>
+      ${copyButton(id, title.toLowerCase(), 'secondary outline')}
     </div>`;

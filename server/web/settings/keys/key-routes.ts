@@ -1,102 +1,90 @@
 /** The API Keys page and its forms. */
-import type { Router } from 'express';
 import type { ApiKey } from '../../../entities/organization.ts';
 import { issueKey, parseExpiry, replaceKey, replacementPeriods } from '../../../keys/issue.ts';
 import type { ReplacementPeriod } from '../../../keys/issue.ts';
 import { findKey, isLive, readKeyOverview } from '../../../keys/list.ts';
 import { renameKey, revokeKey } from '../../../keys/revoke.ts';
-import { fieldOf, isSettingsProblem, Problem } from '../../../problems/problem.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { readActivity } from '../activity/activity-section.ts';
-import type { SettingsContext } from '../context.ts';
 import { field } from '../fields.ts';
+import type { Rejected } from '../forms.ts';
+import type { Page } from '../page.ts';
+import type { SessionGuard } from '../session-guard.ts';
+import { idIn, requireAdminVisit } from '../visit.ts';
+import type { Change, Visit } from '../visit.ts';
 import { renamePage, replacePage, revokePage } from './key-pages.ts';
 import { warningsFor } from './key-warnings.ts';
 import { keysPage } from './keys-page.ts';
 import type { KeysView } from './keys-page.ts';
-import { sendPage } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
-import type { Change, Visit } from '../session-guard.ts';
-import { idIn, orProblem, requireAdminVisit } from '../visit.ts';
 
 const keysPath = '/settings/api-keys';
 
-export function keyRoutes(router: Router, { guard }: SettingsContext): void {
-  router.get(
-    '/api-keys',
-    guard.page((visit) => show(visit, {})),
-  );
-  router.post('/api-keys', guard.change('key_created', create));
-  router.get('/api-keys/:id/rename', guard.page(keyPage(renamePage)));
-  router.post('/api-keys/:id/rename', guard.change('key_renamed', rename));
-  router.get('/api-keys/:id/replace', guard.page(keyPage(replacePage)));
-  router.post('/api-keys/:id/replace', guard.change('key_replaced', replace));
-  router.get('/api-keys/:id/revoke', guard.page(keyPage(revokePage)));
-  router.post('/api-keys/:id/revoke', guard.change('key_revoked', revoke));
+export function keyRoutes(guard: SessionGuard): void {
+  guard.page('/api-keys', (visit) => show(visit));
+  guard.form('/api-keys', {
+    action: 'key_created',
+    submit: create,
+    again: (change, rejected) => show(change, { rejected }),
+    isSolvable: () => true,
+  });
+  guard.page('/api-keys/:id/rename', liveKeyPage(renamePage));
+  guard.form('/api-keys/:id/rename', { action: 'key_renamed', submit: rename, again: renameAgain });
+  guard.page('/api-keys/:id/replace', liveKeyPage(replacePage));
+  guard.form('/api-keys/:id/replace', { action: 'key_replaced', submit: replace });
+  guard.page('/api-keys/:id/revoke', liveKeyPage(revokePage));
+  guard.form('/api-keys/:id/revoke', { action: 'key_revoked', submit: revoke });
 }
 
-async function show(visit: Visit, view: Partial<KeysView>, status = 200): Promise<void> {
-  const { visitor, request, response, signed, csrfToken, context } = visit;
-  const em = visitor.em.fork();
+async function show(visit: Visit, view: Partial<KeysView> = {}): Promise<Page> {
+  const em = visit.em.fork();
   const overview = await readKeyOverview(em);
-  const done = whatWasDone(request.query, [...overview.live, ...overview.ended]);
-  const activity = await readActivity(em, visitor.member);
+  const done = whatWasDone(visit.request.query, [...overview.live, ...overview.ended]);
+  const activity = await readActivity(em, visit.member);
   const warnings = await warningsFor(visit);
-  const page = { signed, overview, activity, warnings, baseUrl: context.baseUrl(), csrfToken, done, ...view };
-  sendPage(response, keysPage(page), status);
+  return keysPage(visit, { overview, activity, warnings, done, ...view });
 }
 
 /** The page of one live key; without it, back to the list. */
-const keyPage =
-  (print: (view: { signed: Signed; key: ApiKey; token: string }) => Page) =>
-  async (visit: Visit): Promise<void> => {
-    const { visitor, response, signed, csrfToken } = visit;
+const liveKeyPage =
+  (print: (visit: Visit, key: ApiKey) => Page) =>
+  async (visit: Visit): Promise<Page | string> => {
     requireAdminVisit(visit, 'rename, replace and revoke API keys');
-    const key = await findKey(visitor.em, idIn(visit, 'key'));
-    if (!isLive(key)) return response.redirect(303, keysPath);
-    sendPage(response, print({ signed, key, token: csrfToken() }));
+    const key = await findKey(visit.em, idIn(visit, 'key'));
+    return isLive(key) ? print(visit, key) : keysPath;
   };
 
-async function create(change: Change): Promise<void> {
-  const { visitor, request, csrfTokenId } = change;
-  const typedName = field(request.body, 'name');
-  const wanted = { name: typedName, csrfTokenId, expiresInMs: parseExpiry(field(request.body, 'expires')) };
-  const created = await orProblem(issueKey(visitor.em, visitor.member, wanted));
-  if (isSettingsProblem(created)) return show(change, { failure: { problem: created, typedName } }, created.status);
-  const { key, raw } = created;
-  const { live } = await readKeyOverview(visitor.em.fork());
+async function create(change: Change): Promise<Page> {
+  const { em, member, request, csrfTokenId } = change;
+  const expiresInMs = parseExpiry(field(request.body, 'expires'));
+  const { key, raw } = await issueKey(em, member, { name: field(request.body, 'name'), csrfTokenId, expiresInMs });
+  const { live } = await readKeyOverview(em.fork());
   const nameIsTaken = live.some(({ id, name }) => id !== key.id && name === key.name);
-  await show(change, { created: { name: key.name, raw, nameIsTaken } }, 201);
+  return show(change, { created: { name: key.name, raw, nameIsTaken } });
 }
 
-async function rename(change: Change): Promise<void> {
-  const { visitor, request, response, signed, csrfToken, context } = change;
-  const typedName = field(request.body, 'name');
-  const id = idIn(change, 'key');
-  const renamed = await orProblem(renameKey(visitor.em, visitor.member, id, typedName));
-  if (isSettingsProblem(renamed)) {
-    if (fieldOf(renamed) !== 'name') throw renamed;
-    const key = await findKey(visitor.em, id);
-    const failure = { sentence: renamed.message, typedName };
-    return sendPage(response, renamePage({ signed, key, token: csrfToken(), failure }), renamed.status);
-  }
+async function rename(change: Change): Promise<string> {
+  const { em, member, request, context } = change;
+  const renamed = await renameKey(em, member, idIn(change, 'key'), field(request.body, 'name'));
   context.keys.forget();
-  response.redirect(303, `${keysPath}?renamed=${publicId('key', renamed.id)}`);
+  return `${keysPath}?renamed=${publicId('key', renamed.id)}`;
 }
 
-async function replace(change: Change): Promise<void> {
-  const { visitor, request, csrfTokenId, context } = change;
+const renameAgain = async (change: Change, rejected: Rejected): Promise<Page> =>
+  renamePage(change, await findKey(change.em, idIn(change, 'key')), rejected);
+
+async function replace(change: Change): Promise<Page> {
+  const { em, member, request, csrfTokenId, context } = change;
   const wanted = { id: idIn(change, 'key'), period: periodIn(request.body), csrfTokenId };
-  const { key, raw, replaced } = await replaceKey(visitor.em, visitor.member, wanted);
+  const { key, raw, replaced } = await replaceKey(em, member, wanted);
   context.keys.forget();
-  await show(change, { created: { name: key.name, raw, oldKeyEndsAt: replaced.endsAt } }, 201);
+  return show(change, { created: { name: key.name, raw, oldKeyEndsAt: replaced.endsAt } });
 }
 
-async function revoke(change: Change): Promise<void> {
-  const { visitor, response, context } = change;
-  const key = await revokeKey(visitor.em, visitor.member, idIn(change, 'key'));
-  context.keys.forget();
-  response.redirect(303, `${keysPath}?revoked=${publicId('key', key.id)}`);
+async function revoke(change: Change): Promise<string> {
+  const key = await revokeKey(change.em, change.member, idIn(change, 'key'));
+  change.context.keys.forget();
+  return `${keysPath}?revoked=${publicId('key', key.id)}`;
 }
 
 function periodIn(body: unknown): ReplacementPeriod {

@@ -1,5 +1,5 @@
 /** The rows of the table of API keys. */
-import type { ApiKey, Member } from '../../../entities/organization.ts';
+import type { ApiKey } from '../../../entities/organization.ts';
 import { isLive, maskedKey } from '../../../keys/list.ts';
 import type { KeyOverview } from '../../../keys/list.ts';
 import type { MemberNames } from '../../../records/member-names.ts';
@@ -8,12 +8,13 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { recordTable } from '../record-table.ts';
 import { timeAgo, timeDay, timeUntil } from '../time.ts';
-
-type Table = { overview: KeyOverview; keys: ApiKey[]; label: string; member: Member; onTeam: boolean };
+import type { Visit } from '../visit.ts';
 
 export const keyPath = (key: Pick<ApiKey, 'id'>): string => `/settings/api-keys/${publicId('key', key.id)}`;
 
-export const keyTable = ({ overview, keys, label, member, onTeam }: Table): Html =>
+type Table = { keys: ApiKey[]; label: string };
+
+export const keyTable = ({ member, organization }: Visit, overview: KeyOverview, { keys, label }: Table): Html =>
   recordTable({
     label,
     heads: ['Name', 'Key', 'Created by', 'Created', 'Last used', 'Status'],
@@ -25,7 +26,7 @@ export const keyTable = ({ overview, keys, label, member, onTeam }: Table): Html
         creator(key, overview),
         timeDay(key.createdAt),
         key.lastUsedAt ? timeAgo(key.lastUsedAt) : 'Never',
-        status(key, overview, onTeam),
+        status(key, overview, organization.plan === 'team'),
       ],
       actions: member.role === 'admin' && isLive(key) ? actions(key) : undefined,
     })),

@@ -3,11 +3,11 @@ import { readWarnings } from '../../../keys/warnings.ts';
 import type { Warning } from '../../../keys/warnings.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { Visit } from '../session-guard.ts';
+import type { Visit } from '../visit.ts';
 import { keyPath } from './key-rows.ts';
 
 /** On the Free plan no key works: that is said elsewhere. */
-export const warningsFor = async ({ visitor: { em, organization } }: Visit): Promise<Warning[]> =>
+export const warningsFor = async ({ em, organization }: Visit): Promise<Warning[]> =>
   organization.plan === 'team' ? readWarnings(em.fork()) : [];
 
 export const warningSection = (warnings: readonly Warning[]): Html | false =>

@@ -1,5 +1,4 @@
 /** The Members page and its forms. */
-import type { Router } from 'express';
 import { invitation } from '../../../accounts/mail.ts';
 import { changeOrganization } from '../../../accounts/organizations.ts';
 import { addMember, changeRole, findMember, listMembers, removeMember } from '../../../accounts/members.ts';
@@ -8,67 +7,86 @@ import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../
 import { ApiKey, Member, roles } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
 import { isLive } from '../../../keys/list.ts';
-import { fieldOf, isSettingsProblem, Problem } from '../../../problems/problem.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { requireAdmin } from '../../../records/require-admin.ts';
-import type { SettingsContext } from '../context.ts';
 import { field } from '../fields.ts';
-import { membersPage, removePage, rolePage } from './member-pages.ts';
-import type { MembersView } from './member-pages.ts';
-import { sendPage } from '../page.ts';
-import { memberFor, subjectOf } from './subject.ts';
-import { policyRoutes } from './two-factor-routes.ts';
-import type { Change, Visit } from '../session-guard.ts';
-import { idIn, orProblem } from '../visit.ts';
+import type { Rejected } from '../forms.ts';
+import type { Page } from '../page.ts';
+import type { Form, SessionGuard } from '../session-guard.ts';
+import { idIn, requireAdminVisit } from '../visit.ts';
+import type { Change, Visit } from '../visit.ts';
+import { removePage, resetPage, rolePage } from './member-forms.ts';
+import { membersPage } from './members-page.ts';
+import type { MembersView } from './members-page.ts';
+import { changePolicy, reset } from './two-factor-forms.ts';
 
 const path = '/settings/members';
 
-export function memberRoutes(router: Router, { guard }: SettingsContext): void {
-  router.get(
-    '/members',
-    guard.page(async (visit) => show(visit, { done: await whatWasDone(visit) })),
-  );
-  router.post('/members', guard.change('member_added', invite));
-  router.post('/members/organization', guard.change('organization_renamed', changeDetails));
-  router.post('/members/:id/link', guard.change('password_link_issued', sendLink));
-  router.get('/members/:id/role', guard.page(showRole));
-  router.post('/members/:id/role', guard.change('role_changed', setRole));
-  router.get('/members/:id/remove', guard.page(showRemoval));
-  router.post('/members/:id/remove', guard.change('member_removed', remove));
-  policyRoutes(router, guard, show);
+export function memberRoutes(guard: SessionGuard): void {
+  guard.page('/members', async (visit) => show(visit, { done: await whatWasDone(visit) }));
+  guard.form('/members', {
+    action: 'member_added',
+    submit: invite,
+    again: (change, rejectedInvitation) => show(change, { rejectedInvitation }),
+  });
+  guard.form('/members/organization', {
+    action: 'organization_renamed',
+    submit: changeDetails,
+    again: (change, rejectedDetails) => show(change, { rejectedDetails }),
+  });
+  for (const policy of ['required', 'optional'] as const)
+    guard.form(`/members/two-factor/${policy}`, {
+      action: 'two_factor_policy_changed',
+      submit: (change) => changePolicy(change, policy),
+      ...failingWith('invalid'),
+    });
+  guard.form('/members/:id/link', { action: 'password_link_issued', submit: sendLink });
+  guard.page('/members/:id/role', async (visit) => rolePage(visit, await memberFor(visit)));
+  guard.form('/members/:id/role', { action: 'role_changed', submit: setRole, ...failingWith('last_admin') });
+  guard.page('/members/:id/remove', showRemoval);
+  guard.form('/members/:id/remove', { action: 'member_removed', submit: remove, ...failingWith('last_admin') });
+  guard.page('/members/:id/two-factor', async (visit) => resetPage(visit, await memberFor(visit)));
+  guard.form('/members/:id/two-factor', { action: 'two_factor_reset', submit: reset });
 }
 
-async function show(visit: Visit, view: Partial<MembersView>, status = 200): Promise<void> {
-  const { visitor, response, signed, csrfToken, context } = visit;
-  const members = await listMembers(visitor.em.fork());
+/** The members page says why it cannot be done. */
+const failingWith = (code: Problem['code']): Pick<Form, 'again' | 'isSolvable'> => ({
+  again: (change, { problem }: Rejected) => show(change, { failure: problem.message }),
+  isSolvable: (problem) => problem.code === code,
+});
+
+async function show(visit: Visit, view: Partial<MembersView>): Promise<Page> {
+  const { em, context } = visit;
+  const members = await listMembers(em.fork());
   const ids = members.map(({ id }) => id);
   const ready = await readSignInReady(context.database.signIns, ids);
   const protectedIds = new Set((await context.twoFactor.read(ids)).map(({ memberId }) => memberId));
-  sendPage(response, membersPage({ signed, members, ready, protectedIds, csrfToken, ...view }), status);
+  return membersPage(visit, { members, ready, protectedIds, ...view });
 }
 
-async function invite(change: Change): Promise<void> {
-  const { visitor, request, context } = change;
+/** The member whom a page is about that only admins see. */
+function memberFor(visit: Visit): Promise<Member> {
+  requireAdminVisit(visit, 'manage members');
+  return findMember(visit.em, idIn(visit, 'member'));
+}
+
+async function invite(change: Change): Promise<Page> {
+  const { organization, member: actor, request, context } = change;
   const { body } = request;
-  const typed = { name: field(body, 'name'), email: field(body, 'email'), role: roleIn(body) };
-  const member = await orProblem(addMember(context.database, visitor.organization, typed, visitor.member));
-  if (!isSettingsProblem(member)) return show(change, { issued: await issueLink(change, member) }, 201);
-  if (fieldOf(member) === undefined) throw member;
-  await show(change, { typed: { ...typed, problem: member } }, member.status);
+  const invited = { name: field(body, 'name'), email: field(body, 'email'), role: roleIn(body) };
+  return showLink(change, await addMember(context.database, organization, invited, actor));
 }
 
-async function changeDetails(change: Change): Promise<void> {
-  const { visitor, request, response } = change;
-  const details = { name: field(request.body, 'organizationName'), currency: field(request.body, 'currency') };
-  const changed = await orProblem(changeOrganization(visitor.em, visitor.member, details));
-  if (!isSettingsProblem(changed)) return response.redirect(303, `${path}?details`);
-  if (fieldOf(changed) === undefined) throw changed;
-  await show(change, { details: { ...details, problem: changed } }, changed.status);
+async function changeDetails({ em, member, request: { body } }: Change): Promise<string> {
+  const details = { name: field(body, 'organizationName'), currency: field(body, 'currency') };
+  await changeOrganization(em, member, details);
+  return `${path}?details`;
 }
 
-async function sendLink(change: Change): Promise<void> {
-  const { em, member: actor } = change.visitor;
+async function sendLink(change: Change): Promise<Page> {
+  const { em, member: actor } = change;
   const id = idIn(change, 'member');
   const attempt = { action: 'password_link_issued', memberId: actor.id, detail: publicId('member', id) } as const;
   const member = await auditingRejections(em, attempt, () =>
@@ -79,53 +97,44 @@ async function sendLink(change: Change): Promise<void> {
       return found;
     }),
   );
-  await show(change, { issued: await issueLink(change, member) }, 201);
+  return showLink(change, member);
 }
 
-async function showRole(visit: Visit): Promise<void> {
-  const { signed, response, csrfToken } = visit;
-  sendPage(response, rolePage({ signed, member: await memberFor(visit), token: csrfToken() }));
-}
-
-async function showRemoval(visit: Visit): Promise<void> {
-  const { visitor, signed, response, csrfToken } = visit;
+async function showRemoval(visit: Visit): Promise<Page> {
   const member = await memberFor(visit);
-  const keys = await visitor.em.find(ApiKey, { createdBy: member.id, revokedAt: null });
-  const liveKeys = keys.filter((key) => isLive(key)).length;
-  sendPage(response, removePage({ signed, member, token: csrfToken(), liveKeys }));
+  const keys = await visit.em.find(ApiKey, { createdBy: member.id, revokedAt: null });
+  return removePage(visit, member, keys.filter((key) => isLive(key)).length);
 }
 
-async function setRole(change: Change): Promise<void> {
-  const { em, member } = change.visitor;
-  await orNotice(change, 'role', changeRole(em, member, subjectOf(change), roleIn(change.request.body)));
+async function setRole(change: Change): Promise<string> {
+  const { em, member, organization, request } = change;
+  const subject = { id: idIn(change, 'member'), organizationId: organization.id };
+  const changed = await changeRole(em, member, subject, roleIn(request.body));
+  return `${path}?role=${publicId('member', changed.id)}`;
 }
 
-async function remove(change: Change): Promise<void> {
-  const { em, member } = change.visitor;
-  await orNotice(change, 'removed', removeMember(em, member, subjectOf(change)));
+async function remove(change: Change): Promise<string> {
+  const { em, member, organization } = change;
+  const removed = await removeMember(em, member, { id: idIn(change, 'member'), organizationId: organization.id });
+  return `${path}?removed=${publicId('member', removed.id)}`;
 }
 
-/** The members page says what was done, or that the last admin cannot be removed. */
-async function orNotice(change: Change, done: string, work: Promise<Member>): Promise<void> {
-  const changed = await orProblem(work);
-  if (!isSettingsProblem(changed))
-    return change.response.redirect(303, `${path}?${done}=${publicId('member', changed.id)}`);
-  if (changed.code !== 'last_admin') throw changed;
-  await show(change, { failure: changed.message }, changed.status);
-}
-
-async function issueLink({ visitor, context }: Change, member: Member): Promise<MembersView['issued']> {
-  const { database, mailer, baseUrl, onError } = context;
+async function showLink(change: Change, member: Member): Promise<Page> {
+  const { database, baseUrl } = change.context;
   const link = baseUrl() + pathOfLink(await issuePasswordLink(database.signIns, member));
-  const issued = { member, link, hours: linkHours };
-  if (!mailer) return { ...issued, mail: 'none' };
-  const facts = { organization: visitor.organization.name, inviter: visitor.member.name, link, hours: linkHours };
+  return show(change, { issued: { member, link, hours: linkHours, mail: await sendInvitation(change, member, link) } });
+}
+
+async function sendInvitation(change: Change, { email }: Member, link: string): Promise<'sent' | 'failed' | 'none'> {
+  const { organization, member, context } = change;
+  if (!context.mailer) return 'none';
+  const facts = { organization: organization.name, inviter: member.name, link, hours: linkHours };
   try {
-    await mailer.send(invitation(member.email, facts));
-    return { ...issued, mail: 'sent' };
+    await context.mailer.send(invitation(email, facts));
+    return 'sent';
   } catch (error) {
-    onError(error);
-    return { ...issued, mail: 'failed' };
+    context.onError(error);
+    return 'failed';
   }
 }
 
@@ -137,14 +146,14 @@ function roleIn(body: unknown): Role {
 }
 
 /** The URL contains only the action and the member's id; the sentence is built here. */
-async function whatWasDone({ visitor, request }: Visit): Promise<string | undefined> {
+async function whatWasDone({ em, organization, request }: Visit): Promise<string | undefined> {
   if ('details' in request.query) return 'The organization is changed.';
   if ('two-factor' in request.query)
-    return `Two-factor authentication is ${visitor.organization.requiresTwoFactor ? 'required' : 'optional'} now.`;
+    return `Two-factor authentication is ${organization.requiresTwoFactor ? 'required' : 'optional'} now.`;
   const named = (name: string) => storedId('member', field(request.query, name));
   const [changed, removed, wasReset] = [named('role'), named('removed'), named('reset')];
   const id = changed ?? removed ?? wasReset;
-  const member = id === undefined ? undefined : (await visitor.em.find(Member, { id }))[0];
+  const member = id === undefined ? undefined : (await em.find(Member, { id }))[0];
   if (!member) return undefined;
   if (removed && member.removedAt) return `${member.name} is no longer a member, and is signed out everywhere.`;
   if (wasReset) return `The two-factor authentication of ${member.name} is reset.`;

@@ -7,17 +7,17 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyPath } from '../keys/key-rows.ts';
 import { warningSection } from '../keys/key-warnings.ts';
-import { notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import type { Page } from '../page.ts';
 import { recordKinds, recordPath } from '../records/record-kinds.ts';
 import type { RecordKind } from '../records/record-kinds.ts';
 import type { Listed } from '../records/records-page.ts';
 import { recordTable } from '../record-table.ts';
+import { notice } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
+import type { Visit } from '../visit.ts';
 
 type View = {
-  signed: Signed;
   report: UsageReport;
   liveKeys: number;
   failures: FailureGroup[];
@@ -27,9 +27,7 @@ type View = {
   newest: ReadonlyMap<RecordKind['name'], Listed['data']>;
 };
 
-export function overviewPage(view: View): Page {
-  const { signed, newest } = view;
-  const { organization, member } = signed;
+export function overviewPage({ organization, member }: Visit, view: View): Page {
   const main = html` <h1>${organization.name}</h1>
     <p class="lead">
       Hello ${member.name}. Here are the customers, proposals and items of ${organization.name}, and the tools that use
@@ -37,8 +35,8 @@ export function overviewPage(view: View): Page {
     </p>
     ${organization.plan !== 'team' && notice('plain', html`${organization.name} is on the Free plan. <a href="/settings/api-keys">What the Team plan adds</a>`)}
     ${warningSection(view.warnings)} ${figures(view)} ${failureSection(view)}
-    <div class="newest">${recordKinds.map((kind) => newestSection(kind, newest.get(kind.name)))}</div>`;
-  return { title: 'Overview', main, signed, current: '/settings/overview' };
+    <div class="newest">${recordKinds.map((kind) => newestSection(kind, view.newest.get(kind.name)))}</div>`;
+  return { title: 'Overview', main, current: '/settings/overview' };
 }
 
 function figures({ report: { total }, liveKeys }: View): Html {

@@ -1,5 +1,4 @@
 /** What admins do about a person who asks to be forgotten, or comes back. */
-import type { Router } from 'express';
 import { forOrganization } from '../../../database/tenant.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
 import { ErasedExternalId } from '../../../entities/erased-external-id.ts';
@@ -9,55 +8,47 @@ import { releaseExternalId } from '../../../records/erased-external-ids.ts';
 import { storedId } from '../../../records/public-id.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Html } from '../../html.ts';
-import type { SettingsContext } from '../context.ts';
+import type { SettingsServices } from '../context.ts';
 import { pageNotFound } from '../error-page.ts';
-import { hiddenToken } from '../fields.ts';
-import { sendPage } from '../page.ts';
-import type { Change, Visit } from '../session-guard.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
+import type { Change, Visit } from '../visit.ts';
 import { erasePage, releaseSection } from './erasure-page.ts';
 import { readRecord } from './member-caller.ts';
 import { recordKinds, recordPath } from './record-kinds.ts';
 import type { OneRecord } from './record-page.ts';
 
-export function erasureRoutes(router: Router, context: SettingsContext): void {
-  const { guard, database } = context;
-  const tenantOf = ({ visitor }: Visit) => forOrganization(database, visitor.organization.id);
+export function erasureRoutes(guard: SessionGuard, { database, uploads }: SettingsServices): void {
+  const tenantOf = ({ organization }: Visit) => forOrganization(database, organization.id);
 
-  router.get(
-    '/customers/:id/erase',
-    guard.page(async (visit) => {
-      const { visitor, request, response, csrfToken } = visit;
-      requireAdminVisit(visit, 'erase personal data');
-      const id = idIn(visit, 'customer');
-      const kind = recordKinds[0];
-      const record = await readRecord(context, visitor, { kind, id: request.params.id ?? '' });
-      const proposals = await countProposals(tenantOf(visit), id);
-      sendPage(response, erasePage({ signed: visit.signed, record, proposals, token: hiddenToken(csrfToken()) }));
-    }),
-  );
+  guard.page('/customers/:id/erase', async (visit) => {
+    requireAdminVisit(visit, 'erase personal data');
+    const id = idIn(visit, 'customer');
+    const record = await readRecord(visit, recordKinds[0]);
+    return erasePage(visit, record, await countProposals(tenantOf(visit), id));
+  });
 
-  router.post('/customers/:id/erase', guard.change('customer_erased', erase));
-  async function erase(change: Change): Promise<void> {
+  const erase = async (change: Change): Promise<string> => {
     await asAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
-      eraseCustomer(tenantOf(change), id, change.visitor.member.id),
+      eraseCustomer(tenantOf(change), id, change.member.id),
     );
-    await context.uploads.removeErased();
-    change.response.redirect(303, `${pathOf(change)}?erased`);
-  }
+    await uploads.removeErased();
+    return `${pathOf(change)}?erased`;
+  };
+  guard.form('/customers/:id/erase', { action: 'customer_erased', submit: erase });
 
-  router.post('/customers/:id/release', guard.change('external_id_released', release));
-  async function release(change: Change): Promise<void> {
+  const release = async (change: Change): Promise<string> => {
     await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
-      releaseExternalId(tenantOf(change), id, change.visitor.member.id),
+      releaseExternalId(tenantOf(change), id, change.member.id),
     );
-    change.response.redirect(303, `${pathOf(change)}?released`);
-  }
+    return `${pathOf(change)}?released`;
+  };
+  guard.form('/customers/:id/release', { action: 'external_id_released', submit: release });
 }
 
 /** `work` returns undefined if there is no such customer. */
 async function asAdmin(
-  { visitor: { em, member }, request }: Change,
+  { em, member, request }: Change,
   action: AuditAction,
   [deed, what]: [deed: string, what: string],
   work: (id: string) => Promise<boolean | undefined>,
@@ -69,11 +60,11 @@ async function asAdmin(
 }
 
 /** What an admin sees on the page of an erased customer. */
-export async function releaseOffer({ visitor, csrfToken }: Visit, record: OneRecord): Promise<Html | false> {
+export async function releaseOffer(visit: Visit, record: OneRecord): Promise<Html | false> {
   const customerId = storedId('customer', record.id);
-  if (customerId === undefined || visitor.member.role !== 'admin' || !record.erasedAt) return false;
-  const isRejected = (await visitor.em.count(ErasedExternalId, { customerId })) > 0;
-  return isRejected && releaseSection(record, hiddenToken(csrfToken()));
+  if (customerId === undefined || visit.member.role !== 'admin' || !record.erasedAt) return false;
+  const isRejected = (await visit.em.count(ErasedExternalId, { customerId })) > 0;
+  return isRejected && releaseSection(visit, record);
 }
 
 const pathOf = ({ request }: Visit) => recordPath('customers', request.params.id ?? '');

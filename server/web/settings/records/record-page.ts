@@ -2,9 +2,10 @@
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { foldable, notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import type { Page } from '../page.ts';
+import { copyButton, foldable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
+import type { Visit } from '../visit.ts';
 import { linesSection } from './proposal-lines.ts';
 import { labelOf } from '../../../text/labels.ts';
 import { recordPath } from './record-kinds.ts';
@@ -15,27 +16,23 @@ export type OneRecord = { id: string; name?: string; number?: string; title?: st
   Record<string, unknown>
 >;
 type View = {
-  signed: Signed;
   kind: RecordKind;
   record: OneRecord;
-  baseUrl: string;
   done?: string | undefined;
   /** What an admin can do about an erased customer. */
   erased?: Html | false | undefined;
 };
 
-export function recordPage({ signed, kind, record, baseUrl, done, erased }: View): Page {
+export function recordPage({ member, context }: Visit, { kind, record, done, erased }: View): Page {
   const title = record.name ?? [record.number, record.title].filter(Boolean).join(' · ');
   const isCustomer = kind.name === 'customers';
-  const isErasable = isCustomer && signed.member.role === 'admin' && !record.erasedAt;
+  const isErasable = isCustomer && member.role === 'admin' && !record.erasedAt;
   const main = html` <p class="back"><a href="${sectionOf(kind)}">← All ${kind.name}</a></p>
     <h1>${title}</h1>
     ${notice('done', done)}
     <div class="copyable">
       <code id="record-id" translate="no">${record.id}</code>
-      <button type="button" class="secondary outline" data-copy="record-id" hidden>
-        Copy<span class="unseen"> the id</span>
-      </button>
+      ${copyButton('record-id', 'the id', 'secondary outline')}
     </div>
     ${
       isCustomer &&
@@ -49,8 +46,8 @@ export function recordPage({ signed, kind, record, baseUrl, done, erased }: View
       <h2 id="fields">Fields</h2>
       <dl class="fields">${fieldsOf(record)}</dl>
     </section>
-    ${foldable('json', 'As the API returns it', asJson(kind, record, baseUrl))}`;
-  return { title, main, signed, current: sectionOf(kind) };
+    ${foldable('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
+  return { title, main, current: sectionOf(kind) };
 }
 
 /** Nested objects are shown with their own fields; lines have a table of their own. */

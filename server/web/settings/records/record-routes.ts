@@ -1,8 +1,7 @@
 /** Customers, proposals and items in the browser: the API's own operations, performed for a member. */
-import type { Router } from 'express';
 import { Problem } from '../../../problems/problem.ts';
-import type { SettingsContext } from '../context.ts';
-import { sendPage } from '../page.ts';
+import type { SettingsServices } from '../context.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { inputOf, searchOf } from './list-search.ts';
 import { readList, readRecord } from './member-caller.ts';
 import { recordKinds } from './record-kinds.ts';
@@ -15,37 +14,24 @@ const doneBy = [
   ['released', 'The external ID can be used again.'],
 ] as const;
 
-export function recordRoutes(router: Router, context: SettingsContext): void {
-  const { guard, baseUrl } = context;
-
+export function recordRoutes(guard: SessionGuard, context: SettingsServices): void {
   for (const kind of recordKinds) {
-    router.get(
-      `/${kind.name}`,
-      guard.page(async (visit) => {
-        const { signed } = visit;
-        if (signed.organization.plan !== 'team') return sendPage(visit.response, recordsNeedTeamPage(signed, kind));
-        const search = searchOf(new URL(visit.request.originalUrl, 'http://settings.invalid').search);
-        const query = inputOf(search);
-        const found = await readList(context, visit.visitor, { kind, query }).catch(whatIsWrong);
-        const page = { signed, kind, search, found, csrfToken: visit.csrfToken };
-        sendPage(visit.response, recordsPage(page), typeof found === 'string' ? 400 : 200);
-      }),
-    );
+    guard.page(`/${kind.name}`, async (visit) => {
+      if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, kind);
+      const search = searchOf(new URL(visit.request.originalUrl, 'http://settings.invalid').search);
+      const found = await readList(visit, { kind, query: inputOf(search) }).catch(whatIsWrong);
+      return recordsPage(visit, { kind, search, found });
+    });
 
-    router.get(
-      `/${kind.name}/:id`,
-      guard.page(async (visit) => {
-        const { signed } = visit;
-        if (signed.organization.plan !== 'team') return sendPage(visit.response, recordsNeedTeamPage(signed, kind));
-        const record = await readRecord(context, visit.visitor, { kind, id: visit.request.params.id ?? '' });
-        const done = doneBy.find(([name]) => name in visit.request.query)?.[1];
-        const erased = await releaseOffer(visit, record);
-        sendPage(visit.response, recordPage({ signed, kind, record, baseUrl: baseUrl(), done, erased }));
-      }),
-    );
+    guard.page(`/${kind.name}/:id`, async (visit) => {
+      if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, kind);
+      const record = await readRecord(visit, kind);
+      const done = doneBy.find(([name]) => name in visit.request.query)?.[1];
+      return recordPage(visit, { kind, record, done, erased: await releaseOffer(visit, record) });
+    });
   }
 
-  erasureRoutes(router, context);
+  erasureRoutes(guard, context);
 }
 
 /** The sentence for a parameter that the API rejects. */

@@ -1,42 +1,43 @@
 /** A list of records: search, filters and pages, by the API's own list. */
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { exportFormatLabels, hiddenToken, selectField, textField } from '../fields.ts';
-import { notice } from '../page.ts';
-import type { Page, Section, Signed } from '../page.ts';
+import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
+import { postForm } from '../forms.ts';
+import type { Page, Section } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { notice } from '../sections.ts';
 import { needsTeam } from '../team-plan.ts';
+import type { Visit } from '../visit.ts';
 import { filtersOf } from './list-search.ts';
 import { recordPath } from './record-kinds.ts';
 import type { RecordKind } from './record-kinds.ts';
 
 export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor: string | null } };
 type View = {
-  signed: Signed;
   kind: RecordKind;
   /** What was asked for. */
   search: URLSearchParams;
   /** The page, or why there is none. */
   found: Listed | string;
-  csrfToken: () => string;
 };
 
 export const sectionOf = ({ name }: RecordKind): Section => `/settings/${name}`;
 
-export function recordsPage(view: View): Page {
-  const { signed, kind, found } = view;
+export function recordsPage(visit: Visit, view: View): Page {
+  const { kind, found } = view;
+  const isRejected = typeof found === 'string';
   const main = html` <h1>${kind.label}</h1>
-    ${searchForm(view)} ${typeof found === 'string' ? notice('failed', found) : results(view, found)}`;
-  return { title: kind.label, main, signed, current: sectionOf(kind) };
+    ${searchForm(view)} ${isRejected ? notice('failed', found) : results(visit, view, found)}`;
+  return { title: kind.label, main, current: sectionOf(kind), status: isRejected ? 400 : 200 };
 }
 
 function searchForm({ kind, search }: View): Html {
   const shown = new Set(['q', 'cursor', ...kind.filters.map(({ name }) => name)]);
   // A filter without a field of its own, such as a proposal's customer, stays until the search is cleared.
-  const hidden = [...search].filter(([name]) => !shown.has(name));
+  const kept = [...search].filter(([name]) => !shown.has(name));
   const isFiltered = [...search.keys()].some((name) => name !== 'cursor');
   return html`<form method="get" action="${sectionOf(kind)}" class="search">
-    ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${kept.map(([name, value]) => hidden(name, value))}
     ${textField({ id: 'q', label: 'Search', value: search.get('q') ?? undefined, most: 100, isOptional: true, hint: kind.searched })}
     ${kind.filters.map(({ name, label, options }) => selectField({ id: name, label, options, chosen: search.get(name) ?? undefined }))}
     <button type="submit">Search</button>
@@ -44,8 +45,7 @@ function searchForm({ kind, search }: View): Html {
   </form>`;
 }
 
-function results(view: View, { data, pagination }: Listed): Html {
-  const { signed, kind, search } = view;
+function results(visit: Visit, { kind, search }: View, { data, pagination }: Listed): Html {
   const rows = data.map((record) => {
     // The operation's response has the type that the kind's own row takes.
     const [name = '', ...cells] = kind.row(record as never);
@@ -57,34 +57,33 @@ function results(view: View, { data, pagination }: Listed): Html {
     if (cursor !== undefined) other.set('cursor', cursor);
     return other.size === 0 ? sectionOf(kind) : `${sectionOf(kind)}?${other.toString()}`;
   };
-  const isFiltered = filtersOf(search).size > 0;
-  const empty = isFiltered ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
+  const filters = filtersOf(search);
+  const empty = filters.size > 0 ? `No ${kind.one} matches this search.` : `There are no ${kind.name} yet.`;
   const { nextCursor } = pagination;
   return html`${recordTable({ label: kind.label, heads: kind.heads, rows, empty })}
     <nav class="pages" aria-label="Pages">
       ${search.has('cursor') && html`<a href="${pathWith()}">First page</a>`}
       ${nextCursor !== null && html`<a href="${pathWith(nextCursor)}" rel="next">Next page</a>`}
     </nav>
-    ${data.length > 0 && signed.member.role === 'admin' && exportForm(view)}`;
+    ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
 }
 
 /** Every page of what is listed, as a file. */
-const exportForm = ({ kind, search, csrfToken }: View): Html => {
-  const filters = filtersOf(search);
-  return html`<form method="post" action="/settings/exports" class="search" data-download>
-    ${hiddenToken(csrfToken())}
-    <input type="hidden" name="kind" value="${kind.name}" />
-    <input type="hidden" name="filters" value="${filters.toString()}" />
-    ${selectField({ id: 'format', label: 'Export', options: exportFormatLabels })}
-    <button type="submit" class="secondary">
-      ${filters.size > 0 ? `Download the ${kind.name} of this search` : `Download all ${kind.name}`}
-    </button>
-  </form>`;
-};
+const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams): Html =>
+  postForm(
+    visit,
+    '/settings/exports',
+    html`${hidden('kind', kind.name)} ${hidden('filters', filters.toString())}
+      ${selectField({ id: 'format', label: 'Export', options: exportFormatLabels })}
+      <button type="submit" class="secondary">
+        ${filters.size > 0 ? `Download the ${kind.name} of this search` : `Download all ${kind.name}`}
+      </button>`,
+    html` class="search" data-download`,
+  );
 
 /** Customers, proposals and items need the Team plan, as the API does. */
-export function recordsNeedTeamPage(signed: Signed, kind: RecordKind): Page {
+export function recordsNeedTeamPage(visit: Visit, kind: RecordKind): Page {
   const main = html`<h1>${kind.label}</h1>
-    ${needsTeam('Your records are kept, but viewing them requires', signed)}`;
-  return { title: kind.label, main, signed, current: sectionOf(kind) };
+    ${needsTeam('Your records are kept, but viewing them requires', visit)}`;
+  return { title: kind.label, main, current: sectionOf(kind) };
 }

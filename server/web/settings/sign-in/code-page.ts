@@ -1,9 +1,9 @@
 /** The second step of a sign-in: a code of the authenticator app, or a recovery code. */
 import { consentPath } from '../../../connect/metadata.ts';
 import { html } from '../../html.ts';
-import { textField } from '../fields.ts';
-import { notice } from '../page.ts';
+import { hidden, textField } from '../fields.ts';
 import type { Page } from '../page.ts';
+import { notice } from '../sections.ts';
 
 export const codePath = '/settings/sign-in/code';
 
@@ -27,7 +27,7 @@ export function codePage({ email, next, open, withRecovery, problem, failure }: 
     ${notice('failed', failure)}
     <p>${what}</p>
     <form method="post" action="${codePath}" novalidate>
-      ${withRecovery && html`<input type="hidden" name="with" value="recovery" />`}
+      ${withRecovery && hidden('with', 'recovery')}
       ${withRecovery ? textField({ id: 'code', label: 'Recovery code', most: 40, autofocus: true, problem }) : codeField({ autofocus: true, problem })}
       <button type="submit">Sign in</button>
     </form>
@@ -39,7 +39,7 @@ export function codePage({ email, next, open, withRecovery, problem, failure }: 
     ${
       open.length > 0 &&
       html`<form method="post" action="${codePath}">
-        <input type="hidden" name="with" value="nothing" />
+        ${hidden('with', 'nothing')}
         <button class="secondary outline" type="submit">Continue to ${open.join(', ')} without a code</button>
       </form>`
     }

@@ -3,9 +3,10 @@ import { linkHours } from '../../../accounts/password-links.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { passwordField, passwordHint, textField } from '../fields.ts';
-import { notice } from '../page.ts';
+import { hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
 import type { Page } from '../page.ts';
+import { notice } from '../sections.ts';
+import { sentenceFor } from '../visit.ts';
 
 /** Why the visitor is on this page, by the value of `?after=`. */
 const arrivals: Record<string, string> = {
@@ -29,23 +30,17 @@ export type SignInView = {
   singleSignOn?: boolean;
 };
 
-export function signInPage({
-  email = '',
-  next = '',
-  after = '',
-  failure,
-  problems = {},
-  singleSignOn,
-}: SignInView): Page {
-  const arrival = Object.hasOwn(arrivals, after) ? arrivals[after] : undefined;
-  const sentence = failure ?? (Object.hasOwn(failures, after) ? failures[after] : undefined);
+export function signInPage(view: SignInView): Page {
+  const { email = '', next = '', after = '', problems = {}, singleSignOn } = view;
+  const arrival = sentenceFor(arrivals, after);
+  const sentence = view.failure ?? sentenceFor(failures, after);
   const main = html`<article class="card">
     <h1>Sign in</h1>
     <p class="quiet">Manage the API keys of your organization.</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnLink(next)}
     <form method="post" action="/settings/sign-in" novalidate>
-      <input type="hidden" name="next" value="${next}" />
+      ${hidden('next', next)}
       ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: email === '', problem: problems.email })}
       ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', problem: problems.email === undefined ? problems.password : undefined })}
       <button type="submit">Sign in</button>
@@ -72,26 +67,17 @@ export function passwordPage({ email, token, problem }: PasswordView): Page {
     <h1>Choose a password</h1>
     <p class="quiet">for ${email}</p>
     <form method="post" action="/settings/password">
-      <input type="hidden" name="token" value="${token}" />
-      <input
-        class="unseen"
-        type="email"
-        name="email"
-        autocomplete="username"
-        value="${email}"
-        readonly
-        tabindex="-1"
-        aria-hidden="true"
-      />
+      ${hidden('token', token)} ${ownEmailField(email)}
       ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, problem })}
       <button type="submit">Set password and sign in</button>
     </form>
   </article>`;
-  return { title: 'Choose a password', main };
+  return { title: 'Choose a password', main, status: problem === undefined ? 200 : 422 };
 }
 
-export function usedLinkPage(): Page {
-  const main = html`<article class="card">
+export const usedLinkPage: Page = {
+  title: 'This link no longer works',
+  main: html`<article class="card">
     <h1>This link no longer works</h1>
     <p>
       A password link works once, for at most ${linkHours} hours, and only until a newer one is issued. If you have
@@ -101,11 +87,11 @@ export function usedLinkPage(): Page {
       <a href="/settings/sign-in" role="button">Sign in</a>
       <a href="/settings/forgot-password" role="button" class="secondary outline">Get a new link</a>
     </p>
-  </article>`;
-  return { title: 'This link no longer works', main };
-}
+  </article>`,
+  status: 410,
+};
 
-export type ForgottenView = { email?: string; problem?: string | undefined; withMail: boolean };
+type ForgottenView = { email?: string; problem?: string | undefined; withMail: boolean };
 
 export function forgottenPage({ email = '', problem, withMail }: ForgottenView): Page {
   const offer = withMail
@@ -120,7 +106,7 @@ export function forgottenPage({ email = '', problem, withMail }: ForgottenView):
     </form>
     <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>
   </article>`;
-  return { title: 'Forgot your password?', main };
+  return { title: 'Forgot your password?', main, status: problem === undefined ? 200 : 422 };
 }
 
 /** The page is the same for every email address, so that it does not tell who is a member. */

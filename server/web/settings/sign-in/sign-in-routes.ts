@@ -1,5 +1,4 @@
 /** Signing in and out, and choosing a password by a link. */
-import type { Request, Response, Router } from 'express';
 import { admitLink, admitMail, admitReset } from '../../../accounts/attempts.ts';
 import { resetMail } from '../../../accounts/mail.ts';
 import { membersWithEmail } from '../../../accounts/member-lookup.ts';
@@ -11,47 +10,41 @@ import { storedId } from '../../../records/public-id.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { readPasswords } from '../../../accounts/credentials.ts';
 import { attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
-import type { SettingsContext, SettingsServices } from '../context.ts';
+import type { SettingsServices } from '../context.ts';
 import { field } from '../fields.ts';
-import { sendPage } from '../page.ts';
-import { deviceOf, forged, homePath, localPath, setCookies } from '../session-guard.ts';
+import type { Page } from '../page.ts';
+import { deviceOf, forged, homePath, localPath, setCookies, visitorOf } from '../session-guard.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { enter } from './code-routes.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
 import type { SignInView } from './sign-in-page.ts';
 import { rejectTooMany, tooMany } from '../visit.ts';
+import type { Open } from '../visit.ts';
 
-type FormRequest = Request<Record<string, string>>;
-/** What people who are not signed in do: nothing is known about them but the request. */
-type Open = { request: FormRequest; response: Response; context: SettingsContext };
-
-export function signInRoutes(router: Router, context: SettingsContext): void {
-  const form = (path: string, work: (open: Open) => Promise<void>) =>
-    router.post(
-      path,
-      context.guard.openForm((request, response) => work({ request, response, context })),
-    );
-  router.get('/sign-in', (request, response) => showForm({ request, response, context }));
-  form('/sign-in', signIn);
-  form('/sign-out', signOut);
-  form('/organization', switchOrganization);
-  router.get('/password', (request, response) => showLink({ request, response, context }));
-  form('/password', choosePassword);
-  const withMail = context.mailer !== undefined;
-  router.get('/forgot-password', (_, response) => sendPage(response, forgottenPage({ withMail })));
-  form('/forgot-password', requestLink);
+export function signInRoutes(guard: SessionGuard, { mailer }: SettingsServices): void {
+  guard.openPage('/sign-in', showForm);
+  guard.openForm('/sign-in', signIn);
+  guard.openForm('/sign-out', signOut);
+  guard.openForm('/organization', switchOrganization);
+  guard.openPage('/password', showLink);
+  guard.openForm('/password', choosePassword);
+  guard.openPage('/forgot-password', () => forgottenPage({ withMail: mailer !== undefined }));
+  guard.openForm('/forgot-password', requestLink);
 }
 
-const show = ({ response, context }: Open, view: SignInView, status = 200): void =>
-  sendPage(response, signInPage({ ...view, singleSignOn: context.singleSignOn !== undefined }), status);
+const show = ({ context }: Open, view: SignInView, status = 200): Page => ({
+  ...signInPage({ ...view, singleSignOn: context.singleSignOn !== undefined }),
+  status,
+});
 
-async function showForm(open: Open): Promise<void> {
-  const { request, response, context } = open;
-  const next = field(request.query, 'next');
-  if (await context.guard.visitorOf(request, response)) return response.redirect(303, localPath(next));
-  show(open, { after: field(request.query, 'after'), next });
+async function showForm(open: Open): Promise<Page | string> {
+  const { query } = open.request;
+  const next = field(query, 'next');
+  if (await visitorOf(open)) return localPath(next);
+  return show(open, { after: field(query, 'after'), next });
 }
 
-async function signIn(open: Open): Promise<void> {
+async function signIn(open: Open): Promise<Page | string> {
   const { request, response, context } = open;
   const email = emailOf(request);
   const password = field(request.body, 'password').slice(0, 1000);
@@ -63,66 +56,66 @@ async function signIn(open: Open): Promise<void> {
   if (problems.email || problems.password) return show(open, { email, next, problems }, 422);
   const knownDevice = context.devices.known(request.headers.cookie, email);
   const result = await attemptSignIn(context, { email, password, device: deviceOf(request), knownDevice });
-  if (result.outcome === 'accepted') {
-    return enter(open, { email, credentials: result.credentials, next });
-  }
+  if (result.outcome === 'accepted') return enter(open, { email, credentials: result.credentials, next });
   if (result.outcome === 'too_many') {
     response.set('Retry-After', String(result.waitSeconds));
     return show(open, { email, next, failure: tooMany(result.waitSeconds) }, 429);
   }
   // The same message whether the address, the password or both are wrong.
-  show(open, { email, next, failure: 'Incorrect email or password.' }, 422);
+  return show(open, { email, next, failure: 'Incorrect email or password.' }, 422);
 }
 
-async function signOut({ request, response, context }: Open): Promise<void> {
-  const visitor = await context.guard.visitorOf(request, response);
-  if (visitor) requireToken(visitor, { request, context });
+async function signOut(open: Open): Promise<string> {
+  const visitor = await visitorOf(open);
+  if (visitor) requireToken(visitor, open);
+  const { request, response, context } = open;
   setCookies(response, (await context.signIns.signOut(request.headers.cookie)).cookies);
-  response.redirect(303, '/settings/sign-in?after=signed-out');
+  return '/settings/sign-in?after=signed-out';
 }
 
-async function switchOrganization({ request, response, context }: Open): Promise<void> {
-  const visitor = await context.guard.visitorOf(request, response);
-  if (!visitor) return response.redirect(303, '/settings/sign-in');
-  requireToken(visitor, { request, context });
+async function switchOrganization(open: Open): Promise<string> {
+  const { request, context } = open;
+  const visitor = await visitorOf(open);
+  if (!visitor) return '/settings/sign-in';
+  requireToken(visitor, open);
   const wanted = storedId('organization', field(request.body, 'organization'));
   // Only the person's own organizations: any other leaves the session as it is.
   const mine = visitor.memberships.find(({ organizationId }) => organizationId === wanted);
   if (mine) await chooseOrganization(context.database.signIns, visitor.sessionId, mine);
-  response.redirect(303, localPath(field(request.body, 'next')));
+  return localPath(field(request.body, 'next'));
 }
 
-function requireToken({ sessionId }: Visitor, { request, context }: Omit<Open, 'response'>): void {
+function requireToken({ sessionId }: Visitor, { request, context }: Open): void {
   if (!context.csrf.verify(sessionId, field(request.body, 'csrfToken'))) throw forged();
 }
 
-async function showLink(open: Open): Promise<void> {
+async function showLink(open: Open): Promise<Page> {
   const token = field(open.request.query, 'token');
   const [found] = await linked(open, token);
-  sendPage(open.response, found ? passwordPage({ ...found, token }) : usedLinkPage(), found ? 200 : 410);
+  return found ? passwordPage({ ...found, token }) : usedLinkPage;
 }
 
-async function choosePassword(open: Open): Promise<void> {
-  const { request, response, context } = open;
+async function choosePassword(open: Open): Promise<Page | string> {
+  const { request, context } = open;
   const { database } = context;
   const [token, password] = [field(request.body, 'token'), field(request.body, 'password')];
   const linkedMembers = await linked(open, token);
   const [found] = linkedMembers;
-  if (!found) return sendPage(response, usedLinkPage(), 410);
+  if (!found) return usedLinkPage;
   const known = linkedMembers.flatMap(({ email, name, organizationName }) => [email, name, organizationName]);
   const problem = await passwordProblem(password, known);
-  if (problem) return sendPage(response, passwordPage({ ...found, token, problem }), 422);
+  if (problem) return passwordPage({ ...found, token, problem });
   const members = await redeemLink(database.signIns, token, password);
   const [first] = members;
-  if (!first) return sendPage(response, usedLinkPage(), 410);
+  if (!first) return usedLinkPage;
   await logOwn(database, members, { action: 'password_changed', ipAddress: deviceOf(request).ipAddress });
   const credentials = await readPasswords(
     database.signIns,
     members.map(({ id }) => id),
   );
   // Removed in this moment.
-  if (credentials.length === 0) return sendPage(response, usedLinkPage(), 410);
-  await enter(open, { email: first.email, credentials, next: homePath });
+  if (credentials.length === 0) return usedLinkPage;
+  return enter(open, { email: first.email, credentials, next: homePath });
 }
 
 /** Whom a link is for. Opening links is limited, so that nobody tries tokens. */
@@ -131,15 +124,15 @@ async function linked({ request, context }: Open, token: string): Promise<Linked
   return readLink(context.database.signIns, token);
 }
 
-async function requestLink({ request, response, context }: Open): Promise<void> {
+async function requestLink({ request, context }: Open): Promise<Page> {
   const { database, mailer, onError } = context;
   const withMail = mailer !== undefined;
   const email = emailOf(request);
-  if (email === '') return sendPage(response, forgottenPage({ withMail, problem: 'Enter your email address.' }), 422);
+  if (email === '') return forgottenPage({ withMail, problem: 'Enter your email address.' });
   rejectTooMany(await admitReset(database.signIns, deviceOf(request).ipAddress));
   // Not awaited: the response time would reveal whether the member exists.
   if (withMail) void sendReset(context, email).catch(onError);
-  sendPage(response, forgottenDonePage({ email, withMail }));
+  return forgottenDonePage({ email, withMail });
 }
 
 async function sendReset({ database, mailer, baseUrl }: SettingsServices, email: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
 import { problemCatalogue } from '../../../../contract/problems/catalogue.ts';
 import { v1 } from '../../../../contract/v1.ts';
-import type { ApiKey } from '../../../entities/organization.ts';
+import type { ApiKey, Organization } from '../../../entities/organization.ts';
 import { outcomes } from '../../../entities/usage.ts';
 import type { FailedRequest } from '../../../entities/usage.ts';
 import { isLive, maskedKey } from '../../../keys/list.ts';
@@ -13,21 +13,21 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyPath } from '../keys/key-rows.ts';
 import { warningsOfKey } from '../keys/key-warnings.ts';
-import { foldable } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { foldable } from '../sections.ts';
 import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
 
-type UsageView = { signed: Signed; report: UsageReport };
+type UsageView = { organization: Organization; report: UsageReport; keys: ReadonlyMap<string, ApiKey> };
 
-export function usagePage({ signed, report, keys }: UsageView & { keys: ReadonlyMap<string, ApiKey> }): Page {
+export function usagePage({ organization, report, keys }: UsageView): Page {
   const byKey = report.keys.map(({ keyId, tally }) => {
     const key = keys.get(keyId);
     return { head: key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key', tally };
   });
   const main = html` <h1>Usage</h1>
-    <p class="lead">Requests of ${signed.organization.name} over the last ${report.days.length} days, by day in UTC.</p>
+    <p class="lead">Requests of ${organization.name} over the last ${report.days.length} days, by day in UTC.</p>
     ${numbers(report)}
     ${
       sum(report.total) > 0 &&
@@ -36,11 +36,12 @@ export function usagePage({ signed, report, keys }: UsageView & { keys: Readonly
         ${tallyTable('By key', 'Key', byKey)}
       </section>`
     }`;
-  return { title: 'Usage', main, signed, current: '/settings/usage' };
+  return { title: 'Usage', main, current: '/settings/usage' };
 }
 
-export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRequest[]; warnings: Warning[] }): Page {
-  const { signed, report, key, failures, warnings } = view;
+type KeyView = { report: UsageReport; key: ApiKey; failures: FailedRequest[]; warnings: Warning[] };
+
+export function keyUsagePage({ report, key, failures, warnings }: KeyView): Page {
   const main = html` <p class="back"><a href="/settings/api-keys">← All keys</a></p>
     <h1>${key.name}</h1>
     <p class="lead">
@@ -56,7 +57,7 @@ export function keyUsagePage(view: UsageView & { key: ApiKey; failures: FailedRe
       </p>
       ${failureTable(groupFailures(failures))}
     </section>`;
-  return { title: key.name, main, signed, current: '/settings/api-keys' };
+  return { title: key.name, main, current: '/settings/api-keys' };
 }
 
 /** Why a key that is still in use gets errors. */

@@ -2,20 +2,17 @@
 import { events, recordEventTypes } from '../../../../contract/events.ts';
 import type { WebhookEndpoint } from '../../../entities/webhook.ts';
 import { nameLength } from '../../../entities/name.ts';
-import { fieldOf } from '../../../problems/problem.ts';
-import type { SettingsProblem } from '../../../problems/problem.ts';
 import { publicId } from '../../../records/public-id.ts';
 import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { field, textField } from '../fields.ts';
+import { problemOf, typed } from '../forms.ts';
+import type { Rejected } from '../forms.ts';
 
 export const webhooksPath = '/settings/webhooks';
 export const endpointPath = ({ id }: Pick<WebhookEndpoint, 'id'>): string =>
   `${webhooksPath}/${publicId('endpoint', id)}`;
-
-/** What was typed, and why it cannot be. */
-export type Failure = { problem: SettingsProblem; typed: EndpointFields };
 
 const prefix = 'event ';
 
@@ -25,21 +22,21 @@ export const fieldsIn = (body: unknown): EndpointFields => ({
   events: Object.keys(Object(body)).flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : [])),
 });
 
-export function endpointFields(typed: Partial<EndpointFields>, problem?: SettingsProblem): Html {
-  const about = (name: string) => (problem && fieldOf(problem) === name ? problem.message : undefined);
-  const chosen = new Set(typed.events);
-  return html`${textField({ id: 'name', label: 'Name', value: typed.name, most: nameLength.webhook, problem: about('name') })}
+/** What was typed where the form was rejected; otherwise what is stored. */
+export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields): Html {
+  const chosen = new Set(rejected ? fieldsIn(rejected.body).events : stored?.events);
+  const problem = problemOf(rejected, 'events');
+  return html`${textField({ id: 'name', label: 'Name', most: nameLength.webhook, ...typed(rejected, 'name', stored?.name) })}
     ${textField({
       id: 'url',
       label: 'URL',
-      value: typed.url,
       most: 2000,
       hint: 'The https:// URL that your tool gave you.',
-      problem: about('url'),
+      ...typed(rejected, 'url', stored?.url),
     })}
     <fieldset>
       <legend>Events</legend>
-      ${about('events') && html`<p class="problem" role="alert">${about('events')}</p>`}
+      ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       ${recordEventTypes.map(
         (type) =>
           html`<label>

@@ -1,105 +1,75 @@
 /** One endpoint: its state, what was sent to it, and everything that an admin can do with it. */
 import type { WebhookDelivery, WebhookEndpoint } from '../../../entities/webhook.ts';
-import { fieldOf } from '../../../problems/problem.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hiddenToken } from '../fields.ts';
-import { foldable, notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import { hidden } from '../fields.ts';
+import { buttonForm, failedNotice, postForm, radioField } from '../forms.ts';
+import type { Rejected } from '../forms.ts';
+import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { foldable, notice } from '../sections.ts';
 import { timeAgo } from '../time.ts';
+import type { Visit } from '../visit.ts';
 import { endpointFields, endpointPath, webhooksPath } from './endpoint-fields.ts';
-import type { Failure } from './endpoint-fields.ts';
 import { statusOf } from './webhooks-page.ts';
 
 type View = {
-  signed: Signed;
   endpoint: WebhookEndpoint;
   deliveries: WebhookDelivery[];
-  token: string;
   done?: string | undefined;
-  failure?: Failure;
+  rejected?: Rejected;
 };
 
 export const shownDeliveries = 50;
 
-export function endpointPage(view: View): Page {
-  const { signed, endpoint, deliveries, token, done, failure } = view;
-  const failed = failure && fieldOf(failure.problem) === undefined ? failure.problem.message : undefined;
+export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View): Page {
+  const path = endpointPath(endpoint);
+  const isOn = endpoint.activeSince !== null;
+  const hasFailed = deliveries.some(({ state }) => state === 'failed');
+  const fields = html`${endpointFields(rejected, endpoint)} <button type="submit">Save</button>`;
   const main = html` <h1>${endpoint.name}</h1>
     <p class="quiet payload"><code translate="no">${endpoint.url}</code></p>
-    <p>${statusOf(endpoint, signed.organization.plan === 'team')}</p>
-    ${notice('done', done)}${notice('failed', failed)}
+    <p>${statusOf(endpoint, visit.organization.plan === 'team')}</p>
+    ${notice('done', done)}${failedNotice(rejected)}
     <div class="choices">
-      ${endpoint.activeSince !== null && button(view, 'test', 'Send a test')}
-      ${endpoint.activeSince === null ? button(view, 'on', 'Switch on') : button(view, 'off', 'Switch off')}
+      ${isOn && buttonForm(visit, `${path}/test`, 'Send a test')}
+      ${isOn ? buttonForm(visit, `${path}/off`, 'Switch off') : buttonForm(visit, `${path}/on`, 'Switch on')}
     </div>
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">Last deliveries</h2>
-      ${deliveryTable(view)} ${deliveries.some(({ state }) => state === 'failed') && sendFailed(view)}
+      ${deliveryTable(visit, endpoint, deliveries)}
+      ${hasFailed && postForm(visit, `${path}/resend-failed`, failedSince)}
     </section>
-    ${foldable(
-      'change',
-      'Change the endpoint',
-      html`<form method="post" action="${endpointPath(endpoint)}/change">
-        ${hiddenToken(token)} ${endpointFields(failure?.typed ?? endpoint, failure?.problem)}
-        <button type="submit">Save</button>
-      </form>`,
-      failure !== undefined,
-    )}
-    ${foldable('secret', 'Replace the secret', replaceForm(view))}
+    ${foldable('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields), rejected !== undefined)}
+    ${foldable('secret', 'Replace the secret', postForm(visit, `${path}/secret`, overlapFields))}
     ${foldable(
       'remove',
       'Remove the endpoint',
       html`<p>It will receive no more events, and its deliveries will be deleted.</p>
-        ${button(view, 'remove', 'Remove endpoint')}`,
+        ${buttonForm(visit, `${path}/remove`, 'Remove endpoint')}`,
     )}
     <p><a href="${webhooksPath}">All endpoints</a></p>`;
-  return { title: endpoint.name, main, signed, current: webhooksPath };
+  return { title: endpoint.name, main, current: webhooksPath };
 }
 
-const button = ({ endpoint, token }: View, action: string, label: string): Html =>
-  html`<form method="post" action="${endpointPath(endpoint)}/${action}">
-    ${hiddenToken(token)}
-    <button type="submit" class="secondary outline">${label}</button>
-  </form>`;
+const overlapFields = html`${radioField({
+    name: 'overlap',
+    legend: 'Requests are also signed with the old secret',
+    options: { day: 'For 1 day', week: 'For 1 week', now: 'Not at all: others may know the old one' },
+    chosen: 'day',
+  })} <button type="submit">Replace secret</button>`;
 
-const overlaps = [
-  ['day', 'For 1 day'],
-  ['week', 'For 1 week'],
-  ['now', 'Not at all: others may know the old one'],
-] as const;
+const failedSince = html`<label for="since">Resend everything that failed since</label>
+  <input id="since" name="since" type="date" required />
+  <button type="submit" class="secondary outline">Send again</button>`;
 
-const replaceForm = ({ endpoint, token }: View): Html =>
-  html`<form method="post" action="${endpointPath(endpoint)}/secret">
-    ${hiddenToken(token)}
-    <fieldset>
-      <legend>Requests are also signed with the old secret</legend>
-      ${overlaps.map(
-        ([value, label]) =>
-          html`<label>
-            <input type="radio" name="overlap" value="${value}" ${value === 'day' && html` checked`} /> ${label}
-          </label>`,
-      )}
-    </fieldset>
-    <button type="submit">Replace secret</button>
-  </form>`;
-
-const sendFailed = ({ endpoint, token }: View): Html =>
-  html`<form method="post" action="${endpointPath(endpoint)}/resend-failed">
-    ${hiddenToken(token)}
-    <label for="since">Resend everything that failed since</label>
-    <input id="since" name="since" type="date" required />
-    <button type="submit" class="secondary outline">Send again</button>
-  </form>`;
-
-function deliveryTable(view: View): Html {
-  return recordTable({
+const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: readonly WebhookDelivery[]): Html =>
+  recordTable({
     label: 'Deliveries',
     heads: ['Event', 'Time', 'State', 'Attempts', 'Response', 'Duration', 'Content'],
     empty: 'Nothing was sent yet.',
-    rows: view.deliveries.map((delivery) => ({
+    rows: deliveries.map((delivery) => ({
       head: html`<code translate="no">${delivery.type}</code>`,
       cells: [
         timeAgo(delivery.attemptedAt ?? delivery.foundAt),
@@ -109,10 +79,9 @@ function deliveryTable(view: View): Html {
         delivery.durationMs === null ? '' : `${delivery.durationMs} ms`,
         content(delivery),
       ],
-      actions: view.endpoint.activeSince === null ? undefined : sendAgain(view, delivery),
+      actions: endpoint.activeSince === null ? undefined : sendAgain(visit, endpoint, delivery),
     })),
   });
-}
 
 const states = {
   pending: ['warm', 'Waiting'],
@@ -135,9 +104,10 @@ const content = ({ id, request, response }: WebhookDelivery): Html =>
     ${response !== null && response !== '' && html`<pre class="payload" tabindex="0"><code>${response}</code></pre>`}
   </details>`;
 
-const sendAgain = ({ endpoint, token }: View, { id, type }: WebhookDelivery): Html =>
-  html`<form method="post" action="${endpointPath(endpoint)}/resend">
-    ${hiddenToken(token)}
-    <input type="hidden" name="event" value="${publicId('event', id)}" />
-    <button type="submit" class="secondary outline">Send again<span class="unseen"> ${type}</span></button>
-  </form>`;
+const sendAgain = (visit: Visit, endpoint: WebhookEndpoint, { id, type }: WebhookDelivery): Html =>
+  postForm(
+    visit,
+    `${endpointPath(endpoint)}/resend`,
+    html`${hidden('event', publicId('event', id))}
+      <button type="submit" class="secondary outline">Send again<span class="unseen"> ${type}</span></button>`,
+  );

@@ -1,36 +1,34 @@
 /** Webhooks: the endpoints of the organization, and a form for another one. */
 import type { WebhookEndpoint } from '../../../entities/webhook.ts';
-import { fieldOf } from '../../../problems/problem.ts';
 import { maximumEndpoints } from '../../../webhooks/endpoints.ts';
+import type { IssuedEndpoint } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hiddenToken } from '../fields.ts';
-import { notice } from '../page.ts';
-import type { Page, Signed } from '../page.ts';
+import { failedNotice, postForm } from '../forms.ts';
+import type { Rejected } from '../forms.ts';
+import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
+import { card, notice, secretSection } from '../sections.ts';
 import { needsTeam } from '../team-plan.ts';
 import { timeAgo } from '../time.ts';
+import type { Visit } from '../visit.ts';
 import { endpointFields, endpointPath, webhooksPath } from './endpoint-fields.ts';
-import type { Failure } from './endpoint-fields.ts';
 
 type View = {
-  signed: Signed;
   endpoints: WebhookEndpoint[];
-  token: string;
   /** What was done before this page was requested. */
   done?: string | undefined;
-  failure?: Failure;
+  rejected?: Rejected;
 };
 
-export function webhooksPage(view: View): Page {
-  const { signed, endpoints, done, failure } = view;
-  const failed = failure && fieldOf(failure.problem) === undefined ? failure.problem.message : undefined;
+export function webhooksPage(visit: Visit, view: View): Page {
+  const { endpoints, done, rejected } = view;
   const main = html` <h1>Webhooks</h1>
     <p class="lead">
       An endpoint receives a request whenever a customer, proposal or catalog item changes. See
       <a href="/docs/webhooks">the guide</a> for how to receive and verify it.
     </p>
-    ${notice('done', done)}${notice('failed', failed)}
+    ${notice('done', done)}${failedNotice(rejected)}
     <section aria-labelledby="endpoints">
       <h2 id="endpoints">Endpoints <span class="count">${endpoints.length} of ${maximumEndpoints}</span></h2>
       ${recordTable({
@@ -42,13 +40,13 @@ export function webhooksPage(view: View): Page {
           cells: [
             html`<code translate="no">${endpoint.url}</code>`,
             String(endpoint.events.length),
-            statusOf(endpoint, signed.organization.plan === 'team'),
+            statusOf(endpoint, visit.organization.plan === 'team'),
           ],
         })),
       })}
     </section>
-    ${createSection(view)}`;
-  return { title: 'Webhooks', main, signed, current: webhooksPath };
+    ${createSection(visit, view)}`;
+  return { title: 'Webhooks', main, current: webhooksPath };
 }
 
 export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoint, onTeam: boolean): Html {
@@ -60,36 +58,29 @@ export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoi
   return html`<span class="badge on">On</span>`;
 }
 
-function createSection({ signed, endpoints, token, failure }: View): Html {
-  if (signed.organization.plan !== 'team') return needsTeam('Webhooks need', signed);
+function createSection(visit: Visit, { endpoints, rejected }: View): Html {
+  if (visit.organization.plan !== 'team') return needsTeam('Webhooks need', visit);
   if (endpoints.length >= maximumEndpoints)
     return html`<p class="notice plain">
       All ${maximumEndpoints} endpoints are in use. Remove one to create another.
     </p>`;
-  return html` <section class="card" aria-labelledby="create">
-    <h2 id="create">Create an endpoint</h2>
-    <form method="post" action="${webhooksPath}">
-      ${hiddenToken(token)} ${endpointFields(failure?.typed ?? {}, failure?.problem)}
-      <button type="submit">Create endpoint</button>
-    </form>
-  </section>`;
+  const fields = html`${endpointFields(rejected)} <button type="submit">Create endpoint</button>`;
+  return card('create', 'Create an endpoint', postForm(visit, webhooksPath, fields));
 }
 
 /** Shown once, after an endpoint was created or its secret replaced. */
-export function secretPage(view: { signed: Signed; endpoint: WebhookEndpoint; secret: string; note?: string }): Page {
-  const { signed, endpoint, secret, note } = view;
-  const main = html` <section class="card fresh" aria-labelledby="fresh" data-secret>
-    <h1 id="fresh" tabindex="-1" autofocus>Copy the secret of “${endpoint.name}” now</h1>
-    <p>
-      <strong>This is the only time it is shown.</strong> Your receiver needs it to verify that a request comes from
-      this service. If you lose it, replace it.
-    </p>
-    ${note !== undefined && html`<p>${note}</p>`}
-    <div class="copyable">
-      <code id="secret" class="key" translate="no">${secret}</code>
-      <button type="button" data-copy="secret" hidden>Copy<span class="unseen"> the secret</span></button>
-    </div>
-    <p><a href="${endpointPath(endpoint)}">Done</a></p>
-  </section>`;
-  return { title: 'The secret of your endpoint', main, signed, current: webhooksPath };
-}
+export const secretPage = ({ endpoint, secret, note }: IssuedEndpoint & { note?: string }): Page => ({
+  title: 'The secret of your endpoint',
+  main: secretSection({
+    title: `Copy the secret of “${endpoint.name}” now`,
+    isWholePage: true,
+    text: 'Your receiver needs it to verify that a request comes from this service. If you lose it, replace it.',
+    ...(note !== undefined && { more: html`<p>${note}</p>` }),
+    id: 'secret',
+    value: secret,
+    name: 'the secret',
+    next: endpointPath(endpoint),
+  }),
+  current: webhooksPath,
+  status: 201,
+});

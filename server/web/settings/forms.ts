@@ -1,0 +1,83 @@
+/** Forms of signed-in members, and pages that are a form. */
+import { fieldOf } from '../../problems/problem.ts';
+import type { SettingsProblem } from '../../problems/problem.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { field, hidden } from './fields.ts';
+import type { Page, Section } from './page.ts';
+import { notice } from './sections.ts';
+import type { Visit } from './visit.ts';
+
+type Tokens = Pick<Visit, 'csrfToken'>;
+
+/** A form with its CSRF token. */
+export const postForm = ({ csrfToken }: Tokens, action: string, content: Html, attributes?: Html): Html =>
+  html`<form method="post" action="${action}" ${attributes}>${hidden('csrfToken', csrfToken())} ${content}</form>`;
+
+/** A form that is only a button. */
+export const buttonForm = (tokens: Tokens, action: string, label: string | Html): Html =>
+  postForm(tokens, action, html`<button type="submit" class="secondary outline">${label}</button>`);
+
+/** A form that was rejected: why, and what it contained. */
+export type Rejected = { problem: SettingsProblem; body: unknown };
+
+/** The value of a text field, and what is wrong with it: as typed where the form was rejected. */
+export const typed = (rejected: Rejected | undefined, name: string, value?: string) =>
+  rejected ? { value: field(rejected.body, name), problem: problemOf(rejected, name) } : { value };
+
+/** What is wrong with a field. */
+export const problemOf = (rejected: Rejected | undefined, name: string): string | undefined =>
+  rejected && fieldOf(rejected.problem) === name ? rejected.problem.message : undefined;
+
+/** Why a form was rejected, if the reason is not about one of its fields. */
+export const failedNotice = (rejected: Rejected | undefined): Html | false =>
+  notice('failed', rejected && fieldOf(rejected.problem) === undefined ? rejected.problem.message : undefined);
+
+type Choices = { name: string; legend: string; options: Readonly<Record<string, string>>; chosen?: string | undefined };
+
+export const radioField = ({ name, legend, options, chosen }: Choices): Html =>
+  html`<fieldset>
+    <legend>${legend}</legend>
+    ${Object.entries(options).map(
+      ([value, label]) =>
+        html`<label
+          ><input
+            type="radio"
+            name="${name}"
+            value="${value}"
+            required
+            ${value === chosen && html` checked`}
+          />${label}</label
+        >`,
+    )}
+  </fieldset>`;
+
+type Question = {
+  title: string;
+  /** What it is about, below the title. */
+  about?: string | Html;
+  text?: string | Html | readonly Html[];
+  fields?: Html;
+  button: string;
+  isDestructive?: boolean;
+  action: string;
+  /** Where `Cancel` leads. */
+  back: string;
+  current: Section;
+};
+
+/** A page with one form, or that asks before something is done. */
+export function questionPage(tokens: Tokens, question: Question): Page {
+  const { title, about, text, fields, button, isDestructive = false, action, back, current } = question;
+  const content = html`${fields}
+    <div class="choices">
+      <button${isDestructive && html` class="destroy"`} type="submit">${button}</button>
+      <a href="${back}" role="button" class="secondary outline">Cancel</a>
+    </div>`;
+  const main = html`<article class="card">
+    <h1>${title}</h1>
+    ${about !== undefined && html`<p class="quiet">${about}</p>`}
+    ${typeof text === 'string' ? html`<p>${text}</p>` : text} ${postForm(tokens, action, content)}
+  </article>`;
+  return { title, main, current };
+}

@@ -1,0 +1,134 @@
+/** The members of the organization, with an admin's actions for each. */
+import type { Member, Role } from '../../../entities/organization.ts';
+import { nameLength } from '../../../entities/name.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { field, textField } from '../fields.ts';
+import { postForm, problemOf, typed } from '../forms.ts';
+import type { Rejected } from '../forms.ts';
+import type { Page } from '../page.ts';
+import { recordTable } from '../record-table.ts';
+import { card, notice, secretSection } from '../sections.ts';
+import { timeAgo } from '../time.ts';
+import type { Visit } from '../visit.ts';
+import { pathOf, roleField } from './member-forms.ts';
+
+export type MembersView = {
+  members: Member[];
+  /** Addresses of members who have a password or another way to sign in. */
+  ready: ReadonlySet<string>;
+  /** Ids of members who have turned on two-factor authentication. */
+  protectedIds: ReadonlySet<string>;
+  done?: string | undefined;
+  failure?: string;
+  /** A link that this request issued. */
+  issued?: { member: Member; link: string; hours: number; mail: 'sent' | 'failed' | 'none' };
+  rejectedInvitation?: Rejected;
+  rejectedDetails?: Rejected;
+};
+
+export function membersPage(visit: Visit, view: MembersView): Page {
+  const { members, done, failure, issued } = view;
+  const isAdmin = visit.member.role === 'admin';
+  const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
+  const rows = members.map((member) => memberRow(visit, member, view));
+  const main = html` <h1>Members</h1>
+    <p class="lead">Admins create, replace and revoke API keys and manage members. Members can see keys and usage.</p>
+    ${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
+    ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
+    <section aria-labelledby="members">
+      <h2 id="members">Members <span class="count">${members.length}</span></h2>
+      ${recordTable({ label: 'Members', heads, rows, empty: 'There are no members.' })}
+    </section>
+    ${!issued && isAdmin && html`${policySection(visit)} ${organizationSection(visit, view.rejectedDetails)}`}`;
+  const page = { main, current: '/settings/members' } as const;
+  return issued ? { ...page, title: 'Password link', status: 201 } : { ...page, title: 'Members' };
+}
+
+function memberRow(visit: Visit, member: Member, { ready, protectedIds }: MembersView) {
+  const isAdmin = visit.member.role === 'admin';
+  const hasTwoFactor = protectedIds.has(member.id);
+  const isYou = member.id === visit.member.id;
+  const neverSignedIn = ready.has(member.id) ? 'Never' : html`<span class="badge warm">Invited</span>`;
+  return {
+    head: html`${member.name}${isYou && html` <small>you</small>`}`,
+    cells: [
+      member.email,
+      member.role === 'admin' ? 'Admin' : 'Member',
+      ...(isAdmin ? [hasTwoFactor ? html`<span class="badge on">On</span>` : 'Off'] : []),
+      member.lastSignedInAt ? timeAgo(member.lastSignedInAt) : neverSignedIn,
+    ],
+    actions: isAdmin ? actions(visit, member, { isYou, hasTwoFactor }) : undefined,
+  };
+}
+
+function actions(
+  visit: Visit,
+  member: Member,
+  { isYou, hasTwoFactor }: { isYou: boolean; hasTwoFactor: boolean },
+): Html {
+  const whose = html`<span class="unseen"> ${member.name}</span>`;
+  const newLink = html`<button type="submit" class="link">New password link${whose}</button>`;
+  return html`<a href="${pathOf(member)}/role">Change role${whose}</a>
+    ${!isYou && postForm(visit, `${pathOf(member)}/link`, newLink)}
+    ${!isYou && hasTwoFactor && html`<a href="${pathOf(member)}/two-factor">Reset two-factor${whose}</a>`}
+    <a class="danger" href="${pathOf(member)}/remove">Remove${whose}</a>`;
+}
+
+const mailSentences = {
+  sent: 'We also sent it by email.',
+  failed: 'We could not email it. Send it to them yourself, and check the mail server.',
+  none: 'Send it to them yourself.',
+};
+
+const issuedLink = ({ member, link, hours, mail }: NonNullable<MembersView['issued']>): Html =>
+  secretSection({
+    title: `Password link for ${member.name}`,
+    text: `${member.name} can use it once, within ${hours} hours, to set a password. ${mailSentences[mail]}`,
+    id: 'link',
+    value: link,
+    name: 'the link',
+    next: '/settings/members',
+  });
+
+function inviteSection(visit: Visit, rejected: Rejected | undefined): Html {
+  const role: Role = field(rejected?.body, 'role') === 'admin' ? 'admin' : 'member';
+  const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, ...typed(rejected, 'name') })}
+    ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, ...typed(rejected, 'email') })}
+    ${roleField(role)} <button type="submit">Invite</button>`;
+  return card('invite', 'Invite a member', postForm(visit, '/settings/members', fields, html` class="columns"`));
+}
+
+/** Whether all members need two-factor authentication. */
+function policySection(visit: Visit): Html {
+  const { requiresTwoFactor } = visit.organization;
+  const what = requiresTwoFactor
+    ? 'Required: members who sign in with a password must turn it on before they see anything of this organization.'
+    : 'Optional. If you require it, members who sign in with a password must turn it on before they see anything else.';
+  const button = html`<button type="submit" class="${requiresTwoFactor && 'secondary outline'}">
+    ${requiresTwoFactor ? 'Make it optional' : 'Require it for all members'}
+  </button>`;
+  const content = html`<p>${what} Single sign-on satisfies it: your provider decides about a second factor.</p>
+    ${postForm(visit, `/settings/members/two-factor/${requiresTwoFactor ? 'optional' : 'required'}`, button)}`;
+  return card('two-factor', 'Two-factor authentication', content);
+}
+
+function organizationSection(visit: Visit, rejected: Rejected | undefined): Html {
+  const { name, currency } = visit.organization;
+  const fields = html`${textField({
+      id: 'organizationName',
+      label: 'Name of the organization',
+      most: nameLength.organization,
+      ...typed(rejected, 'organizationName', name),
+      problem: problemOf(rejected, 'name'),
+    })}
+    ${textField({
+      id: 'currency',
+      label: 'Currency',
+      most: 3,
+      hint: 'For new items without a currency.',
+      ...typed(rejected, 'currency', currency),
+    })} <button type="submit">Save</button>`;
+  const form = postForm(visit, '/settings/members/organization', fields, html` class="columns"`);
+  return card('details', 'Organization', form);
+}
