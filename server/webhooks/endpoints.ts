@@ -126,6 +126,8 @@ export const replaceSecret = (
       { sealed: seal.seal(secret, id), endsAt: null },
       ...(current && overlap !== 'now' ? [{ ...current, endsAt }] : []),
     ];
+    // A process that is signing with the old secret alone notices that it lost the lease.
+    Object.assign(endpoint, unleased);
     return { value: { endpoint, secret }, detail: endpoint.name };
   });
 

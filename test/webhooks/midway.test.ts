@@ -1,0 +1,105 @@
+/** What an admin changes while events are being sent counts from the next round on. */
+import { describe, expect, test } from 'vitest';
+import { unwrapWebhook } from '../../client/index.ts';
+import {
+  changeEndpoint,
+  lockEndpoint,
+  removeEndpoint,
+  replaceSecret,
+  switchEndpoint,
+} from '../../server/webhooks/endpoints.ts';
+import { useWorld } from '../world.ts';
+import { useReceiver } from './receiver.ts';
+import type { Received } from './receiver.ts';
+import { deliveriesOf, endpointTo, parts, until, webhookWorld } from './scene.ts';
+
+const { webhooks, ...rest } = webhookWorld;
+const world = useWorld({
+  ...rest,
+  webhooks: { ...webhooks, limits: { ...webhooks.limits, round: 1, concurrency: 1 } },
+});
+
+/** Which of these secrets the request is signed with. */
+async function signers({ body, headers }: Received, secrets: readonly string[]): Promise<string[]> {
+  const verified = await Promise.allSettled(
+    secrets.map((secret) => unwrapWebhook(body, headers as Record<string, string>, [secret])),
+  );
+  return secrets.filter((_, index) => verified[index]?.status === 'fulfilled');
+}
+
+/** An endpoint with six events, the first of which it has received and not responded to. */
+async function scene() {
+  const tenant = await world.organization();
+  const receiver = await useReceiver();
+  const answer = Promise.withResolvers<void>();
+  receiver.respond((response) => void answer.promise.then(() => response.writeHead(204).end()));
+  const { endpoint, secret } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
+  for (let count = 0; count < 6; count += 1) await tenant.client.customers.create({ name: `Ann ${count}` });
+  await until(async () => (await deliveriesOf(world, tenant)).length, 6);
+  await until(() => receiver.received.length, 1);
+  const goOn = async () => {
+    answer.resolve();
+    // Many looks for endpoints with something due.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  };
+  const { id, name, url } = endpoint;
+  return { tenant, admin: tenant.admin, receiver, id, name, url, secret, goOn };
+}
+
+describe('an endpoint that is being sent to', () => {
+  test('gets nothing more once it is switched off', async () => {
+    const { tenant, admin, receiver, id, goOn } = await scene();
+    await switchEndpoint(tenant.em(), admin, { id, on: false });
+    await goOn();
+    expect(receiver.received).toHaveLength(1);
+    const states = (await deliveriesOf(world, tenant)).map(({ state }) => state);
+    expect(states.filter((state) => state === 'pending')).toHaveLength(5);
+  });
+
+  test('gets nothing more once it is removed', async () => {
+    const { tenant, admin, receiver, id, goOn } = await scene();
+    await removeEndpoint(tenant.em(), admin, id);
+    await goOn();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('gets nothing more at its old URL once it has another', async () => {
+    const { tenant, admin, receiver, id, name, secret, goOn } = await scene();
+    const other = await useReceiver();
+    other.secrets.push(secret);
+    await changeEndpoint(tenant.em(), admin, { id, name, url: other.url, events: ['customer.created'] }, parts);
+    await goOn();
+    await until(() => other.received.length, 5);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('gets nothing more that is signed with a secret that was replaced at once', async () => {
+    const { tenant, admin, receiver, id, secret, goOn } = await scene();
+    const { secret: fresh } = await replaceSecret(tenant.em(), admin, { id, overlap: 'now' }, parts);
+    receiver.secrets.push(fresh);
+    await goOn();
+    await until(() => receiver.received.length, 6);
+    const signed = await Promise.all(receiver.received.map((one) => signers(one, [secret, fresh])));
+    expect(signed).toEqual([[secret], [fresh], [fresh], [fresh], [fresh], [fresh]]);
+  });
+});
+
+test('a replaced secret signs beside the new one until the overlap ends, and no longer', async () => {
+  const tenant = await world.organization();
+  const receiver = await useReceiver();
+  const { endpoint, secret } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
+  const { id } = endpoint;
+  const { secret: fresh } = await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'day' }, parts);
+  receiver.secrets.push(fresh);
+  await tenant.client.customers.create({ name: 'Ann' });
+  await until(() => receiver.received.length, 1);
+  await tenant.em().transactional(async (em) => {
+    const stored = await lockEndpoint(em, id);
+    const past = new Date(Date.now() - 60_000).toISOString();
+    stored.secrets = stored.secrets.map((one) => (one.endsAt === null ? one : { ...one, endsAt: past }));
+  });
+  await tenant.client.customers.create({ name: 'Bo' });
+  await until(() => receiver.received.length, 2);
+  const signed = await Promise.all(receiver.received.map((one) => signers(one, [secret, fresh])));
+  expect(signed).toEqual([[secret, fresh], [fresh]]);
+});
