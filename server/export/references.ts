@@ -41,16 +41,8 @@ async function referencesOf(
     [page.map(({ id }) => id)],
   );
   const lines = rows.map((row) => table.parse(row));
-  const items = await externalIds(
-    session,
-    'items',
-    lines.map(({ itemId }) => itemId),
-  );
-  const customers = await externalIds(
-    session,
-    'customers',
-    page.map(({ customerId }) => customerId),
-  );
+  const items = await externalIds(session, 'items', new Set(lines.map(({ itemId }) => itemId)));
+  const customers = await externalIds(session, 'customers', new Set(page.map(({ customerId }) => customerId)));
   const linesOf = new Map<string, ExportedProposal['lines']>(page.map(({ id }) => [id, []]));
   for (const line of lines) {
     linesOf.get(line.proposalId)?.push({ ...line, itemExternalId: items.get(line.itemId ?? '') ?? null });
@@ -65,10 +57,9 @@ async function referencesOf(
 async function externalIds(
   session: Session,
   table: 'customers' | 'items',
-  ids: readonly (string | null)[],
+  ids: ReadonlySet<string | null>,
 ): Promise<Map<string, string | null>> {
-  const rows = await session.query(`select id, external_id from ${table} where organization_id = $1 and id = any($2)`, [
-    [...new Set(ids)].filter((id) => id !== null),
-  ]);
+  const text = `select id, external_id from ${table} where organization_id = $1 and id = any($2)`;
+  const rows = await session.query(text, [[...ids].filter((id) => id !== null)]);
   return new Map(rows.map(([id, externalId]) => [String(id), typeof externalId === 'string' ? externalId : null]));
 }

@@ -1,7 +1,7 @@
 /** A chunk of rows → the database: all of it in one transaction, unless one of its rows cannot be stored. */
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { rejectTaken } from './claims.ts';
-import type { Keyed, Rejection, Work } from './kind.ts';
+import type { Keyed, Kind, Rejection, Work } from './kind.ts';
 import { isWritten, planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
@@ -22,7 +22,7 @@ export async function importChunk(
   try {
     return await work.store.transaction(() => importAtOnce(work, rows));
   } catch (error) {
-    const rejection = rejectionOf(error);
+    const rejection = rejectionOf(error, work.kind);
     if (!rejection && !(error instanceof SameRecord) && !isClash(error)) throw error;
     if (isClash(error) && attempt < attempts) return importChunk(work, rows, attempt + 1);
     if (rows.length === 1) {
@@ -76,20 +76,15 @@ function finalPlans(plans: readonly Plan[]): Plan[] {
 /** What was planned is no longer valid. */
 class Overtaken extends Error {}
 
-const takenKeys: Readonly<Record<string, Rejection>> = {
-  items_sku: { field: 'sku', code: 'sku_taken', message: 'is taken by another item' },
-  proposals_number: { field: 'number', code: 'number_taken', message: 'is taken by another proposal' },
-};
-
 /** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
 const isClash = (error: unknown) =>
   error instanceof Overtaken || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
 /** What is wrong with a row, if the database blames the row; an outage or a mistake of ours is neither. */
-function rejectionOf(error: unknown): Rejection | undefined {
+function rejectionOf(error: unknown, { id, unique }: Kind): Rejection | undefined {
   const [code, constraint] = [sqlStateOf(error), constraintOf(error)];
-  const taken = takenKeys[constraint];
-  if (taken) return taken;
+  if (unique && constraint === unique.constraint)
+    return { field: unique.field, code: unique.code, message: `is taken by another ${id}` };
   if (constraint.endsWith('_external_id'))
     return { field: 'externalId', code: 'external_id_taken', message: 'is taken by another record' };
   if (code === '22003')

@@ -123,7 +123,7 @@ export function metadataFieldOf(name: string): string {
 }
 
 /** What is wrong with the name of a metadata field; undefined if nothing is. */
-function metadataProblem(name: string): string | undefined {
+export function metadataProblem(name: string): string | undefined {
   if (!name.startsWith(metadataPrefix)) return 'needs a key, such as metadata.segment';
   const value = Object.fromEntries([[name.slice(metadataPrefix.length), '']]);
   return metadataPatch.safeParse(value).error?.issues[0]?.message;

@@ -1,8 +1,8 @@
 /** What the columns of a file probably mean, by their names in five languages: proposed to its owner, never assumed. */
 import { importKinds } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind, RememberedChoices } from '../entities/upload.ts';
-import { metadataPatch } from '../../contract/metadata.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
+import { metadataProblem } from './columns.ts';
 import { kinds } from './import-file.ts';
 import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
@@ -16,9 +16,6 @@ const fold = (name: string) =>
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll(/[^a-z0-9]/g, '');
-
-const isOwnMetadata = (name: string) =>
-  name.startsWith('metadata.') && metadataPatch.safeParse({ [name.slice(9)]: '' }).success;
 
 /** `isCertain`: every column has the name of a field, or was chosen for an earlier file, or belongs to a known export. */
 export function proposeChoices(
@@ -35,7 +32,7 @@ export function proposeChoices(
   const map: Record<string, string> = {};
   let isCertain = true;
   for (const name of header) {
-    if (own.has(name) || isOwnMetadata(name)) continue;
+    if (own.has(name) || metadataProblem(name) === undefined) continue;
     const known = remembered.map?.[name];
     const field = known ?? fieldsNamed(name, kind).find((one) => !taken.has(one)) ?? '';
     map[name] = known !== undefined && taken.has(field) ? '' : field;

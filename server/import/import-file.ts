@@ -120,19 +120,13 @@ async function audit({ database, organization, kind, audit: by }: ImportOptions)
 }
 
 /** How long an import waits for another one, such as a killed import whose last statement is still running. */
-const patience = '60s';
+const patience = (isWaiting: boolean) => (isWaiting ? '60s' : '1ms');
 
 /** Two concurrent imports into one organization would only undo each other's work. */
 async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
-  const lock = importLock('$1');
-  if (!isWaiting) {
-    const [[isFree] = []] = await session.query(`select pg_try_advisory_lock(${lock})`);
-    if (isFree !== true) throw busy();
-    return;
-  }
-  await session.command(`set lock_timeout = '${patience}'`);
+  await session.command(`set lock_timeout = '${patience(isWaiting)}'`);
   try {
-    await session.query(`select pg_advisory_lock(${lock})`);
+    await session.query(`select pg_advisory_lock(${importLock('$1')})`);
   } catch (error) {
     const code: unknown = Reflect.get(Object(error), 'code');
     throw code === '55P03' ? busy(error) : error;
@@ -140,5 +134,5 @@ async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
   await session.command('set lock_timeout = 0');
 }
 
-const busy = (cause?: unknown) =>
+const busy = (cause: unknown) =>
   new ImportBusy('Another import into this organization is running. Wait until it has finished.', { cause });

@@ -16,7 +16,7 @@ export const items: Kind<ItemImport, Item> = {
   required: requiredOfNewItem,
   matches: ['externalId', 'sku', 'none'],
   tableOf: (store) => store.items,
-  unique: { field: 'sku', property: 'skuKey', column: 'sku_key', code: 'sku_taken' },
+  unique: { field: 'sku', property: 'skuKey', column: 'sku_key', constraint: 'items_sku', code: 'sku_taken' },
   isFlat: true,
   weigh: () => 1,
   planner:

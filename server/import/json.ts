@@ -43,17 +43,11 @@ export function readDocument(json: string, { keys }: RowBounds): { value: unknow
     return { value: parseJson(json, keys) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const [listed] = error.errors;
-    if (listed) return { rejections: [{ field: '', code: listed.code, message: listed.message }] };
-    return {
-      rejections: [
-        {
-          field: '',
-          code: error.code,
-          message: `must be a JSON document: ${error.message.replace('The body', 'the row')}`,
-        },
-      ],
+    const { code, message } = error.errors[0] ?? {
+      code: error.code,
+      message: `must be a JSON document: ${error.message.replace('The body', 'the row')}`,
     };
+    return { rejections: [{ field: '', code, message }] };
   }
 }
 

@@ -1,5 +1,6 @@
 /** A proposal without its lines: merged onto the stored one, and checked against the rules of the record. */
 import type { ProposalImport } from './schemas.ts';
+import { eventTimes } from '../../contract/proposals.ts';
 import type { ProposalStatus } from '../../contract/proposals.ts';
 import type { Proposal, StoredPerson } from '../entities/proposal.ts';
 import type { ProposalTotals } from '../records/money.ts';
@@ -7,17 +8,7 @@ import type { Rejection } from './kind.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 import { mergeMetadata } from '../records/metadata.ts';
 
-const eventOf = {
-  draft: undefined,
-  sent: 'sentAt',
-  viewed: 'viewedAt',
-  accepted: 'acceptedAt',
-  declined: 'declinedAt',
-  expired: 'expiredAt',
-  canceled: 'canceledAt',
-} as const satisfies Record<ProposalStatus, keyof Proposal | undefined>;
-
-type EventTime = NonNullable<(typeof eventOf)[ProposalStatus]>;
+type EventTime = (typeof eventTimes)[number];
 type Status = { status: ProposalStatus } & Partial<Pick<Proposal, EventTime>>;
 /** What is merged onto: a stored proposal, or the defaults of a new one. */
 export type Base = Pick<Proposal, 'number' | 'title' | 'currency' | 'createdAt' | 'metadata'> &
@@ -63,7 +54,7 @@ function whenStatusChanged(merged: Status & { createdAt: string }, base: Base, s
 }
 
 function eventTime(proposal: Status): string | undefined {
-  const name = eventOf[proposal.status];
+  const name = eventTimes.find((time) => time === `${proposal.status}At`);
   return (name && proposal[name]) ?? undefined;
 }
 

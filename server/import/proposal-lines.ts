@@ -28,20 +28,14 @@ const inputs = [
 export type LineInput = Pick<ProposalLine, (typeof inputs)[number]>;
 export type CostedLine = LineInput & LineTotals;
 
+export const itemOf = ({ itemExternalId, itemId }: LineImport) => ({ externalId: itemExternalId, id: itemId });
+
 /** Adds references to missing items to `unknown`. */
 export function resolveLines(lines: readonly LineImport[], items: References, unknown: Rejection[]): LineInput[] {
-  return lines.map(({ itemExternalId, itemId: publicItemId, ...line }, index) => {
-    const itemId = items.resolve(`lineItems.${index}.item`, itemExternalId, publicItemId, unknown);
+  return lines.map(({ itemExternalId, ...line }, index) => {
+    const itemId = items.resolve(`lineItems.${index}.item`, itemOf({ itemExternalId, ...line }), unknown) ?? null;
     const { description = null, sku = null, unit = null, taxRate = null } = line;
-    return {
-      ...line,
-      itemId: itemId ?? null,
-      description,
-      sku,
-      unit,
-      taxRate,
-      discountAmount: line.discountAmount ?? '0',
-    };
+    return { ...line, itemId, description, sku, unit, taxRate, discountAmount: line.discountAmount ?? '0' };
   });
 }
 

@@ -9,11 +9,12 @@ import { uuidv7 } from '../entities/uuid.ts';
 import { columnsOf } from './fields.ts';
 import { rejecting, rejectMissing } from './kind.ts';
 import type { Kind, Rejection, RowResult } from './kind.ts';
-import { changesOf, costLines, resolveLines } from './proposal-lines.ts';
+import { changesOf, costLines, itemOf, resolveLines } from './proposal-lines.ts';
 import type { CostedLine } from './proposal-lines.ts';
 import { mergeHead, rejectHead } from './proposal-head.ts';
 import type { Base, Head } from './proposal-head.ts';
-import { References } from './references.ts';
+import { loadReferences } from './references.ts';
+import type { References } from './references.ts';
 import type { Store } from './store.ts';
 
 export const proposals: Kind<ProposalImport, Proposal> = {
@@ -24,7 +25,13 @@ export const proposals: Kind<ProposalImport, Proposal> = {
   columns: columnsOf(proposalImport),
   required: requiredOfNewProposal,
   matches: ['externalId'],
-  unique: { field: 'number', property: 'number', column: 'number', code: 'number_taken' },
+  unique: {
+    field: 'number',
+    property: 'number',
+    column: 'number',
+    constraint: 'proposals_number',
+    code: 'number_taken',
+  },
   tableOf: (store) => store.proposals,
   isFlat: false,
   weigh: ({ lineItems = [] }) => 1 + lineItems.length,
@@ -33,22 +40,17 @@ export const proposals: Kind<ProposalImport, Proposal> = {
     const loaded: Loaded = {
       store,
       linesOf: await loadLines(store, rows, stored),
-      customers: await References.load(
-        store,
-        store.customers,
-        'customer',
-        rows.map(({ customerExternalId, customerId }) => ({ externalId: customerExternalId, id: customerId })),
-      ),
-      items: await References.load(
-        store,
-        store.items,
-        'item',
-        lines.map(({ itemExternalId, itemId }) => ({ externalId: itemExternalId, id: itemId })),
-      ),
+      customers: await loadReferences(store, store.customers, 'customer', rows.map(customerOf)),
+      items: await loadReferences(store, store.items, 'item', lines.map(itemOf)),
     };
     return (row, found) => rejecting(() => plan(row, found, loaded));
   },
 };
+
+const customerOf = ({ customerExternalId, customerId }: ProposalImport) => ({
+  externalId: customerExternalId,
+  id: customerId,
+});
 
 type Loaded = { store: Store; linesOf: Map<string, ProposalLine[]>; customers: References; items: References };
 
@@ -79,7 +81,7 @@ async function loadLines(
 
 function plan(row: ProposalImport, stored: Proposal | undefined, loaded: Loaded): RowResult | Rejection[] {
   const unknown: Rejection[] = [];
-  const customerId = loaded.customers.resolve('customer', row.customerExternalId, row.customerId, unknown);
+  const customerId = loaded.customers.resolve('customer', customerOf(row), unknown);
   const given = row.lineItems && resolveLines(row.lineItems, loaded.items, unknown);
   const base = stored ?? fresh(row, loaded.store);
   if (!base) return [...rejectMissing(row, requiredOfNewProposal), ...unknown];

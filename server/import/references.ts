@@ -7,63 +7,61 @@ import type { RecordTable } from '../records/record-table.ts';
 
 type Name = string | null | undefined;
 type Named = { externalId?: Name; id?: Name };
+export type References = ReturnType<typeof referencesTo>;
 
-export class References {
-  readonly #kind: Kind;
-  readonly #byExternalId: ReadonlyMap<string, string>;
-  readonly #ids: ReadonlyMap<string, string>;
-
-  private constructor(kind: Kind, byExternalId: ReadonlyMap<string, string>, ids: ReadonlyMap<string, string>) {
-    this.#kind = kind;
-    this.#byExternalId = byExternalId;
-    this.#ids = ids;
-  }
-
-  static async load(store: Store, table: RecordTable, kind: Kind, names: readonly Named[]): Promise<References> {
-    const externalIds = new Set(names.map(({ externalId }) => externalId).filter((name) => typeof name === 'string'));
-    const ids = new Set(names.map(({ id }) => storedId(kind, id ?? '')).filter((id) => id !== undefined));
+export async function loadReferences(
+  store: Store,
+  table: RecordTable,
+  kind: Kind,
+  names: readonly Named[],
+): Promise<References> {
+  const find = async (column: string, named: readonly Name[]) => {
+    const values = [...new Set(named)].filter((name) => typeof name === 'string');
+    if (values.length === 0) return [];
+    // Only customers have a name that other records are found by.
+    const columns = `t.${column}, t.id, ${kind === 'customer' ? 't.name_search' : 'null'}`;
     // Otherwise a customer renamed in the meantime would leave its old name in what is about to be stored.
     const rest = store.dry ? '' : 'for share';
-    const find = async (column: string, values: ReadonlySet<string>): Promise<[string, string, string][]> => {
-      if (values.size === 0) return [];
-      // Only customers have a name that other records are found by.
-      const columns = `t.${column}, t.id, ${kind === 'customer' ? 't.name_search' : 'null'}`;
-      const rows = await store.select(table, columns, { column, values: [...values], rest });
-      return rows.map(([key, id, nameSearch]) => [String(key), String(id), String(nameSearch)]);
-    };
-    const named = await find('external_id', externalIds);
-    const given = await find('id', ids);
-    return new References(
-      kind,
-      new Map(named.map(([key, id]) => [key, id])),
-      new Map([...named, ...given].map(([, id, nameSearch]) => [id, nameSearch])),
-    );
-  }
+    const rows = await store.select(table, columns, { column, values, rest });
+    return rows.map((row) => row.map(String)).map(([key = '', id = '', name = '']) => ({ key, id, name }));
+  };
+  const byExternalId = await find(
+    'external_id',
+    names.map(({ externalId }) => externalId),
+  );
+  const byId = await find(
+    'id',
+    names.map(({ id }) => storedId(kind, id ?? '')),
+  );
+  const ids = new Map(byExternalId.map(({ key, id }) => [key, id]));
+  return referencesTo(kind, ids, new Map([...byExternalId, ...byId].map(({ id, name }) => [id, name])));
+}
 
+type Texts = ReadonlyMap<string, string>;
+
+const referencesTo = (kind: Kind, ids: Texts, nameSearches: Texts) => ({
   /** The folded name of a record that a row names. */
-  nameSearchOf(id: string): string | undefined {
-    return this.#ids.get(id);
-  }
+  nameSearchOf: (id: string): string | undefined => nameSearches.get(id),
 
   /**
    * The id of the record that is named, null where none is to be, undefined where the row says nothing or names one
    * that does not exist, which is added to `unknown`. `field` is the name of both fields without its ending.
    */
-  resolve(field: string, externalId: Name, id: Name, unknown: Rejection[]): string | null | undefined {
+  resolve(field: string, { externalId, id }: Named, unknown: Rejection[]): string | null | undefined {
     if (typeof externalId === 'string') {
-      const found = this.#byExternalId.get(externalId);
+      const found = ids.get(externalId);
       if (found === undefined) {
-        const message = `is the externalId of no ${this.#kind}: ${externalId}`;
+        const message = `is the externalId of no ${kind}: ${externalId}`;
         unknown.push({ field: `${field}ExternalId`, code: 'not_found', message });
       }
       return found;
     }
     if (typeof id === 'string') {
-      const stored = storedId(this.#kind, id);
-      if (stored !== undefined && this.#ids.has(stored)) return stored;
-      unknown.push({ field: `${field}Id`, code: 'not_found', message: `is the id of no ${this.#kind}: ${id}` });
+      const stored = storedId(kind, id);
+      if (stored !== undefined && nameSearches.has(stored)) return stored;
+      unknown.push({ field: `${field}Id`, code: 'not_found', message: `is the id of no ${kind}: ${id}` });
       return undefined;
     }
     return externalId === null || id === null ? null : undefined;
-  }
-}
+  },
+});

@@ -1,6 +1,6 @@
 /** A file of rows on disk: its format, its bytes, unpacked, and its text. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream';
@@ -47,15 +47,13 @@ const namedFormats: Readonly<Record<string, Format>> = {
 
 /** Finds out what the file is from its name and its first bytes. */
 export async function openSource(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
-  const size = await sizeOf(file);
-  const first = await firstBytes(file);
-  const isCompressed = first[0] === 0x1f && first[1] === 0x8b;
-  const isZip = first.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004';
-  const isUtf16 = first[0] === 0xff && first[1] === 0xfe;
-  const encoding = isUtf16 ? 'utf-16le' : 'utf-8';
-  const format = isZip ? 'xlsx' : 'csv';
-  const source: Source = { file, format, encoding, isCompressed, size, bytesRead: 0, maximumBytes };
-  return isZip ? source : { ...source, format: await formatOf(source) };
+  const plain = { format: 'csv', encoding: 'utf-8', isCompressed: false, bytesRead: 0, maximumBytes } as const;
+  const source: Source = { ...plain, file, size: await sizeOf(file) };
+  const first = await firstBytes(source);
+  if (first.toString('latin1', 0, 4) === 'PK\u0003\u0004') return { ...source, format: 'xlsx' };
+  source.isCompressed = first[0] === 0x1f && first[1] === 0x8b;
+  if (first[0] === 0xff && first[1] === 0xfe) source.encoding = 'utf-16le';
+  return { ...source, format: await formatOf(source) };
 }
 
 async function formatOf(source: Source): Promise<Format> {
@@ -77,16 +75,9 @@ async function sizeOf(file: string): Promise<number> {
   return found.size;
 }
 
-async function firstBytes(file: string): Promise<Buffer> {
-  const handle = await open(file).catch((cause: unknown) => {
-    throw unreadable(file, cause);
-  });
-  try {
-    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(4) });
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+async function firstBytes(source: Source): Promise<Buffer> {
+  for await (const bytes of bytesOf(source)) return bytes;
+  return Buffer.alloc(0);
 }
 
 function unreadable(file: string, cause: unknown): UsageError {

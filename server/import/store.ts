@@ -10,25 +10,14 @@ import type { Drafts } from './plan.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { RecordTable } from '../records/record-table.ts';
 
-/** The columns by which a planned record hides a stored one: the lines of a planned proposal hide all stored ones. */
-const hiding: Readonly<Record<string, { column: string; planned: string }>> = {
-  customers: { column: 'id', planned: 'planned_customers' },
-  items: { column: 'id', planned: 'planned_items' },
-  proposals: { column: 'id', planned: 'planned_proposals' },
-  proposal_lines: { column: 'proposal_id', planned: 'planned_proposals' },
+/** A planned record hides the stored one that has its id in `column`; the lines of a planned proposal hide all stored ones. */
+type Hiding = { column: string; planned: string; indexed: readonly string[] };
+const hiding: Readonly<Record<string, Hiding>> = {
+  customers: { column: 'id', planned: 'planned_customers', indexed: ['id', 'external_id'] },
+  items: { column: 'id', planned: 'planned_items', indexed: ['id', 'external_id', 'sku_key'] },
+  proposals: { column: 'id', planned: 'planned_proposals', indexed: ['id', 'external_id', 'number'] },
+  proposal_lines: { column: 'proposal_id', planned: 'planned_proposals', indexed: ['id', 'proposal_id'] },
 };
-
-const indexes = `
-create index on planned_customers (id);
-create index on planned_customers (external_id);
-create index on planned_items (id);
-create index on planned_items (external_id);
-create index on planned_items (sku_key);
-create index on planned_proposals (id);
-create index on planned_proposals (external_id);
-create index on planned_proposals (number);
-create index on planned_proposal_lines (id);
-create index on planned_proposal_lines (proposal_id);`;
 
 type Named = { name: string };
 
@@ -60,10 +49,10 @@ export class Store {
     // Records are found by index, whatever PostgreSQL thinks of the size of tables that are just being filled.
     await this.session.command('set enable_hashjoin = off; set enable_mergejoin = off');
     if (!this.dry) return;
-    for (const name of Object.keys(hiding)) {
-      await this.session.command(`create temp table planned_${name} (like ${name})`);
+    for (const [name, { indexed }] of Object.entries(hiding)) {
+      const indexes = indexed.map((column) => `create index on planned_${name} (${column})`);
+      await this.session.command([`create temp table planned_${name} (like ${name})`, ...indexes].join('; '));
     }
-    await this.session.command(indexes);
   }
 
   /**

@@ -29,13 +29,9 @@ function valuesOf(record: object, prefix = ''): [string, string][] {
 
 const short = (text: string) => (text.length > longest.text ? `${text.slice(0, longest.text).toWellFormed()}…` : text);
 
-export function summaryOf({ read, created, updated, unchanged, rejected, notes, errors }: Report): UploadSummary {
+export function summaryOf({ notes, errors, ...counts }: Report): UploadSummary {
   return {
-    read,
-    created,
-    updated,
-    unchanged,
-    rejected,
+    ...counts,
     notes: notes.map((note) => note.slice(0, longest.notes)),
     errors: errors.slice(0, longest.errors).map(({ line, field, message }) => ({ line, field, message })),
   };

@@ -7,13 +7,7 @@ import { stripe } from './stripe.ts';
 import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
 
-export type Preset = {
-  name: string;
-  /** Its rows get their externalId from several columns. */
-  isKeyed: boolean;
-  fixed: Row;
-  tagSeparator: string | undefined;
-  decimalPoint: '.' | undefined;
+export type Preset = Pick<Export, 'name' | 'isKeyed' | 'fixed' | 'tagSeparator' | 'decimalPoint'> & {
   fieldOf(column: string): string | undefined;
   convert(field: string, cell: string): string;
   /** Fills in values from earlier rows of a group; undefined if the row is not a record. */
@@ -32,25 +26,11 @@ export function presetFor(kind: string, header: readonly string[]): Preset | und
   return found && presetOf(found);
 }
 
-function presetOf({
-  name,
-  columns,
-  metadata,
-  fixed = {},
-  convert = {},
-  tagSeparator,
-  decimalPoint,
-  finish,
-  isKeyed = false,
-  ...rest
-}: Export): Preset {
+function presetOf(found: Export): Preset {
+  const { columns, metadata, convert = {}, finish = (row) => row } = found;
   const fields = new Map(Object.entries(columns).map(([column, field]) => [bare(column), field]));
   return {
-    name,
-    isKeyed,
-    fixed,
-    tagSeparator,
-    decimalPoint,
+    ...found,
     fieldOf(column) {
       const key = metadata
         ?.exec(column)?.[1]
@@ -59,15 +39,12 @@ function presetOf({
       return key === undefined ? fields.get(bare(column)) : `metadata.${key}`;
     },
     convert: (field, cell) => convert[field]?.(cell) ?? cell,
-    completer: (header) => completer(header, rest),
-    finish: finish ?? ((row) => row),
+    completer: (header) => completer(header, found),
+    finish,
   };
 }
 
-function completer(
-  header: readonly string[],
-  { carried, requires, ignores }: Pick<Export, 'carried' | 'requires' | 'ignores'>,
-): ReturnType<Preset['completer']> {
+function completer(header: readonly string[], { carried, requires, ignores }: Export): ReturnType<Preset['completer']> {
   const at = (column: string) => header.findIndex((name) => bare(name) === bare(column));
   const group = carried ? at(carried.by) : -1;
   const places = carried?.columns.map(at).filter((index) => index !== -1) ?? [];
