@@ -1,6 +1,7 @@
 /** Keys that need the attention of an admin: on the pages, and by mail. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { UsageLog } from '../../server/keys/usage.ts';
+import { claimWarnings, readWarnings, releaseWarnings } from '../../server/keys/warnings.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
@@ -124,6 +125,18 @@ describe('mail about keys', () => {
     ]);
     expect(other).toContain('/settings/api-keys');
     expect([...received(member.email), ...received(neighbor.admin.email)]).toEqual([]);
+  });
+
+  test('is for one of several processes that look at once, and again if it was not sent', async () => {
+    const tenant = await world.organization();
+    await change(world, await keyNamed(world, tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
+    const warnings = await readWarnings(tenant.em());
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claimWarnings(tenant.em(), warnings)));
+    expect(claims.flat()).toEqual(warnings);
+    expect(warnings).toHaveLength(1);
+    await releaseWarnings(tenant.em(), warnings);
+    expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings);
+    expect(await claimWarnings(tenant.em(), warnings)).toEqual([]);
   });
 
   test('that was not delivered is tried again', async () => {

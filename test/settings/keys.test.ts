@@ -99,6 +99,10 @@ describe('creating a key', () => {
     expect(page.text).not.toContain('Create key');
     const answer = await create(visiting, 'One more');
     expect([answer.status, answer.text.includes('Revoke one first')]).toEqual([422, true]);
+    const ending = `update api_keys set ends_at = now() where organization_id = $1 and name = 'k1'`;
+    await world.database.pool.query(ending, [tenant.organization.id]);
+    expect((await create(visiting, 'In place of k1')).status).toBe(201);
+    expect((await create(visiting, 'One more')).status).toBe(422);
   });
 });
 

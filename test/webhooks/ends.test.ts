@@ -7,7 +7,7 @@ import { startMailServer } from '../settings/providers.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { useReceiver } from './receiver.ts';
-import { endpointTo, letPass, passTime, typesOf, until, webhookWorld } from './scene.ts';
+import { deliveriesOf, endpointTo, letPass, passTime, typesOf, until, webhookWorld } from './scene.ts';
 
 const server = await startMailServer();
 afterAll(() => server.close());
@@ -85,6 +85,19 @@ describe('an event that cannot be delivered', () => {
     receiver.respond((response) => void response.writeHead(204).end());
     expect(await resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since: '2000-01-01' })).toBe(1);
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
+  });
+
+  test('because its endpoint is off is given up after 3 days, and the log says so', async () => {
+    const { tenant, endpoint, attempted } = await scene(500);
+    await attempted(1);
+    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: false });
+    await letPass(world, tenant, '71 hours');
+    await expireDeliveries(world.database.pool);
+    expect(await deliveriesOf(world, tenant)).toMatchObject([{ state: 'pending', error: null }]);
+    await letPass(world, tenant, '2 hours');
+    await expireDeliveries(world.database.pool);
+    const error = 'It could not be delivered within 3 days.';
+    expect(await deliveriesOf(world, tenant)).toMatchObject([{ state: 'failed', error }]);
   });
 
   test('is removed after 30 days, and until then can be sent again', async () => {

@@ -171,6 +171,21 @@ test('a result that comes after the next claim is ignored', async () => {
   expect(await state(first.attempts + 1)).toBe('delivered');
 });
 
+test('what was claimed but not begun waits as it did before', async () => {
+  const { target } = await scene({});
+  const rows = async () => {
+    const text =
+      'select id, state, attempts, due_at, found_at from webhook_deliveries where endpoint_id = $1 order by id';
+    return (await database.pool.query(text, [target.id])).rows;
+  };
+  const before = await rows();
+  const claimed = await claimDue(database.pool, target, { now: now(), limit: 10 });
+  expect(claimed).toHaveLength(3);
+  const ids = claimed.map(({ id }) => id);
+  await unclaim(database.pool, target, ids);
+  expect(await rows()).toEqual(before);
+});
+
 describe('a lease', () => {
   const wanted = { seconds: 30, busy: [], failing: true, limit: 100 };
   /** The leases that a process can take of this organization now. */
