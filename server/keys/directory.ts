@@ -56,7 +56,7 @@ export class KeyDirectory {
   forget(): void {
     this.#empty(undefined);
     // Results still in flight were read before the change.
-    this.#used = this.#sent;
+    this.#used = this.#sent + 1;
   }
 
   /** Writes pending last-use times. */

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { Organization } from '../../server/entities/organization.ts';
 import { operationsOf } from '../../contract/operations.ts';
+import { hashKey } from '../../server/keys/authenticate.ts';
+import { KeyDirectory } from '../../server/keys/directory.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { revokeKey } from '../../server/keys/revoke.ts';
 import { useWorld } from '../world.ts';
@@ -122,6 +124,33 @@ describe('a key directory under a clock', () => {
     await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
     nowMs += 999;
     expect((await tenant.call('GET', '/v1/me')).status).toBe(401);
+  });
+
+  test('a lookup that began before a revocation is not what later requests go by', async () => {
+    const tenant = await clocked.organization();
+    const [began, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const control = new Proxy(clocked.database.control, {
+      get: (pool, name) => {
+        const found: unknown = Reflect.get(pool, name);
+        if (name !== 'query') return found;
+        return async (statement: string) => {
+          const result = await pool.query(statement);
+          began.resolve();
+          await held.promise;
+          return result;
+        };
+      },
+    });
+    const keys = new KeyDirectory(control, () => nowMs);
+    const finding = keys.find(hashKey(tenant.key));
+    await began.promise;
+    const [key] = await listKeys(tenant.em());
+    await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
+    keys.forget();
+    held.resolve();
+    expect(await finding).toMatchObject({ id: key?.id, revokedAt: null });
+    expect(await keys.find(hashKey(tenant.key))).toMatchObject({ id: key?.id, revokedAt: expect.any(String) });
+    await keys.close();
   });
 
   test('a key that nothing happened to costs one statement a half-second, not one a request', async () => {
