@@ -48,6 +48,8 @@ export class CsvReader {
   #line = 1;
   /** What comes after the last record that was complete. */
   #rest = '';
+  /** Twice as long as what was no complete record: to try again with each piece would take longer and longer. */
+  #enough = 0;
 
   constructor(delimiter: string) {
     this.#delimiter = delimiter;
@@ -57,6 +59,10 @@ export class CsvReader {
   read(piece: string, isLast = false): TableRecord<string>[] {
     const text = this.#rest + piece;
     const records: TableRecord<string>[] = [];
+    if (text.length < this.#enough && !isLast) {
+      this.#rest = text;
+      return records;
+    }
     let start = 0;
     while (start < text.length) {
       const line = this.#line;
@@ -72,6 +78,7 @@ export class CsvReader {
       start = end + ending.length;
     }
     this.#rest = text.slice(start);
+    this.#enough = 2 * this.#rest.length;
     return records;
   }
 }
@@ -95,6 +102,7 @@ function recordAt(start: number, part: Part): Found | undefined {
 function quotedRecordAt(start: number, part: Part): Found | undefined {
   const { text, isLast, delimiter, endings } = part;
   const cells: string[] = [];
+  let line = lineEnd(start, part);
   for (let [at, end] = [start, 0]; ; at = end + 1) {
     if (text[at] === '"') {
       const close = closingQuote(text, at);
@@ -102,9 +110,9 @@ function quotedRecordAt(start: number, part: Part): Found | undefined {
       cells.push(text.slice(at + 1, close).replaceAll('""', '"'));
       end = close + 1;
     } else {
-      const next = text.indexOf(delimiter, at);
-      end = Math.min(lineEnd(at, part), next === -1 ? text.length : next);
-      const cell = text.slice(at, end);
+      if (line < at) line = lineEnd(at, part);
+      const [cell = ''] = text.slice(at, line).split(delimiter, 1);
+      end = at + cell.length;
       // Perhaps a cell that is quoted, which would end elsewhere.
       if (/^ +"/.test(cell)) return { fault: 'a quote comes after a space' };
       cells.push(cell);
