@@ -2,15 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { problemCatalogue, problemCodes } from '../../../contract/problems/catalogue.ts';
 import { fieldCatalogue, fieldCodes } from '../../../contract/problems/field-codes.ts';
-import { v1 } from '../../../contract/v1.ts';
-import { metadataOf, operationsOf } from '../../../contract/operations.ts';
 import { describedVariables } from '../../config.ts';
 import { ownFile } from '../../files.ts';
 import { changelog } from './changelog.ts';
 import { filters, sharedFilters } from './filters.ts';
 import { groups, overview } from './guides.ts';
-import { operationSlug } from './reference/pages.ts';
-import { pathOf } from './reference/samples.ts';
+import { operationTable } from './reference/pages.ts';
+import { table } from './reference/schema-text.ts';
 
 const blocks: Readonly<Record<string, () => string>> = {
   guideList,
@@ -46,21 +44,13 @@ function guideList(): string {
   return sections.join('\n\n');
 }
 
-function operationTable(): string {
-  const rows = operationsOf(v1).map(
-    (route) =>
-      `| [${route.summary}](/docs/${operationSlug(metadataOf(route).operationId)}) | \`${route.method} ${pathOf(route)}\` |`,
-  );
-  return ['| Operation | Request |', '| --- | --- |', ...rows].join('\n');
-}
-
 function errorTable(): string {
   const statusOf = (code: (typeof problemCodes)[number]) => problemCatalogue[code].status;
   const rows = [...new Set(problemCodes.map(statusOf))].map((status) => {
     const links = problemCodes.filter((code) => statusOf(code) === status).map((code) => `[\`${code}\`](#${code})`);
-    return `| ${status} | ${links.join(', ')} |`;
+    return [String(status), links.join(', ')];
   });
-  return ['| Status | Codes |', '| --- | --- |', ...rows].join('\n');
+  return table(['Status', 'Codes'], rows);
 }
 
 const entry = (code: string, heading: string, { meaning, remedy }: { meaning: string; remedy: string }) =>
@@ -80,6 +70,8 @@ function fieldErrors(): string {
 }
 
 function variables(): string {
-  const rows = describedVariables.map(({ name, meaning, fallback }) => `| \`${name}\` | ${meaning} | ${fallback} |`);
-  return ['| Variable | Meaning | Default |', '| --- | --- | --- |', ...rows].join('\n');
+  return table(
+    ['Variable', 'Meaning', 'Default'],
+    describedVariables.map(({ name, meaning, fallback }) => [`\`${name}\``, meaning, fallback]),
+  );
 }

@@ -3,6 +3,7 @@ import { expandedDocument } from '../../../contract/openapi/openapi.ts';
 import type { Parameter } from '../../../contract/openapi/document.ts';
 import { metadataOf, operationsOf } from '../../../contract/operations.ts';
 import { v1 } from '../../../contract/v1.ts';
+import { table } from './reference/schema-text.ts';
 
 type List = { title: string; parameters: Parameter[] };
 
@@ -29,24 +30,26 @@ function sharedOf(all: readonly List[]): Set<string> {
 export function sharedFilters(): string {
   const all = lists();
   const shared = sharedOf(all);
-  return table((all[0]?.parameters ?? []).filter((parameter) => shared.has(key(parameter))));
+  return parameterTable((all[0]?.parameters ?? []).filter((parameter) => shared.has(key(parameter))));
 }
 
 export function filters(): string {
   const all = lists();
   const shared = sharedOf(all);
   return all
-    .map(({ title, parameters }) => `### ${title}\n\n${table(parameters.filter((one) => !shared.has(key(one))))}`)
+    .map(
+      ({ title, parameters }) => `### ${title}\n\n${parameterTable(parameters.filter((one) => !shared.has(key(one))))}`,
+    )
     .join('\n\n');
 }
 
-function table(parameters: readonly Parameter[]): string {
+function parameterTable(parameters: readonly Parameter[]): string {
   const rows = parameters.map((parameter) => {
     const values = valuesOf(parameter).map((value) => `\`${String(value)}\``);
     const choice = values.length > 0 ? ` Values: ${values.join(', ')}.` : '';
-    return `| ${written(parameter)} | ${parameter.description}${choice} |`;
+    return [written(parameter), `${parameter.description}${choice}`];
   });
-  return ['| Parameter | Meaning |', '| --- | --- |', ...rows].join('\n');
+  return table(['Parameter', 'Meaning'], rows);
 }
 
 /** `metadata[segment]=retail`: the parameter with its example. */

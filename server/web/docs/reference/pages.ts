@@ -11,7 +11,7 @@ import { recordPage, records } from './record-page.ts';
 import type { RecordName } from './record-page.ts';
 import { pathOf, sampleOf } from './samples.ts';
 import type { Sample } from './samples.ts';
-import { json, kebab, table, typeText } from './schema-text.ts';
+import { json, kebab, operationsIn, table, typeText } from './schema-text.ts';
 
 /** `sample` is the request that a reader can send from the page. */
 export type ReferencePage = Guide & { markdown: () => string; sample?: () => Sample };
@@ -27,7 +27,7 @@ const titles: Record<RecordName, string> = {
 
 const operations = operationsOf(v1).map((route) => ({ route, ...metadataOf(route) }));
 /** Where an operation is described. */
-export const operationSlug = (operationId: string): string => `reference/${kebab(operationId)}`;
+const operationSlug = (operationId: string): string => `reference/${kebab(operationId)}`;
 const recordSlug = (name: RecordName): string => `reference/${kebab(name)}`;
 
 export function referencePages(): ReferencePage[] {
@@ -69,19 +69,22 @@ export function referencePages(): ReferencePage[] {
   ];
 }
 
-function operationOf({ paths }: Document, operationId: string) {
-  const found = Object.values(paths)
-    .flatMap((methods) => Object.values(methods))
-    .find((one) => one.operationId === operationId);
+function operationOf(document: Document, operationId: string) {
+  const found = operationsIn(document).find((one) => one.operationId === operationId);
   if (!found) throw new Error(`The document has no operation ${operationId}.`);
   return found;
 }
 
-function overview(): string {
+/** Every operation, with a link to its page. */
+export function operationTable(): string {
   const rows = operations.map(({ route, operationId }) => [
     `[${route.summary}](/docs/${operationSlug(operationId)})`,
     `\`${route.method} ${pathOf(route)}\``,
   ]);
+  return table(['Operation', 'Request'], rows);
+}
+
+function overview(): string {
   return `# Reference
 
 The base URL is \`${exampleUrl}\`. Every operation needs an API key:
@@ -89,7 +92,7 @@ The base URL is \`${exampleUrl}\`. Every operation needs an API key:
 
 ## Operations
 
-${table(['Operation', 'Request'], rows)}
+${operationTable()}
 
 ## Objects
 
@@ -129,8 +132,9 @@ ${table(['Header', 'Meaning', 'Example'], headers)}
 ${sections.join('\n\n')}`;
 }
 
-function headersPage({ paths, components: { headers, schemas } }: Document): string {
-  const all = Object.values(paths).flatMap((methods) => Object.values(methods));
+function headersPage(document: Document): string {
+  const { headers, schemas } = document.components;
+  const all = operationsIn(document);
   const requests = new Map(
     all.flatMap(({ parameters }) => parameters.filter((one) => one.in === 'header').map((one) => [one.name, one])),
   );

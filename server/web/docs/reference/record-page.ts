@@ -3,7 +3,7 @@ import type { Document, Operation, Schema } from '../../../../contract/openapi/d
 import { exampleOf } from '../../../../contract/openapi/examples.ts';
 import { columnsOf } from '../../../import/fields.ts';
 import { customerImport, itemImport, proposalImport } from '../../../import/schemas.ts';
-import { fieldsOf, json, kebab, typeText } from './schema-text.ts';
+import { fieldsOf, json, kebab, operationsIn, typeText } from './schema-text.ts';
 import type { Field } from './schema-text.ts';
 
 /** The schemas that have a page, by their name in the document. */
@@ -40,19 +40,12 @@ function fieldSection(field: Field, name: RecordName, uses: Uses, { components: 
 type Uses = { list?: Operation | undefined; created: ReadonlySet<string>; updated: ReadonlySet<string> };
 
 /** The operations that list, create and update the record. */
-function usesOf(name: RecordName, { paths, components: { schemas } }: Document): Uses {
-  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  const isWritten = (one: Field) => !one.schema.readOnly;
-  const fieldsWritten = (schema: Schema | undefined) =>
-    new Set(
-      schema
-        ? fieldsOf(schema, schemas)
-            .filter(isWritten)
-            .map((one) => one.name)
-        : [],
-    );
+function usesOf(name: RecordName, document: Document): Uses {
+  const { schemas } = document.components;
+  const fieldsWritten = (schema: Schema = {}) =>
+    new Set(fieldsOf(schema, schemas).flatMap((one) => (one.schema.readOnly ? [] : [one.name])));
   return {
-    list: operations.find(({ operationId }) => operationId === `list${name}s`),
+    list: operationsIn(document).find(({ operationId }) => operationId === `list${name}s`),
     created: fieldsWritten(schemas[`${name}Create`]),
     updated: fieldsWritten(schemas[`${name}Update`]),
   };

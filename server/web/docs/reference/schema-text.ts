@@ -1,9 +1,12 @@
-/** The schemas of the document in words, as tables in Markdown. */
+/** The document in words, as tables in Markdown. */
 import { resolve } from '../../../../contract/openapi/document.ts';
-import type { Schema } from '../../../../contract/openapi/document.ts';
+import type { Document, Operation, Schema } from '../../../../contract/openapi/document.ts';
 
 export type Schemas = Record<string, Schema>;
 export type Field = { name: string; schema: Schema; isRequired: boolean };
+
+export const operationsIn = ({ paths }: Document): Operation[] =>
+  Object.values(paths).flatMap((methods) => Object.values(methods));
 
 /** The fields of an object, each of its inner objects followed by its own, as `address.city` or `lineItems[].name`. */
 export function fieldsOf(schema: Schema, schemas: Schemas, prefix = ''): Field[] {
