@@ -1,52 +1,79 @@
-/** The page of the audit log: one kind of event at a time, newest first. */
+/** The audit log: a page of one kind of event at a time, newest first, and as a file for admins. */
+import type { Response } from 'express';
+import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import type { AuditEvent, AuditKind } from '../../../entities/audit-event.ts';
+import { readEvents } from '../../../records/audit-log.ts';
 import type { MemberNames } from '../../../records/member-names.ts';
-import { publicId } from '../../../records/public-id.ts';
+import { publicId, storedId } from '../../../records/public-id.ts';
+import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { field } from '../fields.ts';
 import type { Page } from '../page.ts';
+import type { SessionGuard } from '../session-guard.ts';
+import { requireAdminVisit } from '../visit.ts';
 import type { Visit } from '../visit.ts';
-import { activityList } from './activity-section.ts';
+import { activityList, namesIn } from './activity-section.ts';
 
-export const activityKinds: Readonly<Record<AuditKind, string>> = {
+const pageSize = 50;
+const rowsAtOnce = 1_000;
+
+const activityKinds: Readonly<Record<AuditKind, string>> = {
   change: 'Changes',
   rejection: 'Rejected attempts',
   sign_in: 'Sign-ins',
 };
 
-type View = {
-  kind: AuditKind;
-  events: readonly AuditEvent[];
-  names: MemberNames;
-  /** The last event of this page, if there are older ones. */
-  older: string | undefined;
-};
+export function activityRoutes(guard: SessionGuard): void {
+  guard.page('/activity', activityPage);
+  guard.page('/activity.csv', sendFile);
+}
 
-export function activityPage({ member, organization }: Visit, { kind, events, names, older }: View): Page {
+async function activityPage(visit: Visit): Promise<Page> {
+  const { em, member, organization, request } = visit;
   const isAdmin = member.role === 'admin';
+  const kind = kindIn(visit);
+  const events = await readEvents(em, kind, pageSize + 1, storedId('event', field(request.query, 'before')));
+  const shown = events.slice(0, pageSize);
+  const last = shown.at(-1);
+  const older = events.length > pageSize && last && publicId('event', last.id);
+  const kinds: AuditKind[] = isAdmin ? ['change', 'rejection', 'sign_in'] : ['change', 'rejection'];
   const main = html` <h1>Activity</h1>
     <p class="lead">Who did what in the settings of ${organization.name}, newest first.</p>
-    <nav class="kinds" aria-label="Kinds of activity">${kindsFor(isAdmin).map((one) => kindLink(one, kind))}</nav>
-    ${events.length > 0 ? activityList(events, names) : html`<p class="empty">There is no activity yet.</p>`}
+    <nav class="kinds" aria-label="Kinds of activity">${kinds.map((one) => kindLink(one, kind))}</nav>
+    ${shown.length > 0 ? activityList(shown, await namesIn(em, shown)) : html`<p class="empty">There is no activity yet.</p>`}
     <p>
-      ${older !== undefined && html`<a href="/settings/activity?kind=${kind}&amp;before=${publicId('event', older)}">Older</a> `}
-      ${isAdmin && events.length > 0 && html`<a href="/settings/activity.csv?kind=${kind}">Download as CSV</a>`}
+      ${older && html`<a href="/settings/activity?kind=${kind}&amp;before=${older}">Older</a> `}
+      ${isAdmin && shown.length > 0 && html`<a href="/settings/activity.csv?kind=${kind}">Download as CSV</a>`}
     </p>`;
   return { title: 'Activity', main, current: '/settings/activity' };
 }
-
-const kindsFor = (isAdmin: boolean): AuditKind[] =>
-  isAdmin ? ['change', 'rejection', 'sign_in'] : ['change', 'rejection'];
 
 const kindLink = (kind: AuditKind, current: AuditKind): Html =>
   html`<a href="/settings/activity?kind=${kind}" ${kind === current && html` aria-current="page"`}
     >${activityKinds[kind]}</a
   > `;
 
-export const activityColumns = ['time', 'action', 'by', 'about', 'detail', 'previous', 'reason', 'ip address'];
+/** Who signed in, and from where, is for admins. */
+function kindIn(visit: Visit): AuditKind {
+  const { kind } = visit.request.query;
+  if (kind === 'sign_in') requireAdminVisit(visit, 'see sign-ins');
+  return kind === 'sign_in' || kind === 'rejection' ? kind : 'change';
+}
+
+async function sendFile(visit: Visit): Promise<undefined> {
+  requireAdminVisit(visit, 'export the activity');
+  const { response, organization, em } = visit;
+  const kind = kindIn(visit);
+  response.attachment(`${organization.slug}-${activityKinds[kind].toLowerCase().replaceAll(' ', '-')}.csv`);
+  response.type('csv').set('Cache-Control', 'no-store');
+  await sendRows(response, em, kind);
+}
+
+const activityColumns = ['time', 'action', 'by', 'about', 'detail', 'previous', 'reason', 'ip address'];
 
 /** An event as a row of the file. */
-export const rowOf = (event: AuditEvent, names: MemberNames): string[] => [
+const rowOf = (event: AuditEvent, names: MemberNames): string[] => [
   event.createdAt,
   event.action,
   names.nameOf(event.memberId),
@@ -56,3 +83,16 @@ export const rowOf = (event: AuditEvent, names: MemberNames): string[] => [
   event.reason ?? '',
   event.ipAddress ?? '',
 ];
+
+async function sendRows(response: Response, em: ScopedEntityManager, kind: AuditKind): Promise<void> {
+  response.write(byteOrderMark + csvLines([activityColumns]));
+  let before: string | undefined;
+  for (;;) {
+    const events = await readEvents(em.fork(), kind, rowsAtOnce, before);
+    const names = await namesIn(em.fork(), events);
+    if (events.length > 0) response.write(csvLines(events.map((event) => rowOf(event, names))));
+    if (events.length < rowsAtOnce || response.destroyed) break;
+    before = events.at(-1)?.id;
+  }
+  response.end();
+}

@@ -1,5 +1,4 @@
 /** The kinds of records that members look at: their operations, and what a list shows of each. */
-import type { AppRoute } from '@ts-rest/core';
 import type { z } from 'zod';
 import { customerStatuses } from '../../../../contract/customers.ts';
 import type { Customer } from '../../../../contract/customers.ts';
@@ -17,19 +16,20 @@ type Item = z.infer<typeof item>;
 type Cell = Html | string;
 type Choice = { name: string; label: string; options: Readonly<Record<string, string>> };
 
-export type RecordKind = {
-  name: 'customers' | 'proposals' | 'items';
-  label: string;
-  one: string;
-  list: AppRoute;
-  get: AppRoute;
-  /** The path parameter of `get`. */
-  parameter: string;
+/** What a list of records shows. */
+type Shown = {
   searched: string;
   filters: readonly Choice[];
   heads: readonly string[];
   /** The cells of a row; the first one names the record. */
   row(record: never): readonly Cell[];
+};
+export type RecordKind = ReturnType<typeof kindOf>;
+
+const kindOf = (name: 'customers' | 'proposals' | 'items', shown: Shown) => {
+  const one = name.slice(0, -1);
+  // `parameter` is the path parameter of `get`.
+  return { name, one, label: labelOf(name), list: v1[name].list, get: v1[name].get, parameter: `${one}Id`, ...shown };
 };
 
 const titled = (values: readonly string[]): Record<string, string> =>
@@ -47,14 +47,8 @@ export const amount = (value: string, currency: string): Html =>
 
 export const recordPath = (kind: RecordKind['name'], id: string): string => `/settings/${kind}/${id}`;
 
-export const recordKinds: readonly [RecordKind, RecordKind, RecordKind] = [
-  {
-    name: 'customers',
-    label: 'Customers',
-    one: 'customer',
-    list: v1.customers.list,
-    get: v1.customers.get,
-    parameter: 'customerId',
+export const recordKinds = [
+  kindOf('customers', {
     searched: 'Name, email, phone, city, external ID',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(customerStatuses) } },
@@ -69,14 +63,8 @@ export const recordKinds: readonly [RecordKind, RecordKind, RecordKind] = [
       badge(status),
       timeDay(createdAt),
     ],
-  },
-  {
-    name: 'proposals',
-    label: 'Proposals',
-    one: 'proposal',
-    list: v1.proposals.list,
-    get: v1.proposals.get,
-    parameter: 'proposalId',
+  }),
+  kindOf('proposals', {
     searched: 'Number, title, customer',
     filters: [
       { name: 'status', label: 'Status', options: { ...all, ...titled(proposalStatuses) } },
@@ -91,14 +79,8 @@ export const recordKinds: readonly [RecordKind, RecordKind, RecordKind] = [
       badge(status),
       timeDay(statusChangedAt),
     ],
-  },
-  {
-    name: 'items',
-    label: 'Items',
-    one: 'item',
-    list: v1.items.list,
-    get: v1.items.get,
-    parameter: 'itemId',
+  }),
+  kindOf('items', {
     searched: 'Name, SKU, description',
     filters: [
       { name: 'type', label: 'Type', options: { ...all, ...titled(itemTypes) } },
@@ -114,5 +96,5 @@ export const recordKinds: readonly [RecordKind, RecordKind, RecordKind] = [
       badge(status),
       timeDay(createdAt),
     ],
-  },
-];
+  }),
+] as const;

@@ -2,28 +2,40 @@
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
 import { problemCatalogue } from '../../../../contract/problems/catalogue.ts';
 import { v1 } from '../../../../contract/v1.ts';
-import type { ApiKey, Organization } from '../../../entities/organization.ts';
+import { ApiKey } from '../../../entities/organization.ts';
 import { outcomes } from '../../../entities/usage.ts';
-import type { FailedRequest } from '../../../entities/usage.ts';
-import { isLive, maskedKey } from '../../../keys/list.ts';
-import { groupFailures, sum } from '../../../keys/usage-report.ts';
-import type { Warning } from '../../../keys/warnings.ts';
+import { findKey, isLive, maskedKey } from '../../../keys/list.ts';
+import { groupFailures, readFailures, readUsage, sum } from '../../../keys/usage-report.ts';
 import type { FailureGroup, Tally, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import type { SettingsServices } from '../context.ts';
 import { keyPath } from '../keys/key-rows.ts';
-import { warningsOfKey } from '../keys/key-warnings.ts';
+import { warningsFor, warningsOfKey } from '../keys/key-warnings.ts';
 import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { foldable } from '../sections.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
+import { idIn } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
 
-type UsageView = { organization: Organization; report: UsageReport; keys: ReadonlyMap<string, ApiKey> };
+export function usageRoutes(guard: SessionGuard, { usage }: SettingsServices): void {
+  const pages = { '/usage': usagePage, '/api-keys/:id': keyUsagePage };
+  for (const [path, page] of Object.entries(pages))
+    guard.page(path, async (visit) => {
+      // What this process has counted so far is on the page.
+      await usage.flush();
+      return page(visit);
+    });
+}
 
-export function usagePage({ organization, report, keys }: UsageView): Page {
+async function usagePage({ em, organization }: Visit): Promise<Page> {
+  const report = await readUsage(em);
+  const keys = await em.find(ApiKey, { id: { $in: report.keys.map(({ keyId }) => keyId) } });
   const byKey = report.keys.map(({ keyId, tally }) => {
-    const key = keys.get(keyId);
+    const key = keys.find(({ id }) => id === keyId);
     return { head: key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key', tally };
   });
   const main = html` <h1>Usage</h1>
@@ -39,9 +51,11 @@ export function usagePage({ organization, report, keys }: UsageView): Page {
   return { title: 'Usage', main, current: '/settings/usage' };
 }
 
-type KeyView = { report: UsageReport; key: ApiKey; failures: FailedRequest[]; warnings: Warning[] };
-
-export function keyUsagePage({ report, key, failures, warnings }: KeyView): Page {
+async function keyUsagePage(visit: Visit): Promise<Page> {
+  const key = await findKey(visit.em, idIn(visit, 'key'));
+  const report = await readUsage(visit.em, { keyId: key.id });
+  const failures = await readFailures(visit.em, key.id);
+  const warnings = (await warningsFor(visit)).filter((one) => one.key.id === key.id);
   const main = html` <p class="back"><a href="/settings/api-keys">← All keys</a></p>
     <h1>${key.name}</h1>
     <p class="lead">
