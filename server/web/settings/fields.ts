@@ -2,11 +2,25 @@
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { passwordLength } from '../../accounts/passwords.ts';
+import { Problem } from '../../problems/problem.ts';
 
 /** One field of a posted form or a query; '' if it is missing or repeated. */
 export function field(fields: unknown, name: string): string {
   const value: unknown = Object.hasOwn(Object(fields), name) ? Reflect.get(Object(fields), name) : undefined;
   return typeof value === 'string' ? value : '';
+}
+
+/** A field whose values are the options of a form. Problem: invalid, with the sentence. */
+export function choiceIn<Value extends string>(
+  fields: unknown,
+  name: string,
+  options: Readonly<Record<Value, string>>,
+  sentence: string,
+): Value {
+  const typed = field(fields, name);
+  const isOption = (text: string): text is Value => Object.hasOwn(options, text);
+  if (!isOption(typed)) throw new Problem('invalid', { sentence });
+  return typed;
 }
 
 /** How a stored id is written. */

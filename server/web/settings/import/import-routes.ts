@@ -16,7 +16,6 @@ import type { Change, Visit } from '../visit.ts';
 import { endedPage } from './ended-page.ts';
 import { importPage } from './import-page.ts';
 import type { ImportView } from './import-page.ts';
-import { namesOf } from './imported-records.ts';
 import { bytesOf, readFormWithFile, receivedFile } from './multipart.ts';
 
 const path = '/settings/imports';
@@ -126,7 +125,7 @@ async function openUpload(visit: Visit): Promise<Upload> {
 async function showEnded(visit: Visit): Promise<Page | string> {
   const found = await findUpload(visit);
   if (found.upload.state !== 'imported') return path;
-  return endedPage({ ...found, ...(await namesOf(visit.em, found.upload)) });
+  return endedPage(visit, found.upload, found.hasRejects);
 }
 
 async function sendRejects(visit: Visit): Promise<undefined> {

@@ -1,6 +1,7 @@
 /** The pages of one key: rename, replace and revoke. */
 import { nameLength } from '../../../entities/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
+import type { ReplacementPeriod } from '../../../keys/issue.ts';
 import { maskedKey } from '../../../keys/list.ts';
 import { html } from '../../html.ts';
 import { textField } from '../fields.ts';
@@ -33,6 +34,12 @@ export const renamePage = (visit: Visit, key: ApiKey, rejected?: Rejected): Page
     action: `${keyPath(key)}/rename`,
   });
 
+export const periods: Record<ReplacementPeriod, string> = {
+  hour: 'For 1 hour',
+  day: 'For 1 day',
+  week: 'For 1 week',
+};
+
 export const replacePage = (visit: Visit, key: ApiKey): Page =>
   questionPage(visit, {
     ...about(key),
@@ -41,7 +48,7 @@ export const replacePage = (visit: Visit, key: ApiKey): Page =>
     fields: radioField({
       name: 'period',
       legend: 'Keep the old key working',
-      options: { hour: 'For 1 hour', day: 'For 1 day', week: 'For 1 week' },
+      options: periods,
       chosen: 'day',
     }),
     button: 'Replace key',

@@ -1,19 +1,17 @@
 /** The API Keys page and its forms. */
 import type { ApiKey } from '../../../entities/organization.ts';
-import { issueKey, parseExpiry, replaceKey, replacementPeriods } from '../../../keys/issue.ts';
-import type { ReplacementPeriod } from '../../../keys/issue.ts';
+import { issueKey, parseExpiry, replaceKey } from '../../../keys/issue.ts';
 import { findKey, isLive, readKeyOverview } from '../../../keys/list.ts';
 import { renameKey, revokeKey } from '../../../keys/revoke.ts';
-import { Problem } from '../../../problems/problem.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { readActivity } from '../activity/activity-section.ts';
-import { field } from '../fields.ts';
+import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../forms.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { renamePage, replacePage, revokePage } from './key-pages.ts';
+import { periods, renamePage, replacePage, revokePage } from './key-pages.ts';
 import { warningsFor } from './key-warnings.ts';
 import { keysPage } from './keys-page.ts';
 import type { KeysView } from './keys-page.ts';
@@ -75,7 +73,8 @@ const renameAgain = async (change: Change, rejected: Rejected): Promise<Page> =>
 
 async function replace(change: Change): Promise<Page> {
   const { em, member, request, csrfTokenId, context } = change;
-  const wanted = { id: idIn(change, 'key'), period: periodIn(request.body), csrfTokenId };
+  const period = choiceIn(request.body, 'period', periods, 'Choose how long the old key should keep working.');
+  const wanted = { id: idIn(change, 'key'), period, csrfTokenId };
   const { key, raw, replaced } = await replaceKey(em, member, wanted);
   context.keys.forget();
   return show(change, { created: { name: key.name, raw, oldKeyEndsAt: replaced.endsAt } });
@@ -85,13 +84,6 @@ async function revoke(change: Change): Promise<string> {
   const key = await revokeKey(change.em, change.member, idIn(change, 'key'));
   change.context.keys.forget();
   return `${keysPath}?revoked=${publicId('key', key.id)}`;
-}
-
-function periodIn(body: unknown): ReplacementPeriod {
-  const typed = field(body, 'period');
-  const isKnown = (name: string): name is ReplacementPeriod => Object.hasOwn(replacementPeriods, name);
-  if (!isKnown(typed)) throw new Problem('invalid', { sentence: 'Choose how long the old key should keep working.' });
-  return typed;
 }
 
 /** The URL contains only the action and the key's id; the sentence is built here. */

@@ -9,8 +9,10 @@ import type { Visit } from '../visit.ts';
 
 export const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
 
+export const roleLabels: Record<Role, string> = { member: 'Member', admin: 'Admin' };
+
 export const roleField = (chosen: Role): Html =>
-  selectField({ id: 'role', label: 'Role', options: { member: 'Member', admin: 'Admin' }, chosen });
+  selectField({ id: 'role', label: 'Role', options: roleLabels, chosen });
 
 const about = (member: Member) => ({
   about: member.email,

@@ -4,20 +4,20 @@ import { changeOrganization } from '../../../accounts/organizations.ts';
 import { addMember, changeRole, findMember, listMembers, removeMember } from '../../../accounts/members.ts';
 import { readSignInReady } from '../../../accounts/credentials.ts';
 import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../accounts/password-links.ts';
-import { ApiKey, Member, roles } from '../../../entities/organization.ts';
+import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
 import { isLive } from '../../../keys/list.ts';
-import { Problem } from '../../../problems/problem.ts';
+import type { SettingsCode } from '../../../problems/settings.ts';
 import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { requireAdmin } from '../../../records/require-admin.ts';
-import { field } from '../fields.ts';
+import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../forms.ts';
 import type { Page } from '../page.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { removePage, resetPage, rolePage } from './member-forms.ts';
+import { removePage, resetPage, roleLabels, rolePage } from './member-forms.ts';
 import { membersPage } from './members-page.ts';
 import type { MembersView } from './members-page.ts';
 import { changePolicy, reset } from './two-factor-forms.ts';
@@ -52,7 +52,7 @@ export function memberRoutes(guard: SessionGuard): void {
 }
 
 /** The members page says why it cannot be done. */
-const failingWith = (code: Problem['code']): Pick<Form, 'again' | 'isSolvable'> => ({
+const failingWith = (code: SettingsCode): Pick<Form, 'again' | 'isSolvable'> => ({
   again: (change, { problem }: Rejected) => show(change, { failure: problem.message }),
   isSolvable: (problem) => problem.code === code,
 });
@@ -139,11 +139,7 @@ async function sendInvitation(change: Change, { email }: Member, link: string): 
 }
 
 /** No role is given to someone by default. */
-function roleIn(body: unknown): Role {
-  const role = roles.find((known) => known === field(body, 'role'));
-  if (role === undefined) throw new Problem('invalid', { sentence: 'Choose a role: admin or member.' });
-  return role;
-}
+const roleIn = (body: unknown): Role => choiceIn(body, 'role', roleLabels, 'Choose a role: admin or member.');
 
 /** The URL contains only the action and the member's id; the sentence is built here. */
 async function whatWasDone({ em, organization, request }: Visit): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import { recordTable } from '../record-table.ts';
 import { card, notice, secretSection } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { pathOf, roleField } from './member-forms.ts';
+import { pathOf, roleField, roleLabels } from './member-forms.ts';
 
 export type MembersView = {
   members: Member[];
@@ -54,7 +54,7 @@ function memberRow(visit: Visit, member: Member, { ready, protectedIds }: Member
     head: html`${member.name}${isYou && html` <small>you</small>`}`,
     cells: [
       member.email,
-      member.role === 'admin' ? 'Admin' : 'Member',
+      roleLabels[member.role],
       ...(isAdmin ? [hasTwoFactor ? html`<span class="badge on">On</span>` : 'Off'] : []),
       member.lastSignedInAt ? timeAgo(member.lastSignedInAt) : neverSignedIn,
     ],

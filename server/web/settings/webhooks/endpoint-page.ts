@@ -1,6 +1,7 @@
 /** One endpoint: its state, what was sent to it, and everything that an admin can do with it. */
 import type { WebhookDelivery, WebhookEndpoint } from '../../../entities/webhook.ts';
 import { publicId } from '../../../records/public-id.ts';
+import type { ReplacementOverlap } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { hidden } from '../fields.ts';
@@ -53,10 +54,16 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
   return { title: endpoint.name, main, current: webhooksPath };
 }
 
+export const overlaps: Record<ReplacementOverlap, string> = {
+  day: 'For 1 day',
+  week: 'For 1 week',
+  now: 'Not at all: others may know the old one',
+};
+
 const overlapFields = html`${radioField({
     name: 'overlap',
     legend: 'Requests are also signed with the old secret',
-    options: { day: 'For 1 day', week: 'For 1 week', now: 'Not at all: others may know the old one' },
+    options: overlaps,
     chosen: 'day',
   })} <button type="submit">Replace secret</button>`;
 

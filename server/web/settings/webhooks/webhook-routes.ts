@@ -3,16 +3,15 @@ import type { AuditAction } from '../../../entities/audit-event.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { storedId } from '../../../records/public-id.ts';
 import * as endpoints from '../../../webhooks/endpoints.ts';
-import type { ReplacementOverlap } from '../../../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../../../webhooks/log.ts';
-import { field } from '../fields.ts';
+import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../forms.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { endpointPath, fieldsIn, webhooksPath } from './endpoint-fields.ts';
-import { endpointPage, shownDeliveries } from './endpoint-page.ts';
+import { endpointPage, overlaps, shownDeliveries } from './endpoint-page.ts';
 import { secretPage, webhooksPage } from './webhooks-page.ts';
 
 export function webhookRoutes(guard: SessionGuard): void {
@@ -26,8 +25,9 @@ export function webhookRoutes(guard: SessionGuard): void {
     isSolvable: () => true,
   });
   guard.form('/webhooks/:id/secret', { action: 'webhook_secret_replaced', submit: replaceSecret });
-  for (const [path, { action, done, work }] of Object.entries(acts))
-    guard.form(`/webhooks/:id/${path}`, {
+  /** A form with one button, after which the page says what was done. */
+  const act = (name: string, action: AuditAction, done: keyof typeof sentences, work: Act) =>
+    guard.form(`/webhooks/:id/${name}`, {
       action,
       submit: async (change) => {
         const id = idIn(change, 'endpoint');
@@ -35,7 +35,21 @@ export function webhookRoutes(guard: SessionGuard): void {
         return `${done === 'removed' ? webhooksPath : endpointPath({ id })}?done=${done}`;
       },
     });
+  act('on', 'webhook_switched_on', 'on', ({ em, member }, id) =>
+    endpoints.switchEndpoint(em, member, { id, on: true }),
+  );
+  act('off', 'webhook_switched_off', 'off', ({ em, member }, id) =>
+    endpoints.switchEndpoint(em, member, { id, on: false }),
+  );
+  act('remove', 'webhook_removed', 'removed', ({ em, member }, id) => endpoints.removeEndpoint(em, member, id));
+  act('test', 'webhook_tested', 'sent', ({ em, member }, id) => sendTest(em, member, id));
+  act('resend', 'webhook_resent', 'sent', sendAgain);
+  act('resend-failed', 'webhook_resent', 'sent', ({ em, member, request }, id) =>
+    resendFailed(em, member, { id, since: dayIn(request.body) }),
+  );
 }
+
+type Act = (change: Change, id: string) => Promise<unknown>;
 
 async function create({ em, member, request, csrfTokenId, context }: Change): Promise<Page> {
   const fields = { ...fieldsIn(request.body), csrfTokenId };
@@ -48,47 +62,19 @@ async function changeFields(change: Change): Promise<string> {
   return `${endpointPath(await endpoints.changeEndpoint(em, member, wanted, context.webhooks))}?done=changed`;
 }
 
+const noOverlap = 'Choose how long the old secret should keep signing.';
+
 async function replaceSecret(change: Change): Promise<Page> {
   const { em, member, request, context } = change;
-  const replacement = { id: idIn(change, 'endpoint'), overlap: overlapIn(request.body) };
+  const replacement = { id: idIn(change, 'endpoint'), overlap: choiceIn(request.body, 'overlap', overlaps, noOverlap) };
   return secretPage(await endpoints.replaceSecret(em, member, replacement, context.webhooks));
 }
 
-type Act = { action: AuditAction; done: string; work: (change: Change, id: string) => Promise<unknown> };
-
-/** Forms with one button, after which the page says what was done. */
-const acts: Readonly<Record<string, Act>> = {
-  on: {
-    action: 'webhook_switched_on',
-    done: 'on',
-    work: ({ em, member }, id) => endpoints.switchEndpoint(em, member, { id, on: true }),
-  },
-  off: {
-    action: 'webhook_switched_off',
-    done: 'off',
-    work: ({ em, member }, id) => endpoints.switchEndpoint(em, member, { id, on: false }),
-  },
-  remove: {
-    action: 'webhook_removed',
-    done: 'removed',
-    work: ({ em, member }, id) => endpoints.removeEndpoint(em, member, id),
-  },
-  test: { action: 'webhook_tested', done: 'sent', work: ({ em, member }, id) => sendTest(em, member, id) },
-  resend: {
-    action: 'webhook_resent',
-    done: 'sent',
-    work: ({ em, member, request }, id) => {
-      const deliveryId = storedId('event', field(request.body, 'event'));
-      if (deliveryId === undefined) throw new Problem('unknown', { sentence: 'There is no such delivery.' });
-      return resend(em, member, { id, deliveryId });
-    },
-  },
-  'resend-failed': {
-    action: 'webhook_resent',
-    done: 'sent',
-    work: ({ em, member, request }, id) => resendFailed(em, member, { id, since: dayIn(request.body) }),
-  },
-};
+function sendAgain({ em, member, request }: Change, id: string): Promise<unknown> {
+  const deliveryId = storedId('event', field(request.body, 'event'));
+  if (deliveryId === undefined) throw new Problem('unknown', { sentence: 'There is no such delivery.' });
+  return resend(em, member, { id, deliveryId });
+}
 
 async function showAll(visit: Visit, rejected?: Rejected): Promise<Page> {
   requireAdminVisit(visit, 'manage webhooks');
@@ -104,7 +90,7 @@ async function showOne(visit: Visit, rejected?: Rejected): Promise<Page> {
   return endpointPage(visit, { endpoint, deliveries, done: whatWasDone(visit), ...(rejected && { rejected }) });
 }
 
-const sentences: Readonly<Record<string, string>> = {
+const sentences = {
   changed: 'The endpoint was changed.',
   on: 'The endpoint is on. It receives what changes from now on.',
   off: 'The endpoint is off. It misses what changes until you switch it on.',
@@ -113,14 +99,6 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 const whatWasDone = ({ request }: Visit) => sentenceFor(sentences, field(request.query, 'done'));
-
-function overlapIn(body: unknown): ReplacementOverlap {
-  const typed = field(body, 'overlap');
-  const isKnown = (name: string): name is ReplacementOverlap => Object.hasOwn(endpoints.replacementHours, name);
-  if (!isKnown(typed))
-    throw new Problem('invalid', { sentence: 'Choose how long the old secret should keep signing.' });
-  return typed;
-}
 
 function dayIn(body: unknown): string {
   const typed = field(body, 'since');
