@@ -12,7 +12,7 @@ import { postForm, problemOf, typed } from '../forms.ts';
 import type { Rejected } from '../forms.ts';
 import { checkedSection, endedSection, workingSection } from './import-progress.ts';
 import { mappingSection } from './mapping-page.ts';
-import type { MappingForm } from './mapping-page.ts';
+import type { MappingForm } from './mapping.ts';
 import type { Page } from '../page.ts';
 import { card, foldable, notice } from '../sections.ts';
 import type { Visit } from '../visit.ts';

@@ -111,9 +111,9 @@ function notesAndErrors(upload: Upload, { notes, errors, rejected }: UploadSumma
 }
 
 /** The first rows of a file, as they will be read; wide tables scroll on their own. */
-function previewTable(rows: readonly UploadRow[]): Html | false {
-  if (rows.length === 0) return false;
-  const fields = [...new Set(rows.flatMap(({ values }) => values.map(([field]) => field)))];
+function previewTable(first: readonly UploadRow[]): Html | false {
+  if (first.length === 0) return false;
+  const fields = [...new Set(first.flatMap(({ values }) => values.map(([field]) => field)))];
   return html`<h3 id="preview">Preview of the first rows</h3>
     <div class="scroll" role="region" aria-labelledby="preview" tabindex="0">
       <table class="preview">
@@ -124,7 +124,7 @@ function previewTable(rows: readonly UploadRow[]): Html | false {
           </tr>
         </thead>
         <tbody>
-          ${rows.map((row) => printRow(row, fields))}
+          ${first.map((row) => printRow(row, fields))}
         </tbody>
       </table>
     </div>`;

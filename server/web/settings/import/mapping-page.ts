@@ -1,28 +1,12 @@
 /** What the columns of an uploaded file mean: each with its first values beside the field that it fills. */
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
-import type { FieldInfo } from '../../../import/fields.ts';
-import type { Column, Inspection } from '../../../import/inspect.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { printOptions, selectField } from '../fields.ts';
 import { buttonForm, postForm, radioField } from '../forms.ts';
 import { card, notice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
-
-export type MappingForm = {
-  /** The columns that can be chosen for, in the order of the file, with what each one fills now. */
-  columns: (Pick<Column, 'name' | 'samples'> & { index: number; chosen: string })[];
-  fields: FieldInfo[];
-  matches: readonly NonNullable<ImportChoices['match']>[];
-  preset: string | undefined;
-  /** What is open: each reading with what it makes of the examples. */
-  questions: { about: 'decimalPoint' | 'dateOrder'; readings: Record<string, string> }[];
-  faults: string[];
-  /** Another kind of record, whose fields fit the columns better. */
-  likelierKind: Upload['kind'] | undefined;
-  /** Whether a question is still open. */
-  isUnanswered: boolean;
-};
+import type { MappingForm } from './mapping.ts';
 
 const kept = { preset: 'preset', metadata: 'metadata', nothing: '' };
 
@@ -89,6 +73,3 @@ function matchField({ matches }: MappingForm, chosen: string): Html {
   const options = Object.fromEntries(matches.map((value) => [value, labels[value]]));
   return radioField({ name: 'match', legend: 'Which record does a row change?', options, chosen });
 }
-
-/** What the inspection of an upload found: it was stored as it was made. */
-export const inspectionOf = ({ inspection }: Upload): Inspection | null => inspection as Inspection | null;

@@ -7,18 +7,23 @@ import { likelierKind } from '../../../import/guess.ts';
 import { kinds, planOf } from '../../../import/import-file.ts';
 import { reportWidth } from '../../../import/rejects.ts';
 import { readDate, readNumber } from '../../../import/values.ts';
+import type { Inspection } from '../../../import/inspect.ts';
 import { field } from '../fields.ts';
-import { inspectionOf } from './mapping-page.ts';
-import type { MappingForm } from './mapping-page.ts';
+
+/** What the inspection of an upload found: it was stored as it was made. */
+const inspectionOf = ({ inspection }: Upload): Inspection | null => inspection as Inspection | null;
+
+export type MappingForm = ReturnType<typeof mappingForm>;
 
 /** The form for an upload whose columns can be chosen; its file has been inspected. */
-export function mappingForm(upload: Upload, choices: ImportChoices): MappingForm {
+export function mappingForm(upload: Upload, choices: ImportChoices) {
   const inspection = inspectionOf(upload);
   if (!inspection) throw new Error('The file of the upload was not inspected.');
   const kind = kinds[upload.kind];
   const { faults, questions, fields, preset } = planOf(inspection, upload.kind, choices);
   const first = firstOf(inspection.columns);
   return {
+    // In the order of the file, with what each one fills now.
     columns: inspection.columns.slice(first).map(({ name, samples }, at) => {
       const index = at + first;
       const isUsual = preset !== undefined && choices.map?.[name] === undefined;
@@ -28,8 +33,10 @@ export function mappingForm(upload: Upload, choices: ImportChoices): MappingForm
     matches: kind.matches,
     preset,
     faults,
+    // Another kind of record, whose fields fit the columns better.
     likelierKind: likelierKind(inspection, upload.kind),
     isUnanswered: questions.length > 0,
+    // Each reading with what it makes of the examples.
     questions: [
       ...questions.map(({ about, examples }) => ({ about, readings: readings[about](examples) })),
       // What was answered before can be answered otherwise.
