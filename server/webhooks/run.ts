@@ -132,11 +132,14 @@ export class Webhooks {
   async #take(): Promise<void> {
     const { database, limits } = this.#parts;
     const running = [...this.#running.values()];
+    // Two that looked at the same time may have taken more than there is room for.
+    const room = limits.endpoints - running.length;
+    if (room <= 0) return;
     const leases = await takeLeases(database.pool, {
       seconds: limits.leaseSeconds,
       busy: busyOrganizations(running, limits.endpointsOfOrganization),
       failing: running.filter(({ failures }) => failures > 0).length < limits.failingEndpoints,
-      limit: Math.min(limits.endpoints - running.length, 16),
+      limit: Math.min(room, 16),
     });
     for (const lease of leases) this.#background.start(() => this.#deliver(lease));
   }
