@@ -65,6 +65,7 @@ const variables = {
     .register(descriptions, { meaning: 'address to listen on; `0.0.0.0` for every interface' }),
   PUBLIC_URL: webUrl()
     .refine((given) => !hasCredentials(given), 'must have no user:password@, because it is shown to every caller')
+    .transform((given) => given.replace(/(?<!\/)\/+$/, ''))
     .optional()
     .register(descriptions, {
       meaning: 'URL of the service as its callers see it; every absolute URL in a response starts with it',

@@ -67,6 +67,14 @@ describe('the configuration', () => {
     expect(readConfig({ PORT: '', REDIS_URL: '' })).toEqual(readConfig({}));
   });
 
+  test('has the public URL without slashes at its end', () => {
+    const urlOf = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).PUBLIC_URL;
+    expect([urlOf('https://api.example.com/'), urlOf('https://example.com/api//')]).toEqual([
+      'https://api.example.com',
+      'https://example.com/api',
+    ]);
+  });
+
   test('warns about a name that is probably mistyped, and no other', () => {
     const warningOf = (name: string) => misspelledVariables([name, 'PORT']);
     const meant = {

@@ -13,7 +13,7 @@ import { Member, Organization, roles } from '../entities/organization.ts';
 import type { Role } from '../entities/organization.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
-import { organizationCommand } from './acting.ts';
+import { organizationCommand, scoped } from './acting.ts';
 import { jsonOption, organizationBySlug, print, printList, printTable, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { sendMail } from './mail.ts';
@@ -65,8 +65,7 @@ type Access = Json & Which & { passwordStdin?: true | undefined };
 
 const list = ({ organization: slug, json }: Json & { organization: string }) =>
   withDatabase(async (database) => {
-    const organization = await organizationBySlug(database, slug);
-    const members = await listMembers(forOrganization(database, organization.id).em());
+    const members = await listMembers(await scoped(database, slug));
     const ids = members.map(({ id }) => id);
     const ready = await readSignInReady(database.signIns, ids);
     const apps = await readApps(database.signIns, ids);
@@ -155,7 +154,7 @@ async function giveAccess(database: Opened, member: Member, typed: string | unde
   }
   const { PUBLIC_URL, PORT } = readConfig();
   const path = pathOfLink(await issueLink(database.signIns, member));
-  return (PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? `http://localhost:${PORT}`) + path;
+  return (PUBLIC_URL ?? `http://localhost:${PORT}`) + path;
 }
 
 const present = ({ id, email, name, role: current }: Member) => ({

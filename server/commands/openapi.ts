@@ -13,7 +13,7 @@ under "servers".`,
     .option('--output <FILE>', 'write the document to a file')
     .action(async ({ output }) => {
       const { PUBLIC_URL, PORT } = readConfig();
-      const document = openApiDocument(PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? `http://localhost:${PORT}`);
+      const document = openApiDocument(PUBLIC_URL ?? `http://localhost:${PORT}`);
       if (output === undefined) return sayJson(document);
       try {
         await writeFile(output, `${JSON.stringify(document, undefined, 2)}\n`);

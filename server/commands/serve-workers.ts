@@ -40,7 +40,7 @@ export async function serveWithWorkers(
     if (stop.isReceived()) return;
     for (let index = 0; index < count; index += 1) crew.start();
     const listening = await crew.firstUrl(config.HOST);
-    const url = config.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? listening;
+    const url = config.PUBLIC_URL ?? listening;
     if (totals && config.METRICS_PORT !== undefined)
       scraped = await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, read: totals.read });
     await greet({ config, database, url, demo, metricsUrl: scraped?.url });

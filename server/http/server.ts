@@ -35,6 +35,7 @@ export type ServeOptions = SettingsOptions & {
   log: Log;
   host: string;
   port: number;
+  /** Without a slash at its end. */
   publicUrl?: string | undefined;
   /** Signs sessions and forms of the settings pages. Default: the secret stored in the database. */
   authSecret?: string | undefined;
@@ -97,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const server = newServer(timeouts);
   // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
   await listen(server, options);
-  const url = publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf(server, options.host);
+  const url = publicUrl ?? addressOf(server, options.host);
   const keys = new KeyDirectory(database.control, clock);
   const { endpoints, ...work } = startWork(options, { secret, refresh, log, baseUrl: () => url });
   const shared = { ...options, ...work, keys, log, secret, trustedProxies, warn, webhooks: endpoints };
