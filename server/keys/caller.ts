@@ -35,14 +35,6 @@ export type CallerParts = {
   planContact?: string | undefined;
 };
 
-/** What is large counts as running until `sent` resolves; without it, until it is done. */
-export const createCaller = (
-  key: AuthenticatedKey,
-  allowance: Allowance,
-  parts: CallerParts,
-  sent?: () => Promise<void>,
-): Caller => new KeyCaller(key, allowance, parts, sent);
-
 /** By the organization as the directory of keys has read it. */
 const tenants = new WeakMap<object, Tenant>();
 
@@ -53,7 +45,7 @@ function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenan
 }
 
 /** A class, because closures for each request would cost more than its rate limit. */
-class KeyCaller extends StatementScope implements Caller {
+export class KeyCaller extends StatementScope implements Caller {
   readonly key: AuthenticatedKey;
   readonly allowance: Allowance;
   readonly turns: Turns;
@@ -64,6 +56,7 @@ class KeyCaller extends StatementScope implements Caller {
   readonly #sent: (() => Promise<void>) | undefined;
   #isSpent = false;
 
+  /** What is large counts as running until `sent` resolves; without it, until it is done. */
   constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, sent?: () => Promise<void>) {
     super(tenantOf(key, parts.database));
     this.key = key;

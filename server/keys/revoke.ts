@@ -14,31 +14,14 @@ export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: strin
   return auditingRejections(em, attempt, () =>
     em.transactional(async (inner) => {
       await requireAdmin(inner, actor, 'revoke API keys');
-      const key = await lockKey(inner, id);
-      if (key.revokedAt === null) {
-        key.revokedAt = key.transactionStart ?? null;
-        key.revokedBy = actor.id;
-        recordEvent(inner, { action: 'key_revoked', memberId: actor.id, keyId: key.id, detail: key.name });
-      }
-      return key;
+      return end(inner, id, { memberId: actor.id });
     }),
   );
 }
 
 /** Revokes a key for no member: its application gave it back, or its code was used twice. */
-export const revokeForClient = (em: ScopedEntityManager, id: string): Promise<void> =>
-  em.transactional(async (inner) => {
-    const key = await lockKey(inner, id);
-    if (key.revokedAt !== null) return;
-    key.revokedAt = key.transactionStart ?? null;
-    recordEvent(inner, {
-      action: 'key_revoked',
-      memberId: null,
-      keyId: key.id,
-      detail: key.name,
-      reason: 'application',
-    });
-  });
+export const revokeForClient = (em: ScopedEntityManager, id: string): Promise<ApiKey> =>
+  em.transactional((inner) => end(inner, id, { memberId: null, reason: 'application' }));
 
 export async function renameKey(em: ScopedEntityManager, actor: Actor, id: string, typedName: string): Promise<ApiKey> {
   const attempt = { action: 'key_renamed', memberId: actor.id, detail: typedName } as const;
@@ -55,4 +38,17 @@ export async function renameKey(em: ScopedEntityManager, actor: Actor, id: strin
       return key;
     }),
   );
+}
+
+async function end(
+  em: ScopedEntityManager,
+  id: string,
+  by: { memberId: string | null; reason?: string },
+): Promise<ApiKey> {
+  const key = await lockKey(em, id);
+  if (key.revokedAt !== null) return key;
+  key.revokedAt = key.transactionStart ?? null;
+  key.revokedBy = by.memberId;
+  recordEvent(em, { action: 'key_revoked', keyId: key.id, detail: key.name, ...by });
+  return key;
 }

@@ -2,7 +2,7 @@
  * Performs an operation, for every caller: HTTP and the agents' tools only bring the input here, and the reply back. What a
  * caller may do at all is decided by admit(), once for each operation.
  */
-import { createCaller } from '../keys/caller.ts';
+import { KeyCaller } from '../keys/caller.ts';
 import type { Caller, CallerParts } from '../keys/caller.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
@@ -12,10 +12,10 @@ import type { Input } from './parse.ts';
 
 export type AdmissionParts = CallerParts & { limiter: RateLimiter };
 
-/** Takes one request of the key's allowance. `sent`: see createCaller(). The caller is not accepted if there was none left: see requireAdmission(). */
+/** Takes one request of the key's allowance. `sent`: see KeyCaller. The caller is not accepted if there was none left: see requireAdmission(). */
 export async function admit(key: AuthenticatedKey, parts: AdmissionParts, sent?: () => Promise<void>): Promise<Caller> {
   const taken = parts.limiter.take(key.id);
-  return createCaller(key, taken instanceof Promise ? await taken : taken, parts, sent);
+  return new KeyCaller(key, taken instanceof Promise ? await taken : taken, parts, sent);
 }
 
 /** Problems: rate_limited, plan_required. */
