@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryRateLimiter } from '../../server/limits/rate-limit.ts';
 import { useWorld } from '../world.ts';
 
 describe('the rate limit', () => {
@@ -60,31 +58,5 @@ describe('the rate limit', () => {
     expect(headers.get('x-ratelimit-remaining')).toBe('96');
     nowMs += 10_500;
     expect((await tenant.call('GET', '/v1/me')).headers.get('x-ratelimit-reset')).toBe('50');
-  });
-});
-
-describe('the sliding window', () => {
-  test('agrees with an oracle that remembers every accepted request', () => {
-    const steps = fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 150, maxLength: 600 });
-    fc.assert(
-      fc.property(steps, (gaps) => {
-        let nowMs = 0;
-        const limiter = memoryRateLimiter(() => nowMs);
-        const accepted: number[] = [];
-        for (const gap of gaps) {
-          // Many at one moment, then a pause: both edges of the window are met.
-          nowMs += gap > 600 ? 0 : gap;
-          const within = accepted.filter((time) => nowMs - time < 60_000);
-          const allowance = limiter.take('key');
-          if (allowance instanceof Promise) throw new Error('The memory limiter decides at once.');
-          expect(allowance.accepted).toBe(within.length < 100);
-          if (allowance.accepted) accepted.push(nowMs);
-          const counted = accepted.filter((time) => nowMs - time < 60_000);
-          expect(allowance.remaining).toBe(100 - counted.length);
-          expect(allowance.resetSeconds).toBe(Math.ceil((60_000 - (nowMs - (counted[0] ?? nowMs))) / 1000));
-        }
-      }),
-      { numRuns: 200 },
-    );
   });
 });
