@@ -1,7 +1,14 @@
 /** The Members page and its forms. */
-import { invitation } from '../../../accounts/mail.ts';
-import { changeOrganization } from '../../../accounts/organizations.ts';
-import { addMember, changeRole, findMember, listMembers, removeMember } from '../../../accounts/members.ts';
+import { invitation, twoFactorPolicyMail } from '../../../accounts/mail.ts';
+import { changeOrganization, requireTwoFactor } from '../../../accounts/organizations.ts';
+import {
+  addMember,
+  changeRole,
+  findMember,
+  listMembers,
+  removeMember,
+  resetTwoFactor,
+} from '../../../accounts/members.ts';
 import { readSignInReady } from '../../../accounts/credentials.ts';
 import { issueLink as issuePasswordLink, linkHours, pathOfLink } from '../../../accounts/password-links.ts';
 import { ApiKey, Member } from '../../../entities/organization.ts';
@@ -15,12 +22,12 @@ import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../forms.ts';
 import type { Page } from '../page.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
+import { tellOfTwoFactor } from '../two-factor-mail.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { removePage, resetPage, roleLabels, rolePage } from './member-forms.ts';
 import { membersPage } from './members-page.ts';
 import type { MembersView } from './members-page.ts';
-import { changePolicy, reset } from './two-factor-forms.ts';
 
 const path = '/settings/members';
 
@@ -72,6 +79,9 @@ function memberFor(visit: Visit): Promise<Member> {
   return findMember(visit.em, idIn(visit, 'member'));
 }
 
+/** The member whom a form is about. */
+const subjectOf = (change: Change) => ({ id: idIn(change, 'member'), organizationId: change.organization.id });
+
 async function invite(change: Change): Promise<Page> {
   const { organization, member: actor, request, context } = change;
   const { body } = request;
@@ -107,16 +117,31 @@ async function showRemoval(visit: Visit): Promise<Page> {
 }
 
 async function setRole(change: Change): Promise<string> {
-  const { em, member, organization, request } = change;
-  const subject = { id: idIn(change, 'member'), organizationId: organization.id };
-  const changed = await changeRole(em, member, subject, roleIn(request.body));
+  const { em, member, request } = change;
+  const changed = await changeRole(em, member, subjectOf(change), roleIn(request.body));
   return `${path}?role=${publicId('member', changed.id)}`;
 }
 
 async function remove(change: Change): Promise<string> {
-  const { em, member, organization } = change;
-  const removed = await removeMember(em, member, { id: idIn(change, 'member'), organizationId: organization.id });
+  const removed = await removeMember(change.em, change.member, subjectOf(change));
   return `${path}?removed=${publicId('member', removed.id)}`;
+}
+
+async function changePolicy(change: Change, policy: 'required' | 'optional'): Promise<string> {
+  const { em, member, organization, hasTwoFactor, isSingleSignOn, context } = change;
+  const isRequired = policy === 'required';
+  await requireTwoFactor(em, member, { isRequired, isReady: hasTwoFactor || isSingleSignOn });
+  const admins = await em.fork().find(Member, { role: 'admin', removedAt: null });
+  const facts = { organization: organization.name, actor: member.name, isRequired };
+  for (const { email } of admins) void context.mailer?.send(twoFactorPolicyMail(email, facts)).catch(context.onError);
+  return `${path}?two-factor`;
+}
+
+async function reset(change: Change): Promise<string> {
+  const { em, organization, context } = change;
+  const member = await resetTwoFactor(em, change.member, subjectOf(change));
+  tellOfTwoFactor(context, member.email, 'reset', [organization.name]);
+  return `${path}?reset=${publicId('member', member.id)}`;
 }
 
 async function showLink(change: Change, member: Member): Promise<Page> {
