@@ -14,6 +14,7 @@ const tagsMeta = {
 export const tags = z.array(tag).meta(tagsMeta);
 /** The length is checked first: the elements of a list that is too long are not looked at. */
 const tagList = bounded(maximumTags, z.array(tag).check(rejectRepeated));
+const allTags = tagList.nullable();
 const tagsChange = z.strictObject({ add: tagList.optional(), remove: tagList.optional() });
 export type TagsChange = z.output<typeof tagsChange>;
 
@@ -22,7 +23,7 @@ export const tagsInput: z.ZodType<string[] | TagsChange, string[] | TagsChange |
   .any()
   .transform((value: unknown, { issues }) => {
     const isChange = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const { data, error } = (isChange ? tagsChange : tagList.nullable()).safeParse(value);
+    const { data, error } = (isChange ? tagsChange : allTags).safeParse(value);
     // Zod's types know its own codes only; these are of the same kind.
     issues.push(...((error?.issues ?? []) as never[]));
     return data ?? [];

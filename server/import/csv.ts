@@ -126,8 +126,12 @@ function quotedRecordAt(start: number, part: Part): Found | undefined {
 }
 
 function lineEnd(start: number, { text, endings }: Part): number {
-  const found = endings.map((ending) => text.indexOf(ending, start)).filter((index) => index !== -1);
-  return Math.min(text.length, ...found);
+  let end = text.length;
+  for (const ending of endings) {
+    const found = text.indexOf(ending, start);
+    if (found !== -1 && found < end) end = found;
+  }
+  return end;
 }
 
 /** Of the quoted cell that starts here; two quotes stand for one inside it. */

@@ -39,6 +39,8 @@ export async function importRows(run: Run): Promise<Report> {
   const mode = { isComparing: canCompare, isCreating: false };
   const draft = kind.isFlat ? drafter(run, await kind.planner(store, [], [])) : undefined;
   const entryOf = (row: RawRow): Entry => {
+    // Nobody repeats the row, which would stay in memory with its chunk.
+    if (!run.rejects) row.raw = [];
     const entry = mode.isComparing ? row : parseEntry(run, row);
     // As long as most are new, their records are computed while the database stores the chunk before.
     if (mode.isCreating && 'row' in entry) entry.draft = draft?.(entry.row);
