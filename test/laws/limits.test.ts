@@ -1,9 +1,12 @@
 /** No caller can use up what others need: keys that do not exist, statements that run at once, reads that take long. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
+import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { patientConnection } from '../patient.ts';
 
@@ -270,6 +273,34 @@ describe('in a database of its own', () => {
       await blocker.query('rollback');
       blocker.release();
     }
+  });
+
+  test('a large read whose client goes before it is done, or while it is sent, gives its place back', async () => {
+    const tenant = await world.organization();
+    const lines = Array.from({ length: 200 }, () => ({ description: 'x'.repeat(5_000) }));
+    for (let count = 0; count < 10; count += 1) await proposal(tenant, { lines });
+    const large = '/v1/proposals?include=lineItems';
+    const head = `GET ${large} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.key}\r\n\r\n`;
+    const { port } = new URL(world.url);
+    const isGone = () => world.log.filter(({ aborted }) => aborted).length;
+    const blocker = await patientConnection(world.database.pool);
+    try {
+      await blocker.query('begin; lock table proposals in access exclusive mode');
+      const early = connect(Number(port), '127.0.0.1', () => early.write(head));
+      const waiting = `select from pg_locks where not granted and relation = 'proposals'::regclass`;
+      await expect.poll(async () => (await world.database.pool.query(waiting)).rowCount).toBe(1);
+      early.destroy();
+      await expect.poll(isGone).toBe(1);
+    } finally {
+      await blocker.query('rollback');
+      blocker.release();
+    }
+    // More than the system keeps for a client that reads nothing; a key has one place for such reads.
+    const late = connect(Number(port), '127.0.0.1', () => late.write(head));
+    await once(late, 'readable');
+    late.destroy();
+    await expect.poll(isGone).toBe(2);
+    expect((await tenant.call('GET', large)).status).toBe(200);
   });
 
   test('any other epoch of keys empties the cache, an older one too; none at all is an error', async () => {
