@@ -31,6 +31,11 @@ describe('a key with an expiry', () => {
 
   test('works until then, and is told afterward that it has expired', async () => {
     const { tenant, visiting, create } = await scene();
+    const options = (await visiting.get(path)).text.split('id="expires"')[1]?.match(/<option [^<]*/g);
+    expect(options?.slice(0, 4)).toEqual([
+      '<option value="">Never',
+      ...[30, 90, 365].map((days) => expect.stringMatching(`^<option value="${days}"\\s*>After ${days} days$`)),
+    ]);
     const { text } = await create({ name: 'Short', expires: '30' });
     const raw = /ak_live_[0-9a-f]{64}/.exec(text)?.[0] ?? '';
     const short = tenant.as(raw);

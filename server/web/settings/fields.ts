@@ -68,16 +68,18 @@ export function textField({ id, label, type = 'text', value, most, autocomplete 
 type SelectField = Pick<TextField, 'id' | 'label' | 'problem'> & {
   /** Where it differs from the id. */
   name?: string;
+  /** The label of a first choice without a value; among the options, numbers would come before it. */
+  none?: string;
   /** Value → label. */
   options: Readonly<Record<string, string>>;
   chosen?: string | undefined;
 };
 
-export const selectField = ({ id, name = id, label, options, chosen, problem }: SelectField): Html =>
+export const selectField = ({ id, name = id, label, none, options, chosen, problem }: SelectField): Html =>
   html`<div class="field">
     <label for="${id}">${label}</label>
     <select id="${id}" name="${name}" ${described(id, undefined, problem)}>
-      ${printOptions(options, chosen)}
+      ${none !== undefined && html`<option value="">${none}</option>`} ${printOptions(options, chosen)}
     </select>
     ${notes(id, undefined, problem)}
   </div>`;

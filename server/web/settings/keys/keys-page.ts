@@ -103,8 +103,8 @@ function createSection(visit: Visit, { overview, rejected }: KeysView): Html {
 export const expiryField = selectField({
   id: 'expires',
   label: 'Expires',
-  options: { '': 'Never', ...Object.fromEntries(expiryDays.map((days) => [days, `After ${days} days`])) },
-  chosen: '',
+  none: 'Never',
+  options: Object.fromEntries(expiryDays.map((days) => [days, `After ${days} days`])),
 });
 
 const teamBenefits = [
