@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 // Beside the code, with its permissions: what is in the shared temporary folder could be another user's. Where this folder
 // cannot be written, nothing is cached.
-enableCompileCache(fileURLToPath(new URL('../.cache', import.meta.url)));
+const cache = fileURLToPath(new URL('../.cache', import.meta.url));
+enableCompileCache(cache);
+// For the processes that this one starts, such as those of imports.
+process.env.NODE_COMPILE_CACHE ??= cache;
 
 // The libraries are many small modules. For each `import … from './…'`, Node looks for the file, for symbolic links and for
 // a package.json, although the URL already says which file it is: a sixth of the CPU time of a command.
