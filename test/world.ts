@@ -18,6 +18,7 @@ import type { Plan } from '../contract/me.ts';
 import { takeBreaks } from './answers.ts';
 import { prepare } from './citus/cluster.ts';
 import { ownDatabase } from './database.ts';
+import { ownUploadFolder } from './upload-folder.ts';
 
 export type World = {
   database: OpenedDatabase;
@@ -56,6 +57,7 @@ type WorldOptions = Partial<Omit<ServeOptions, 'database'>> & {
 /** Call at the top of a file or a describe; the server runs during its tests. */
 export function useWorld(wanted: WorldOptions = {}): World {
   let own: Awaited<ReturnType<typeof ownDatabase>> | undefined;
+  let uploads: Awaited<ReturnType<typeof ownUploadFolder>> | undefined;
   const log: World['log'] = [];
   const world: Partial<World> = { log, organization: (organization) => newOrganization(ready(world), organization) };
   beforeAll(async () => {
@@ -65,11 +67,13 @@ export function useWorld(wanted: WorldOptions = {}): World {
     const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') }, { pooler });
     if (alone) await prepare(database);
     world.database = database;
+    uploads = await ownUploadFolder();
     world.serving = await serve({
       database,
       log: (entry) => log.push(entry),
       host: '127.0.0.1',
       port: 0,
+      uploadFolder: uploads.path,
       ...options,
     });
     world.url = world.serving.url;
@@ -82,6 +86,7 @@ export function useWorld(wanted: WorldOptions = {}): World {
     await world.serving?.close();
     await world.database?.orm.close();
     await own?.drop();
+    await uploads?.remove();
   });
   // Complete once the first test runs; until then only its methods exist.
   return world as World;

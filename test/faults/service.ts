@@ -10,6 +10,7 @@ import type { Organization } from '../../server/entities/organization.ts';
 import { serve } from '../../server/http/server.ts';
 import type { ServeOptions } from '../../server/http/server.ts';
 import { issueKey } from '../../server/keys/issue.ts';
+import { ownUploadFolder } from '../upload-folder.ts';
 
 export type Service = {
   database: Database;
@@ -44,12 +45,14 @@ export async function startService(url: string, options: Partial<ServeOptions> =
   const database = await openDatabase({ url });
   await migrate(database);
   const log: Record<string, unknown>[] = [];
+  const uploads = await ownUploadFolder();
   const serving = await serve({
     database,
     log: (entry) => log.push(entry),
     host: '127.0.0.1',
     port: 0,
     limiter: unlimited,
+    uploadFolder: uploads.path,
     ...options,
   });
   const { organization, keys } = await issueKeys(database, 1);
@@ -57,6 +60,7 @@ export async function startService(url: string, options: Partial<ServeOptions> =
   const close = async () => {
     await serving.close();
     await database.orm.close();
+    await uploads.remove();
   };
   return { database, url: serving.url, organization, keys, log, close };
 }
