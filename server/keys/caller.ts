@@ -76,7 +76,9 @@ export class KeyCaller extends StatementScope implements Caller {
   run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
     const slot = { keyId: this.key.id, kind };
     const admitted = () => this.#shares.work.run(this.organizationId, slot, work);
-    return isLarge ? this.#shares.largeWork.run(this.organizationId, slot, admitted, this.#sent) : admitted();
+    return isLarge
+      ? this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, this.#sent)
+      : admitted();
   }
 
   spend(): void {

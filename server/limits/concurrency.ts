@@ -7,8 +7,11 @@ import { Problem } from '../problems/problem.ts';
 import { Rejections } from './rejections.ts';
 import { Turns } from './turns.ts';
 
-/** `brief` reads a record by its id, or a page in the order of an index. */
-export type Work = 'brief' | 'search' | 'write';
+/**
+ * `brief` reads a record by its id, or a page in the order of an index; `large` is what may send many megabytes, until it is
+ * sent; `form` is a change on the settings pages.
+ */
+export type Work = 'brief' | 'search' | 'write' | 'large' | 'form';
 
 type Most = {
   ofKey: number;
@@ -24,21 +27,10 @@ type Most = {
  * As many in all as have room on the connections of a pool, so that nobody waits for a connection instead of here: brief
  * ones share two of those for reads. With fewer at once, each costs more: what arrives together is sent as one packet.
  */
-const usual: Most = {
-  ofKey: 3,
-  ofOrganization: 5,
-  inAll: { brief: 16, search: 10, write: 16 },
-  reserved: 2,
-  waiting: 100,
-};
-/** Those whose responses may be many megabytes, until they are sent: slow readers fill the memory no further. */
-const large: Most = {
-  ofKey: 1,
-  ofOrganization: 2,
-  inAll: { brief: 20, search: 20, write: 20 },
-  reserved: 4,
-  waiting: 20,
-};
+const inAllOfKind: Most['inAll'] = { brief: 16, search: 10, write: 16, large: 20, form: 10 };
+const usual: Most = { ofKey: 3, ofOrganization: 5, inAll: inAllOfKind, reserved: 2, waiting: 100 };
+/** So that slow readers fill the memory no further. */
+const large: Most = { ofKey: 1, ofOrganization: 2, inAll: inAllOfKind, reserved: 4, waiting: 20 };
 const longestWaitMs = 5_000;
 /** For what would wait longer than that. Not rejected at once: some callers would repeat it at once. */
 const hopelessWaitMs = 1_000;
@@ -54,7 +46,7 @@ export class WorkLimiter {
   readonly #organizations = new Map<string, Running>();
   readonly #most: Most;
   readonly #clock: () => number;
-  readonly #total: Record<Work, number> = { brief: 0, search: 0, write: 0 };
+  readonly #total: Record<Work, number> = { brief: 0, search: 0, write: 0, large: 0, form: 0 };
 
   constructor(most: Most = usual, clock: () => number = () => performance.now()) {
     this.#most = most;

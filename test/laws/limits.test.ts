@@ -87,19 +87,19 @@ describe('statements that run at once', () => {
     expect(new Set(running).size).toBe(19);
   });
 
-  test('are 16 brief reads, 10 searches and 16 writes in all, none of which takes the place of another kind', async () => {
+  test('are 16 brief reads, 10 searches, 16 writes and 10 forms in all, none of which takes the place of another kind', async () => {
     const { start, end, running } = scene();
     // Each of an organization of its own, so that no other limit holds.
-    const all = (['search', 'brief', 'write'] as const).flatMap((kind) =>
+    const all = (['search', 'brief', 'write', 'form'] as const).flatMap((kind) =>
       Array.from({ length: 20 }, (_, index) => start(`${kind} ${index}`, kind, `${kind} ${index}`, kind)),
     );
     const count = (kind: Work) => running.filter((name) => name.startsWith(kind)).length;
-    expect([count('brief'), count('search'), count('write')]).toEqual([16, 10, 16]);
+    expect([count('brief'), count('search'), count('write'), count('form')]).toEqual([16, 10, 16, 10]);
     await end('search 0');
     expect(running.at(-1)).toBe('search 10');
     for (let index = 0; index < running.length; index += 1) await end(running[index] ?? '');
     await Promise.all(all);
-    expect(running).toHaveLength(60);
+    expect(running).toHaveLength(80);
   });
 
   test('start as soon as there is room for them, whichever kind has ended', async () => {
@@ -116,8 +116,8 @@ describe('statements that run at once', () => {
   });
 
   test('have a connection each, or share one if they are brief', () => {
-    const { reads, writes } = world.database;
-    expect([reads.options.max, writes.options.max]).toEqual([10 + 2, 16]);
+    const { reads, writes, pool } = world.database;
+    expect([reads.options.max, writes.options.max, pool.options.max]).toEqual([10 + 2, 16, 10]);
   });
 
   test('are rejected at once if 100 of the organization are already waiting', async () => {

@@ -5,7 +5,7 @@ import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 
 // Small, so that short sequences meet every bound.
-const inAll = { brief: 4, search: 2, write: 3 };
+const inAll = { brief: 4, search: 2, write: 3, large: 0, form: 0 };
 const most = { ofKey: 2, ofOrganization: 3, inAll, reserved: 1, waiting: 4 };
 const longestWaitMs = 5_000;
 

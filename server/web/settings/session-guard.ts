@@ -64,7 +64,7 @@ export class SessionGuard {
       if (isKeptOut(change)) return send(setUpPath(change), change);
       const work = async () => send(await submit(change, form), change);
       if (transfers.includes(action)) return work();
-      return this.#turns.run(change.organization.id, { keyId: change.member.id, kind: 'write' }, work);
+      return this.#turns.run(change.organization.id, { keyId: change.member.id, kind: 'form' }, work);
     });
   }
 
