@@ -39,8 +39,13 @@ async function scene() {
   await until(() => receiver.received.length, 1);
   const goOn = async () => {
     answer.resolve();
-    // Many looks for endpoints with something due.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // What is sent to another organization shows that there were more looks for endpoints with something due.
+    const [other, sent] = [await world.organization(), await useReceiver()];
+    await endpointTo(other, sent, { events: ['customer.created'] });
+    for (let count = 1; count <= 5; count += 1) {
+      await other.client.customers.create({ name: 'Ann' });
+      await until(() => sent.received.length, count);
+    }
   };
   const { id, name, url } = endpoint;
   return { tenant, admin: tenant.admin, receiver, id, name, url, secret, goOn };
