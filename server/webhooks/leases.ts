@@ -14,20 +14,34 @@ export type Leased = Pick<
 const columns = `organization_id as "organizationId", id, name, url, secrets, failures, failing_since as "failingSince", lease,
   now()::timestamptz(3) as "takenAt"`;
 
+const due = (one: string) => `${one}.active_since is not null and ${one}.due_at <= now()
+  and (${one}.leased_until is null or ${one}.leased_until < now()) and (${one}.failures = 0 or $3)`;
+
 // Those that fail come last, and only while there is room: they may take 15 seconds each.
 const take = `update webhook_endpoints set lease = gen_random_uuid(), leased_until = now() + make_interval(secs => $1)
   where (organization_id, id) in (
-    select organization_id, id from webhook_endpoints where active_since is not null and due_at <= now()
-      and (leased_until is null or leased_until < now()) and organization_id <> all($2) and (failures = 0 or $3)
-      and exists (select from organizations o where o.id = organization_id and o.plan = 'team')
-    order by failures > 0, due_at limit $4 for update skip locked)
+    select e.organization_id, e.id from webhook_endpoints e where ${due('e')}
+      and exists (select from organizations o where o.id = e.organization_id and o.plan = 'team')
+      and $5 > (select count(*) from unnest($2::uuid[]) running where running = e.organization_id)
+        + (select count(*) from webhook_endpoints o where o.organization_id = e.organization_id and ${due('o')}
+            and (o.failures > 0, o.due_at, o.id) < (e.failures > 0, e.due_at, e.id))
+    order by e.failures > 0, e.due_at limit $4 for update of e skip locked)
   returning ${columns}`;
 
-type Wanted = { seconds: number; busy: string[]; failing: boolean; limit: number };
+type Wanted = {
+  seconds: number;
+  /** The organization of each endpoint that this process has already. */
+  running: readonly string[];
+  failing: boolean;
+  limit: number;
+  ofOrganization: number;
+};
 
-/** Takes endpoints with something due; organizations that have enough of this process are left out. */
-export async function takeLeases(pool: pg.Pool, { seconds, busy, failing, limit }: Wanted): Promise<Leased[]> {
-  const { rows } = await pool.query<Leased>({ text: take, values: [seconds, busy, failing, limit], types });
+/** Takes endpoints with something due, as many of each organization as it may have in this process. */
+export async function takeLeases(pool: pg.Pool, wanted: Wanted): Promise<Leased[]> {
+  const { seconds, running, failing, limit, ofOrganization } = wanted;
+  const values = [seconds, running, failing, limit, ofOrganization];
+  const { rows } = await pool.query<Leased>({ text: take, values, types });
   return rows;
 }
 

@@ -137,9 +137,10 @@ export class Webhooks {
     if (room <= 0) return;
     const leases = await takeLeases(database.pool, {
       seconds: limits.leaseSeconds,
-      busy: busyOrganizations(running, limits.endpointsOfOrganization),
+      running: running.map(({ organizationId }) => organizationId),
       failing: running.filter(({ failures }) => failures > 0).length < limits.failingEndpoints,
       limit: Math.min(room, 16),
+      ofOrganization: limits.endpointsOfOrganization,
     });
     for (const lease of leases) this.#background.start(() => this.#deliver(lease));
   }
@@ -155,10 +156,4 @@ export class Webhooks {
       this.#tick();
     }
   }
-}
-
-function busyOrganizations(leases: readonly Leased[], most: number): string[] {
-  const counts = new Map<string, number>();
-  for (const { organizationId } of leases) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count >= most).map(([id]) => id);
 }

@@ -187,7 +187,7 @@ test('what was claimed but not begun waits as it did before', async () => {
 });
 
 describe('a lease', () => {
-  const wanted = { seconds: 30, busy: [], failing: true, limit: 100 };
+  const wanted = { seconds: 30, running: [], failing: true, limit: 100, ofOrganization: 4 };
   /** The leases that a process can take of this organization now. */
   const takenOf = async ({ organization }: Scene, more: Partial<Parameters<typeof takeLeases>[1]> = {}) => {
     const leases = await takeLeases(database.pool, { ...wanted, ...more });
@@ -204,7 +204,7 @@ describe('a lease', () => {
     const { pool } = database;
     await takenOf(found);
     expect(await takenOf(found)).toHaveLength(1);
-    expect(await takenOf(found, { busy: [organization.id] })).toEqual([]);
+    expect(await takenOf(found, { running: [organization.id], ofOrganization: 1 })).toEqual([]);
     const columns: Record<string, string> = {
       active_since: 'null',
       due_at: `now() + interval '1 minute'`,
@@ -221,6 +221,36 @@ describe('a lease', () => {
     await pool.query('update webhook_endpoints set failures = 1 where id = $1', [target.id]);
     expect(await takenOf(found, { failing: false })).toEqual([]);
     expect(await takenOf(found)).toHaveLength(1);
+  });
+
+  test('is given for four endpoints of an organization at most, those that do not fail first', async () => {
+    const found = await scene({});
+    const { organization, admin, em, endpoint } = found;
+    const fields = { url: 'http://127.0.0.1/', events: ['customer.updated'] };
+    const names = ['1', '2', '3', '4', '5'];
+    for (const name of names) await createEndpoint(em(), admin, { ...fields, name }, parts);
+    const { pool } = database;
+    const namesTaken = async (running: number) => {
+      await pool.query(
+        `update webhook_endpoints set due_at = now() - interval '1 minute' - (name || ' seconds')::interval
+         where organization_id = $1 and id <> $2`,
+        [organization.id, endpoint.id],
+      );
+      await pool.query(
+        `update webhook_endpoints set due_at = now() - interval '1 hour', failures = 1 where organization_id = $1 and id = $2`,
+        [organization.id, endpoint.id],
+      );
+      const own = await takenOf(found, { running: Array<string>(running).fill(organization.id) });
+      return own.map(({ name }) => name).toSorted();
+    };
+    expect(await namesTaken(0)).toEqual(['2', '3', '4', '5']);
+    expect(await namesTaken(3)).toEqual(['5']);
+    expect(await namesTaken(4)).toEqual([]);
+    await pool.query(
+      `update webhook_endpoints set active_since = null where organization_id = $1 and name in ('4', '5')`,
+      [organization.id],
+    );
+    expect(await namesTaken(0)).toEqual(['1', '2', '3', 'E']);
   });
 
   test('that another process has taken since is neither renewed nor released', async () => {
