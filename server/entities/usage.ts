@@ -6,6 +6,12 @@ import { filters, optionalTimestamp, owned, timestamp } from './owned.ts';
 export const outcomes = ['success', 'client_error', 'rate_limited', 'server_error'] as const;
 export type Outcome = (typeof outcomes)[number];
 
+export function outcomeOf(status: number): Outcome {
+  if (status === 429) return 'rate_limited';
+  if (status >= 500) return 'server_error';
+  return status >= 400 ? 'client_error' : 'success';
+}
+
 /** Requests of one key, on one day (UTC), to one operation, with one outcome. */
 export const UsageCount = defineEntity({
   name: 'UsageCount',

@@ -5,8 +5,10 @@
 import type pg from 'pg';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
+import { outcomeOf } from '../entities/usage.ts';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
+import { isUnavailable } from '../problems/translate.ts';
 import { watchLimits } from './at-limit.ts';
 
 /** A request with a valid key. */
@@ -70,8 +72,7 @@ export class UsageLog {
   /** By key, which has a few. */
   #counts = new Map<string, Count[]>();
   #counted = 0;
-  #failures: Failure[] = [];
-  #failuresByKey = new Map<string, number>();
+  readonly #failures: Failure[] = [];
   #writing: Promise<void> = Promise.resolve();
   #countsWrittenAt: number;
 
@@ -119,12 +120,11 @@ export class UsageLog {
   }
 
   #addFailure({ keyId, code = '', fields = [], operation = 'other', ...event }: UsageEvent, createdAt: string): void {
-    const ofKey = this.#failuresByKey.get(keyId) ?? 0;
-    if (this.#failures.length >= usageBounds.failures || ofKey >= usageBounds.failuresOfKey) return;
-    this.#failuresByKey.set(keyId, ofKey + 1);
+    if (this.#failures.length >= usageBounds.failures) return;
+    if (this.#failures.filter((one) => one.keyId === keyId).length >= usageBounds.failuresOfKey) return;
     const wrong = fields
       .slice(0, usageBounds.fields)
-      .map((one) => ({ field: one.field.slice(0, 200), code: one.code }));
+      .map((one) => ({ field: one.field.slice(0, 200).toWellFormed(), code: one.code }));
     this.#failures.push({ id: uuidv7(), keyId, operation, code, ...event, fields: JSON.stringify(wrong), createdAt });
   }
 
@@ -146,17 +146,18 @@ export class UsageLog {
   }
 
   async #write(batch: readonly Count[]): Promise<void> {
-    const failed = this.#failures;
-    [this.#failures, this.#failuresByKey] = [[], new Map()];
-    // Counts that cannot be written are written with the next batch.
+    // What cannot be written is written with the next batch, a failure only if the database was away.
     const rows = batch.map((count) => ({ ...count, day: new Date(count.day * dayMs).toISOString().slice(0, 10) }));
     await this.#send('usage-counts', insertCounts, rows).catch((error: unknown) => {
       for (const count of batch) this.#add(count);
       throw error;
     });
-    if (failed.length === 0) return;
     await this.#send('usage-limited', noteLimited, this.#limits.take());
-    await this.#send('usage-failures', insertFailures, failed);
+    const failed = this.#failures.splice(0);
+    await this.#send('usage-failures', insertFailures, failed).catch((error: unknown) => {
+      if (isUnavailable(error)) this.#failures.unshift(...failed);
+      throw error;
+    });
     const keys = new Map(failed.map((one) => [one.keyId, one]));
     await this.#send('usage-trim', trimFailures, [...keys.values()]);
   }
@@ -164,12 +165,6 @@ export class UsageLog {
   async #send(name: string, text: string, rows: readonly object[]): Promise<void> {
     if (rows.length > 0) await this.#parts.pool.query({ name, text, values: [JSON.stringify(rows)] });
   }
-}
-
-function outcomeOf(status: number): Outcome {
-  if (status === 429) return 'rate_limited';
-  if (status >= 500) return 'server_error';
-  return status >= 400 ? 'client_error' : 'success';
 }
 
 const insertCounts = `insert into usage_counts as stored (organization_id, key_id, day, operation, outcome, requests)
@@ -183,7 +178,8 @@ const insertFailures = `insert into failed_requests
     (organization_id, id, key_id, operation, status, code, fields, request_id, created_at)
   select "organizationId", id, "keyId", operation, status, code, fields::jsonb, "requestId", "createdAt"
   from json_to_recordset($1::json) as batch("organizationId" uuid, id uuid, "keyId" uuid, operation text, status int,
-    code text, fields text, "requestId" text, "createdAt" timestamptz)`;
+    code text, fields text, "requestId" text, "createdAt" timestamptz)
+  on conflict do nothing`;
 
 const noteLimited = `insert into key_warnings (organization_id, key_id, cause, seen_at)
   select k.organization_id, k.id, 'limited', now() from api_keys k

@@ -17,7 +17,7 @@ export function shown(text: string): string {
   // Shows something other than the input only to hide a key.
   const plain = decoded.search(keys) < 0 ? start : decoded.replaceAll(keys, 'ak_live_…');
   const whole = printable(plain);
-  return whole.length > longest ? `${whole.slice(0, longest - 1)}…` : whole;
+  return whole.length > longest ? `${whole.slice(0, longest - 1).toWellFormed()}…` : whole;
 }
 
 /** Percent-decoded until there is nothing left to decode. */

@@ -212,6 +212,32 @@ describe('the usage log', () => {
     expect((await reportOf(ids)).total.success).toBe(2);
   });
 
+  test('loses a failure that cannot be stored, and none after it', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    const { log, errors } = newLog();
+    log.record(event(ids, { status: 404, code: 'no\0text' }));
+    await log.flush();
+    expect(errors).toHaveLength(1);
+    log.record(event(ids, { status: 404, code: 'not_found' }));
+    await log.close();
+    expect((await readFailures(tenant.em(), ids.keyId)).map(({ code }) => code)).toEqual(['not_found']);
+  });
+
+  test('and a response shorten a long name between its characters', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    const name = '\u{1F600}'.repeat(600);
+    const { body } = await tenant.call('POST', '/v1/customers', { [name]: 1 });
+    const sent = JSON.stringify(body);
+    expect([sent.includes('\u{1F600}'), sent.isWellFormed(), sent.includes('\\ud83d')]).toEqual([true, true, false]);
+    const { log, errors } = newLog();
+    for (const field of [name, `a${name}`])
+      log.record(event(ids, { status: 422, code: 'validation_failed', fields: [{ field, code: 'unknown_field' }] }));
+    await log.close();
+    expect(errors).toEqual([]);
+  });
+
   test('writes failures soon, and counts once they are old enough or many', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
