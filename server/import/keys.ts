@@ -87,34 +87,44 @@ export class Repeats {
 
 /** The lines that have a text first. In arrays of numbers: a Map would keep the garbage collector busy. */
 class FirstLines {
-  #hashes = new Float64Array(2048);
-  #lines = new Uint32Array(2048);
-  #size = 0;
+  /** Small ones, by the upper half of the hash: while one grows, the others take no memory twice. */
+  readonly #tables = Array.from({ length: 256 }, () => new Table());
 
   /** The line of an earlier row with this text, if there is one. */
   add(text: string, line: number): number | undefined {
     const found = hash(text);
+    return this.#tables[Math.floor(found / 4294967296) % 256]?.add(found, line);
+  }
+}
+
+class Table {
+  #hashes = new Float64Array(16);
+  #lines = new Uint32Array(16);
+  #size = 0;
+
+  add(found: number, line: number): number | undefined {
     const place = this.#placeOf(found);
     if (this.#hashes[place] === found) return this.#lines[place];
     this.#hashes[place] = found;
     this.#lines[place] = line;
     this.#size += 1;
-    if (this.#size * 2 > this.#hashes.length) this.#grow();
+    if (this.#size * 4 > this.#hashes.length * 3) this.#grow();
     return undefined;
   }
 
   /** Where the hash is, or the free place where it belongs. */
   #placeOf(wanted: number): number {
-    const last = this.#hashes.length - 1;
-    let place = (wanted >>> 0) & last;
-    while (this.#hashes[place] !== 0 && this.#hashes[place] !== wanted) place = (place + 1) & last;
+    const { length } = this.#hashes;
+    let place = (wanted >>> 0) % length;
+    while (this.#hashes[place] !== 0 && this.#hashes[place] !== wanted) place = (place + 1) % length;
     return place;
   }
 
   #grow(): void {
     const [hashes, lines] = [this.#hashes, this.#lines];
-    this.#hashes = new Float64Array(hashes.length * 2);
-    this.#lines = new Uint32Array(hashes.length * 2);
+    const length = Math.ceil(hashes.length * 1.25);
+    this.#hashes = new Float64Array(length);
+    this.#lines = new Uint32Array(length);
     for (const [index, known] of hashes.entries()) {
       if (known === 0) continue;
       const place = this.#placeOf(known);
