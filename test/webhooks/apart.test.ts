@@ -8,28 +8,37 @@ import { deliveriesOf, endpointTo, until, webhookWorld } from './scene.ts';
 
 const world = useWorld(webhookWorld);
 
+const hourMs = 3_600_000;
 /** Before the look or after its bound, from when the record was written. */
 const times = [
-  ['-1 hour', '-1 hour'],
-  ['-1 hour', '0'],
-  ['0', '0'],
-  ['0', '1 hour'],
-  ['1 hour', '1 hour'],
-] as const;
+  [-hourMs, -hourMs],
+  [-hourMs, 0],
+  [0, 0],
+  [0, hourMs],
+  [hourMs, hourMs],
+];
 
 test('a look for changes finds none of another organization, whenever its records were created and changed', async () => {
   const [tenant, other] = [await world.organization(), await world.organization()];
   const receiver = await useReceiver();
   await endpointTo(tenant, receiver);
-  for (const table of ['customers', 'items', 'proposals'])
-    for (const [created, changed] of times) {
-      const { id: customer } = await other.client.customers.create({ name: 'Theirs' });
-      await other.client.items.create({ type: 'service', name: 'Theirs', unitPrice: '10' });
-      await proposal(other, { customer });
-      const set = 'created_at = created_at + $2::interval, updated_at = updated_at + $3::interval';
-      const text = `update ${table} set ${set} where organization_id = $1`;
-      await world.database.pool.query(text, [other.organization.id, created, changed]);
+  for (const _ of times) {
+    const { id: customer } = await other.client.customers.create({ name: 'Theirs' });
+    await other.client.items.create({ type: 'service', name: 'Theirs', unitPrice: '10' });
+    await proposal(other, { customer });
+  }
+  const { pool } = world.database;
+  const of = [other.organization.id];
+  const nowMs = Date.now();
+  for (const table of ['customers', 'items', 'proposals']) {
+    const { rows } = await pool.query<{ id: string }>(`select id from ${table} where organization_id = $1`, of);
+    expect(rows).toHaveLength(times.length);
+    for (const [index, { id }] of rows.entries()) {
+      const values = times[index]?.map((laterMs) => new Date(nowMs + laterMs));
+      const text = `update ${table} set created_at = $3, updated_at = $4 where organization_id = $1 and id = $2`;
+      await pool.query(text, [...of, id, ...(values ?? [])]);
     }
+  }
   await tenant.client.customers.create({ name: 'Ours' });
   await until(() => receiver.received.length, 1);
   expect(receiver.received[0]?.event.data).toMatchObject({ name: 'Ours' });
