@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +33,28 @@ describe('the folder of uploads', () => {
     expect(await readdir(target)).toEqual([]);
     expect((await readdir(outside)).length).toBe(2);
     await Promise.all([outside, target].map((path) => rm(path, { recursive: true })));
+  });
+
+  test('has room for 100 uploads, and for as many files of rejected rows, of which the oldest give way', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
+    await store(folder);
+    const nowMs = Date.now();
+    for (let index = 0; index < 150; index += 1) {
+      const path = join(folder, `${String(index).padStart(3, '0')}.rejected.csv`);
+      await writeFile(path, 'x');
+      await utimes(path, new Date(nowMs - 60_000 * index), new Date(nowMs - 60_000 * index));
+    }
+    const files = new UploadFiles(folder);
+    await files.prune(nowMs);
+    const left = await readdir(folder);
+    expect(left).toHaveLength(101);
+    expect(left).toContain('an-id.csv');
+    expect(left.toSorted().slice(98, 100)).toEqual(['098.rejected.csv', '099.rejected.csv']);
+    const storeOne = (id: string) =>
+      files.store({ id, fileName: 'a.csv' }, Readable.from([Buffer.from('x')]), new AbortController().signal);
+    for (let index = 1; index < 100; index += 1) await storeOne(`more-${index}`);
+    await expect(storeOne('last')).rejects.toThrow('Too many uploads are pending on this server.');
+    await rm(join(folder, '..'), { recursive: true });
   });
 
   test('has no file overwritten through a link', async () => {

@@ -12,7 +12,7 @@ export const uploadBounds = {
   /** After gzip. */
   unpackedBytes: 1_000_000_000,
   rows: 1_000_000,
-  /** Files in the folder, of all organizations. */
+  /** Uploads of all organizations that are not imported yet; and files of rejected rows, of which the oldest give way. */
   files: 100,
   keptForMs: 24 * 3_600_000,
 } as const;
@@ -51,7 +51,8 @@ export class UploadFiles {
 
   /** Stores what is received. */
   async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-    if ((await this.#names()).length >= uploadBounds.files)
+    const pending = (await this.#names()).filter((name) => !isRejects(name));
+    if (pending.length >= uploadBounds.files)
       throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again tomorrow.' });
     await pipeline(received, writeFresh(await this.pathOf(upload)), { signal });
   }
@@ -71,12 +72,13 @@ export class UploadFiles {
     for (const name of await this.#names()) if (ids.includes(idIn(name))) await this.#remove(name);
   }
 
-  /** Removes what is older than a day. */
+  /** Removes what is older than a day, and the oldest of too many files of rejected rows. */
   async prune(nowMs = Date.now()): Promise<void> {
-    for (const name of await this.#names()) {
-      const { mtimeMs = nowMs } = (await this.#found(name)) ?? {};
-      if (mtimeMs < nowMs - uploadBounds.keptForMs) await this.#remove(name);
-    }
+    const found: { name: string; mtimeMs: number }[] = [];
+    for (const name of await this.#names()) found.push({ name, mtimeMs: (await this.#found(name))?.mtimeMs ?? nowMs });
+    const old = found.filter(({ mtimeMs }) => mtimeMs < nowMs - uploadBounds.keptForMs);
+    const rejects = found.filter(({ name }) => isRejects(name)).toSorted((one, other) => other.mtimeMs - one.mtimeMs);
+    for (const { name } of [...old, ...rejects.slice(uploadBounds.files)]) await this.#remove(name);
   }
 
   async #path(name: string): Promise<string> {
@@ -91,7 +93,9 @@ export class UploadFiles {
 // The end of the name tells the format, as it does on the command line.
 const nameOf = ({ id, fileName }: Named) =>
   `${id}${/(?:\.(?:csv|tsv|jsonl|ndjson))?(?:\.gz)?$/i.exec(fileName)?.[0] ?? ''}`;
-const rejectsName = ({ id }: Pick<Named, 'id'>) => `${id}.rejected.csv`;
+const rejectsEnd = '.rejected.csv';
+const rejectsName = ({ id }: Pick<Named, 'id'>) => id + rejectsEnd;
+const isRejects = (name: string) => name.endsWith(rejectsEnd);
 const idIn = (name: string) => name.slice(0, idLength);
 
 // createWriteStream passes flags on to open, which takes numbers; its types know only names.
