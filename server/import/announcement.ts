@@ -2,9 +2,10 @@
 import type { Session } from '../database/session.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import type { RecordTable } from '../records/record-table.ts';
-import type { Report } from './report.ts';
 
 export type Announcement = Awaited<ReturnType<typeof announceImport>>;
+
+type Counts = Record<'created' | 'updated' | 'unchanged' | 'rejected', number>;
 
 /** The lock of the import that is running; `organization` is its id. */
 export const importLock = (organization: string): string => `hashtextextended('import ' || ${organization}, 0)`;
@@ -35,7 +36,7 @@ export async function announceImport(session: Session, kind: string) {
       const isWatched = isAnnounced || (await session.query(`${isOn} limit 1`)).length > 0;
       if (isWatched) await session.query(mark(table), [ids, isAnnounced]);
     },
-    async count({ created, updated, unchanged, rejected }: Report, end?: 'end'): Promise<void> {
+    async count({ created, updated, unchanged, rejected }: Counts, end?: 'end'): Promise<void> {
       if (isAnnounced) await session.query(count, [id, created, updated, unchanged, rejected, end !== undefined]);
     },
   };

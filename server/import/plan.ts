@@ -15,9 +15,6 @@ export type Plan = {
   lines?: LineChanges;
 };
 
-/** The new records of a chunk's rows, computed before it is known that they are new. */
-export type Drafts = Map<object, Values>;
-
 /** Computes what the record of a row would be if it were new. */
 export function drafter({ store: { session }, table }: Work, plan: Planner): (row: Keyed) => Values | undefined {
   return (row) => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts';
+import type { Delimiter } from './csv.ts';
 import type { Rejection } from './kind.ts';
-import type { OpenRows } from './rows.ts';
 import type { RawRow } from './source.ts';
 
 /** Columns in front of the original row; an import of the report stores none of them. */
@@ -30,7 +30,8 @@ export type Rejects = {
   close(): Promise<void>;
 };
 
-type Original = Pick<OpenRows, 'header' | 'delimiter' | 'examples'>;
+/** `header` is undefined if the rows are JSON documents. */
+type Original = { header: readonly string[] | undefined; delimiter: Delimiter; examples: readonly Example[] };
 
 export function openRejects(stream: Writable, { header, delimiter, examples }: Original): Rejects {
   // Reported by `close`, or by the import that waits for a write.

@@ -6,9 +6,8 @@ import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
 import type { Announcement } from './announcement.ts';
-import type { Drafts } from './plan.ts';
 import { recordTable } from '../records/record-table.ts';
-import type { RecordTable } from '../records/record-table.ts';
+import type { RecordTable, Values } from '../records/record-table.ts';
 
 /** A planned record hides the stored one that has its id in `column`; the lines of a planned proposal hide all stored ones. */
 type Hiding = { column: string; planned: string; indexed: readonly string[] };
@@ -29,7 +28,8 @@ export class Store {
   readonly items: RecordTable<Item>;
   readonly proposals: RecordTable<Proposal>;
   readonly lines: RecordTable<ProposalLine>;
-  drafts: Drafts = new Map();
+  /** The new records of a chunk's rows, computed before it is known that they are new. */
+  drafts = new Map<object, Values>();
   announcement: Announcement | undefined;
   /** The `now()` of the current transaction. */
   startedAt = '';

@@ -8,8 +8,9 @@ import { addClient } from './client-package.ts';
 import { guideUrl } from './docs/layout.ts';
 import { pages } from './docs/pages.ts';
 import { escapeHtml, html } from './html.ts';
-import { pageNotFound, sendErrorPage } from './settings/error-page.ts';
-import { sendPage } from './settings/page.ts';
+import { sendErrorPage } from './settings/error-page.ts';
+import { sendPage } from './settings/layout.ts';
+import { pageNotFound } from './settings/page.ts';
 import { wantsPage } from './wants-page.ts';
 
 const icon = readAsset(ownFile('web/settings/assets/icon.svg'));

@@ -39,9 +39,9 @@ function cost(body: z.ZodType, text: string, times = 1): number {
  * How many times what an ordinary body costs this one does. A garbage collection in one run does not come back, and a busy
  * machine makes both slower: only what is always above `most` is too much.
  */
-function leastRatio(cost: () => number, usual: () => number, usualBefore: number): number {
-  let least = cost() / usualBefore;
-  for (let again = 0; again < 30 && least > most; again += 1) least = Math.min(least, cost() / usual());
+function leastRatio(run: () => number, usual: () => number, usualBefore: number): number {
+  let least = run() / usualBefore;
+  for (let again = 0; again < 30 && least > most; again += 1) least = Math.min(least, run() / usual());
   return least;
 }
 

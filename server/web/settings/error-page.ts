@@ -3,10 +3,8 @@ import type { ErrorRequestHandler } from 'express';
 import { Problem } from '../../problems/problem.ts';
 import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
-import { sendPage } from './page.ts';
+import { sendPage } from './layout.ts';
 import type { Page } from './page.ts';
-
-export const pageNotFound = () => new Problem('unknown', { sentence: 'There is no page at this URL.' });
 
 export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, next) => {
   if (response.headersSent) return next(error);

@@ -12,7 +12,7 @@ import type { SettingsServices } from './context.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './forms.ts';
 import { isFromOurPage } from './origin.ts';
-import { sendPage } from './page.ts';
+import { sendPage } from './layout.ts';
 import type { Page } from './page.ts';
 import type { Change, Open, Params, Result, Visit } from './visit.ts';
 

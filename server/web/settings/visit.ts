@@ -6,7 +6,7 @@ import { Problem } from '../../problems/problem.ts';
 import { storedId } from '../../records/public-id.ts';
 import { adminsOnly } from '../../records/require-admin.ts';
 import type { SettingsServices } from './context.ts';
-import { pageNotFound } from './error-page.ts';
+import { pageNotFound } from './page.ts';
 import type { Page } from './page.ts';
 
 export type Params = Record<string, string>;

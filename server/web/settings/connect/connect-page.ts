@@ -9,7 +9,7 @@ import type { Html } from '../../html.ts';
 import { hidden } from '../fields.ts';
 import { postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
-import { organizationSelect } from '../page.ts';
+import { organizationSelect } from '../layout.ts';
 import type { Page } from '../page.ts';
 import { notice } from '../sections.ts';
 import { howToUpgrade } from '../team-plan.ts';

@@ -7,7 +7,7 @@ import { Problem } from '../../../problems/problem.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
-import { pageNotFound } from '../error-page.ts';
+import { pageNotFound } from '../page.ts';
 import { field, uuidForm } from '../fields.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';

@@ -9,7 +9,7 @@ import { storedId } from '../../../records/public-id.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Html } from '../../html.ts';
 import type { SettingsServices } from '../context.ts';
-import { pageNotFound } from '../error-page.ts';
+import { pageNotFound } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';

@@ -3,7 +3,7 @@ import type { AuthenticatedKey } from '../../../keys/key-row.ts';
 import { operationOf } from '../../../operations/operations.ts';
 import { admit, perform } from '../../../operations/perform.ts';
 import { Problem } from '../../../problems/problem.ts';
-import { pageNotFound } from '../error-page.ts';
+import { pageNotFound } from '../page.ts';
 import type { Visit } from '../visit.ts';
 import type { RecordKind } from './record-kinds.ts';
 import type { OneRecord } from './record-page.ts';

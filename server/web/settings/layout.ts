@@ -1,0 +1,118 @@
+/** The layout of every page, and its response headers. */
+import type { Response } from 'express';
+import { publicId } from '../../records/public-id.ts';
+import { contentSecurityPolicy } from '../content-security-policy.ts';
+import { html, serviceName } from '../html.ts';
+import type { Html } from '../html.ts';
+import { assetPaths } from './assets.ts';
+import { printOptions } from './fields.ts';
+import { buttonForm, postForm } from './forms.ts';
+import { sections } from './page.ts';
+import type { Page, Section } from './page.ts';
+import type { Visit } from './visit.ts';
+
+const policy = contentSecurityPolicy({ 'form-action': "'self'" });
+const policyOfChanging = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
+const policyOfConnecting = (target: string) => contentSecurityPolicy({ 'form-action': `'self' ${target}`.trim() });
+
+const headers = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  // A URL may hold a link's token: no other site sees it. (`no-referrer` would take Origin from our own forms.)
+  'Referrer-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+};
+
+/** `visit`: of the member who is signed in. */
+export function sendPage(response: Response, page: Page, visit?: Visit): void {
+  // The deadline has already responded.
+  if (response.headersSent) return;
+  const { status = 200, isChanging, connecting } = page;
+  response.set(headers).set('Content-Security-Policy', isChanging ? policyOfChanging : policy);
+  if (connecting) {
+    response.set('Content-Security-Policy', policyOfConnecting(connecting.formAction));
+    // Otherwise the application could no longer reach the window that it has opened for this.
+    response.set('Cross-Origin-Opener-Policy', 'unsafe-none');
+  }
+  response.status(status).send(print(page, visit).html);
+}
+
+function print({ title, main, current, isChanging }: Page, visit: Visit | undefined): Html {
+  const signed = current && visit;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · ${signed ? signed.organization.name : serviceName}</title>
+        <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
+        <link rel="stylesheet" href="${assetPaths.pico}" />
+        <link rel="stylesheet" href="${assetPaths.style}" />
+        <script src="${assetPaths.script}" defer></script>
+        ${isChanging && html`<noscript><meta http-equiv="refresh" content="3; url=${current ?? ''}" /></noscript>`}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${signed ? signedHeader(signed, current) : openHeader}
+        <main id="main" class="${signed ? 'wide' : 'narrow'}" tabindex="-1">${main}</main>
+        <p id="announcement" class="unseen" role="status"></p>
+      </body>
+    </html> `;
+}
+
+const brand = (path: string): Html =>
+  html`<a class="brand" href="${path}"
+    ><img src="${assetPaths.icon}" width="24" height="24" alt="" /><strong>${serviceName}</strong></a
+  >`;
+
+const openHeader = html` <header class="bar">
+  <div class="wide">
+    ${brand('/settings/sign-in')}
+    <nav aria-label="Documentation"><a href="/docs">Docs</a></nav>
+  </div>
+</header>`;
+
+/** For people who are members of several organizations. */
+const switcher = (visit: Visit): Html => {
+  const content = html`<label class="unseen" for="organization">Organization</label> ${organizationSelect(visit)}
+    <button class="secondary outline" type="submit">Switch</button>`;
+  return postForm(visit, '/settings/organization', content, html` class="switch"`);
+};
+
+export const organizationSelect = ({ organization, memberships }: Visit): Html => {
+  const names = memberships.map(({ organizationId, organizationName }) => [
+    publicId('organization', organizationId),
+    organizationName,
+  ]);
+  return html`<select id="organization" name="organization">
+    ${printOptions(Object.fromEntries(names), publicId('organization', organization.id))}
+  </select>`;
+};
+
+const signedHeader = (visit: Visit, current: Section | undefined): Html => {
+  const { member, organization, memberships } = visit;
+  return html` <header class="bar">
+    <div class="wide">
+      <div class="where">
+        ${brand('/settings/overview')}
+        ${memberships.length > 1 ? switcher(visit) : html`<span>${organization.name}</span>`}
+      </div>
+      <div class="who">
+        <p>
+          <span class="unseen">Signed in as </span><strong>${member.name}</strong>
+          <small>${member.email} · ${member.role}</small>
+        </p>
+        ${buttonForm(visit, '/settings/sign-out', 'Sign out')}
+      </div>
+      <nav aria-label="Settings">
+        ${Object.entries(sections).map(
+          ([path, label]) => html`<a href="${path}" ${path === current && html` aria-current="page"`}>${label}</a> `,
+        )}
+        <a href="/docs">Docs</a>
+      </nav>
+    </div>
+  </header>`;
+};
