@@ -1,7 +1,18 @@
 /** What was measured, as Markdown for README.md. */
 import { cpus, loadavg } from 'node:os';
 import type { Ran } from './processes.ts';
-import type { Settings } from './throughput.ts';
+
+export type Settings = {
+  organizations: number;
+  /** Of each organization. */
+  customers: number;
+  /** Of all organizations. */
+  keys: number;
+  rounds: number;
+  /** Of each round. */
+  requests: number;
+  flags: string[];
+};
 
 /** CPU in milliseconds a request, which is seconds per 1,000 requests; times in milliseconds. */
 export type Round = { perSecond: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };

@@ -14,20 +14,8 @@ import type { Server } from './processes.ts';
 import { fillOrganization, withoutIndexes } from './records.ts';
 import type { Filled } from './records.ts';
 import { printFooter, printHeader, printOperation } from './report.ts';
-import type { Round } from './report.ts';
+import type { Round, Settings } from './report.ts';
 import { differentBytes } from './same-bytes.ts';
-
-export type Settings = {
-  organizations: number;
-  /** Of each organization. */
-  customers: number;
-  /** Of all organizations. */
-  keys: number;
-  rounds: number;
-  /** Of each round. */
-  requests: number;
-  flags: string[];
-};
 
 type Measured = Server & Called;
 
