@@ -115,7 +115,7 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
 }
 
 /** JSON, as agents send it, also has objects; one with a member `toString` has no text at all. */
-const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+const isPlain = (value: unknown): boolean => typeof value !== 'object';
 
 /** Several of a closed set: a comma list, the parameter repeated, or both; the result is in the set's own order. */
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {

@@ -1,13 +1,12 @@
 /** The tools that read: every filter of a list is an argument, and an answer has a ceiling. */
 import type { AppRoute } from '@ts-rest/core';
-import { ArgumentError, chosenFields, selected } from './result.ts';
+import { chosenFields, idIn, positionIn } from './arguments.ts';
+import { mostBytes, selected, sizeOf, withoutLongest } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { untrusted } from './tool.ts';
 import type { Arguments, CallOperation, Calling, Tool } from './tool.ts';
 
 const reads = { readOnlyHint: true, openWorldHint: false } as const;
-/** Some 8,000 tokens. */
-const mostBytes = 26_000;
 const usualLimit = 10;
 /** More would hardly ever fit. */
 const mostWithLines = 10;
@@ -56,11 +55,11 @@ type Reading = { route: AppRoute; shown: readonly string[]; input: Arguments };
 
 async function readPage({ route, shown: chosen, input }: Reading, { call, pause }: Calling) {
   const { includeLineItems, includeCustomer, limit = usualLimit, ...filters } = input;
-  const withLines = includeLineItems === true;
-  const include = [withLines && 'lineItems', includeCustomer === true && 'customer'].filter(Boolean).join(',');
-  const shown = withLines ? [...chosen, 'lineItems'] : chosen;
+  const withLines = includeLineItems === true || chosen.includes('lineItems');
+  const included = [...(withLines ? ['lineItems'] : []), ...(includeCustomer === true ? ['customer'] : [])];
+  const shown = [...chosen, ...included];
   const page = async (size: unknown) => {
-    const query = texts({ ...filters, limit: size, ...(include !== '' && { include }) });
+    const query = texts({ ...filters, limit: size, ...(included.length > 0 && { include: included }) });
     const { body, records: found = [] } = await call(route, { query });
     return { found, next: Object(body).pagination.nextCursor };
   };
@@ -87,8 +86,6 @@ function texts(query: Arguments): Arguments {
   );
 }
 
-const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-
 /** At least one: a single record is cut by its lines. Those after the first that does not fit are not even parsed. */
 async function howManyFit(found: readonly string[], shown: readonly string[], pause: Calling['pause']) {
   let bytes = 0;
@@ -104,11 +101,11 @@ async function howManyFit(found: readonly string[], shown: readonly string[], pa
 /** A record with as many of its lines as fit, and the position after which the rest begins. */
 function withinBounds(record: Record<string, unknown>): Record<string, unknown> {
   const { lineItems, ...head } = record;
-  if (!Array.isArray(lineItems) || sizeOf(record) <= mostBytes) return record;
+  if (!Array.isArray(lineItems) || sizeOf(record) <= mostBytes) return withoutLongest(record);
   let bytes = sizeOf(head);
   const over = lineItems.findIndex((line) => (bytes += sizeOf(line)) > mostBytes);
   const shown = lineItems.slice(0, Math.max(over, 1));
-  return { ...head, lineItems: shown, nextLineItemsAfter: Object(shown.at(-1)).position };
+  return withoutLongest({ ...head, lineItems: shown, nextLineItemsAfter: Object(shown.at(-1)).position });
 }
 
 export function get(name: string, route: AppRoute, { idName, hint }: { idName: string; hint: string }): Tool {
@@ -130,12 +127,14 @@ export function get(name: string, route: AppRoute, { idName, hint }: { idName: s
       additionalProperties: false,
     },
     annotations: reads,
-    async run({ fields, includeLineItems, lineItemsAfter = 0, ...input }, call) {
+    async run({ fields, includeLineItems, lineItemsAfter, ...input }, call) {
       const chosen = chosenFields(fields, known, usual);
+      const after = positionIn(lineItemsAfter);
       const record = await recordOf(call, route, { [idName]: idIn(input, idName, hint) });
-      const shown = selected(record, includeLineItems === true ? [...chosen, 'lineItems'] : chosen);
-      if (!Array.isArray(shown.lineItems)) return shown;
-      const rest = shown.lineItems.filter((line) => Object(line).position > Number(lineItemsAfter));
+      const withLines = includeLineItems === true || lineItemsAfter !== undefined;
+      const shown = selected(record, withLines ? [...chosen, 'lineItems'] : chosen);
+      if (!Array.isArray(shown.lineItems)) return withoutLongest(shown);
+      const rest = shown.lineItems.filter((line) => Object(line).position > after);
       return withinBounds({ ...shown, lineItems: rest });
     },
   };
@@ -143,11 +142,4 @@ export function get(name: string, route: AppRoute, { idName, hint }: { idName: s
 
 async function recordOf(call: CallOperation, route: AppRoute, params: Arguments): Promise<unknown> {
   return (await call(route, { params })).body;
-}
-
-function idIn(input: Arguments, name: string, hint: string): string {
-  const value = input[name];
-  if (typeof value !== 'string' || value === '') throw new ArgumentError(`${name} is required.`);
-  if (!/^[a-z]{3}_|\//.test(value)) throw new ArgumentError(`${name} is an id. ${hint}`);
-  return value;
 }

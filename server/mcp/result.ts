@@ -1,5 +1,4 @@
 /** The results of tools: the fields that matter, without empty ones. */
-import { nearest } from '../../contract/nearest.ts';
 import type { Customer } from '../../contract/customers.ts';
 import type { Item } from '../../contract/items.ts';
 import type { ListedProposal } from '../../contract/proposals.ts';
@@ -23,24 +22,6 @@ export const usualFields = {
   items: ['id', 'type', 'name', 'sku', 'unitPrice', 'currency', 'unit', 'taxRate', 'category', 'externalId', 'status'],
 } satisfies { customers: (keyof Customer)[]; proposals: (keyof ListedProposal)[]; items: (keyof Item)[] };
 
-/** An invalid argument of a tool. The message is for the agent. */
-export class ArgumentError extends Error {}
-
-/** Checks the names in `fields`; `known` are the fields of the record. */
-export function chosenFields(fields: unknown, known: readonly string[], usual: readonly string[]): readonly string[] {
-  if (fields === undefined) return usual;
-  const names: unknown[] = Array.isArray(fields) ? fields : [fields];
-  for (const name of names) {
-    if (typeof name === 'string' && known.includes(name)) continue;
-    // An object with a member `toString` has no text.
-    const text = typeof name === 'string' ? name : JSON.stringify(name);
-    const suggestion = nearest(text, known);
-    const help = suggestion === undefined ? `Fields: ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
-    throw new ArgumentError(`fields: there is no field "${text.slice(0, 60)}". ${help}`);
-  }
-  return ['id', ...names.map(String)];
-}
-
 /** The record's fields of these names that have a value. */
 export function selected(record: unknown, fields: readonly string[]): Record<string, unknown> {
   const entries = Object.entries(Object(record)).filter(([name]) => fields.includes(name));
@@ -58,4 +39,36 @@ function withoutEmpty(value: unknown): unknown {
   if (typeof value !== 'object') return value;
   const kept = Object.entries(value).flatMap(([name, part]) => withValue(name, part));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** Some 8,000 tokens. */
+export const mostBytes = 26_000;
+export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** As `selected`, without the longest texts if one answer cannot hold them all: `leftOut` names those. */
+export function presented(record: unknown, fields: readonly string[]): Record<string, unknown> {
+  return withoutLongest(selected(record, fields));
+}
+
+export function withoutLongest(record: Record<string, unknown>): Record<string, unknown> {
+  let bytes = sizeOf(record);
+  if (bytes <= mostBytes) return record;
+  const leftOut: string[] = [];
+  for (const text of textsIn(record).toSorted((one, other) => other.bytes - one.bytes)) {
+    if (bytes <= mostBytes) break;
+    Reflect.deleteProperty(text.holder, text.name);
+    leftOut.push(text.path);
+    bytes -= text.bytes - text.path.length;
+  }
+  return { ...record, leftOut };
+}
+
+type Text = { holder: object; name: string; path: string; bytes: number };
+
+function textsIn(holder: object, parent = ''): Text[] {
+  return Object.entries(holder).flatMap(([name, value]: [string, unknown]): Text[] => {
+    const path = parent + name;
+    if (typeof value === 'object' && value !== null) return textsIn(value, `${path}.`);
+    return typeof value === 'string' ? [{ holder, name, path, bytes: sizeOf(value) }] : [];
+  });
 }

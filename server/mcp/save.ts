@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
-import { selected } from './result.ts';
+import { idIn } from './arguments.ts';
+import { presented } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { untrusted } from './tool.ts';
 import type { Arguments, CallOperation, Tool } from './tool.ts';
@@ -29,9 +30,9 @@ type Once = { tool: string; create: AppRoute; get: AppRoute; idName: string };
 /** Creates a record; where an earlier call has created it, gives it as it is now. */
 async function createOnce(call: CallOperation, { tool, create, get, idName }: Once, body: Arguments) {
   const made = await call(create, { body, headers: onceHeaders(tool, body) });
-  if (!made.replayed) return selected(made.body, fieldsOf(create));
+  if (!made.replayed) return presented(made.body, fieldsOf(create));
   const now = await call(get, { params: { [idName]: Object(made.body).id } });
-  return { replayed: true, ...selected(now.body, fieldsOf(get)) };
+  return { replayed: true, ...presented(now.body, fieldsOf(get)) };
 }
 
 export function saveCustomer(): Tool {
@@ -53,11 +54,13 @@ export function saveCustomer(): Tool {
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     async run({ customerId, ...body }, call) {
       if (customerId !== undefined) {
-        return selected((await call(update, { params: { customerId }, body })).body, known);
+        const hint = 'Leave it out to create a customer, or to update one by externalId.';
+        const params = { customerId: idIn({ customerId }, 'customerId', hint) };
+        return presented((await call(update, { params, body })).body, known);
       }
       const isUpsert = typeof body.externalId === 'string' && body.externalId.trim() !== '';
       // An upsert is safe to repeat.
-      if (isUpsert) return selected((await call(create, { body, query: { onConflict: 'update' } })).body, known);
+      if (isUpsert) return presented((await call(create, { body, query: { onConflict: 'update' } })).body, known);
       return createOnce(call, { tool: name, create, get, idName: 'customerId' }, body);
     },
   };

@@ -2,7 +2,7 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { toProblem } from '../problems/translate.ts';
 import { Problem } from '../problems/problem.ts';
-import { ArgumentError } from './result.ts';
+import { ArgumentError, requireForm } from './arguments.ts';
 import type { Arguments, Calling, Tool } from './tool.ts';
 
 type ToolResult = {
@@ -77,8 +77,13 @@ function toolFor(tools: readonly Tool[], name: string, input: Arguments): Tool {
   }
   const known = Object.keys(Object(tool.inputSchema.properties));
   const unknown = Object.keys(input).find((argument) => !known.includes(argument));
-  if (unknown === undefined) return tool;
-  throw new ArgumentError(`${name} has no argument "${unknown.slice(0, 60)}". Arguments: ${known.join(', ')}.`);
+  if (unknown !== undefined) {
+    const help = known.length > 0 ? ` Arguments: ${known.join(', ')}.` : ' It takes none.';
+    throw new ArgumentError(`${name} has no argument "${unknown.slice(0, 60)}".${help}`);
+  }
+  // Those of a write are the fields of its record, which its operation checks.
+  if (tool.annotations.readOnlyHint) requireForm(tool, input);
+  return tool;
 }
 
 const failed = (text: string): ToolResult => ({ isError: true, content: [{ type: 'text', text }] });

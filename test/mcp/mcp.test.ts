@@ -305,6 +305,40 @@ describe('the tools', () => {
     expect(calls).toBe(2);
   });
 
+  test('leave out the longest texts of a record that is too long for one answer, and say which', async () => {
+    const tenant = await world.organization();
+    const long = '😀'.repeat(500);
+    const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key${index}`, long]));
+    const saved = await callTool(tenant, 'save_customer', { name: 'Ann', notes: '😀'.repeat(4_000), metadata });
+    const customerId = saved.value.id;
+    const got = await callTool(tenant, 'get_customer', { customerId });
+    const found = await callTool(tenant, 'find_customers', { q: 'ann', fields: ['name', 'notes', 'metadata'] });
+    for (const { text, record } of [
+      { ...saved, record: saved.value },
+      { ...got, record: got.value },
+      { ...found, record: found.value.records[0] },
+    ]) {
+      expect(Buffer.byteLength(text)).toBeLessThan(28_000);
+      expect(record).toMatchObject({ id: customerId, name: 'Ann', leftOut: expect.arrayContaining(['notes']) });
+      const kept = Object.keys(record.metadata).length;
+      expect([kept > 0, kept + record.leftOut.length]).toEqual([true, 21]);
+    }
+    const { value } = await callTool(tenant, 'get_customer', { customerId, fields: ['notes'] });
+    expect(value.notes).toHaveLength(8_000);
+  });
+
+  test('show a field that was chosen, however that was said', async () => {
+    const tenant = await world.organization();
+    const { id: customer } = await tenant.client.customers.create({ name: 'Ann' });
+    const proposalId = await proposal(tenant, { number: 'P-1', customer, lines: [{ name: 'A' }, { name: 'B' }] });
+    const find = async (given: object) => (await callTool(tenant, 'find_proposals', given)).value.records[0];
+    expect((await find({ fields: ['lineItems'] })).lineItems).toHaveLength(2);
+    expect(Object.keys(await find({ fields: ['number'], includeLineItems: true }))).toContain('lineItems');
+    expect((await find({ fields: ['number'], includeCustomer: true })).customer.status).toBe('active');
+    const { value } = await callTool(tenant, 'get_proposal', { proposalId, fields: ['number'], lineItemsAfter: 1 });
+    expect(value.lineItems.map(({ name }: { name: string }) => name)).toEqual(['B']);
+  });
+
   test('give a proposal of 500 lines in parts', async () => {
     const tenant = await world.organization();
     const lines = Array.from({ length: 500 }, (_, index) => ({ name: `Queso Cabrales, ${index} kg` }));
@@ -411,6 +445,18 @@ describe('the tools', () => {
       ['get_item', { itemId: 'NW-11' }, /call find_items with sku/],
       ['find_customers', { country: 'Germany' }, /Did you mean "DE"\?/],
       ['save_customer', { name: 'Ann', tags: { ad: ['x'] } }, /tags\.ad/],
+      ['save_customer', { customerId: null, name: 'Ann' }, /^customerId is an id\. Leave it out to create/],
+      ['save_customer', { customerId: '', name: 'Ann' }, /^customerId is an id\. Leave it out to create/],
+      ['get_customer', { customerId: null }, /^customerId is an id\. .*find_customers/],
+      ['find_customers', { q: null }, /^q must not be null\. Leave it out/],
+      ['find_customers', { metadata: { segment: null } }, /metadata must be text for segment/],
+      ['find_customers', { fields: null }, /^fields must not be null/],
+      ['sum_proposals', { groupBy: null }, /^groupBy must not be null/],
+      ['find_proposals', { includeLineItems: 'true' }, /^includeLineItems must be true or false\.$/],
+      ['find_proposals', { includeCustomer: 1 }, /^includeCustomer must be true or false\.$/],
+      ['get_proposal', { proposalId: 'prp_1', includeLineItems: {} }, /^includeLineItems must be true or false\.$/],
+      ['get_proposal', { proposalId: 'prp_1', lineItemsAfter: 'x' }, /^lineItemsAfter must be nextLineItemsAfter/],
+      ['who_am_i', { key: 'x' }, /^who_am_i has no argument "key"\. It takes none\.$/],
       ['delete_customer', {}, /^There is no tool "delete_customer"\. Tools: find_customers/],
     ];
     for (const [name, given, expected] of failures) {

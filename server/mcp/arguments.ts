@@ -1,0 +1,46 @@
+/** The arguments of tools, checked where no operation does it. */
+import { nearest } from '../../contract/nearest.ts';
+import type { Arguments, Tool } from './tool.ts';
+
+/** An invalid argument of a tool. The message is for the agent. */
+export class ArgumentError extends Error {}
+
+/** Checks the names in `fields`; `known` are the fields of the record. */
+export function chosenFields(fields: unknown, known: readonly string[], usual: readonly string[]): readonly string[] {
+  if (fields === undefined) return usual;
+  const names: unknown[] = Array.isArray(fields) ? fields : [fields];
+  for (const name of names) {
+    if (typeof name === 'string' && known.includes(name)) continue;
+    // An object with a member `toString` has no text.
+    const text = typeof name === 'string' ? name : JSON.stringify(name);
+    const suggestion = nearest(text, known);
+    const help = suggestion === undefined ? `Fields: ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
+    throw new ArgumentError(`fields: there is no field "${text.slice(0, 60)}". ${help}`);
+  }
+  return ['id', ...names.map(String)];
+}
+
+/** What no operation checks: an argument of a tool that reads has a value, and a choice of two is one of them. */
+export function requireForm({ inputSchema }: Tool, input: Arguments): void {
+  const { properties, required = [] } = Object(inputSchema);
+  for (const [name, value] of Object.entries(input)) {
+    if (value === null && !required.includes(name))
+      throw new ArgumentError(`${name} must not be null. Leave it out instead.`);
+    if (properties[name].type === 'boolean' && typeof value !== 'boolean')
+      throw new ArgumentError(`${name} must be true or false.`);
+  }
+}
+
+/** After which line the rest begins; 0 if it is not given. */
+export function positionIn(value: unknown = 0): number {
+  const position = typeof value === 'string' ? Number(value) : value;
+  if (typeof position === 'number' && Number.isInteger(position) && position >= 0) return position;
+  throw new ArgumentError('lineItemsAfter must be nextLineItemsAfter of the call before.');
+}
+
+export function idIn(input: Arguments, name: string, hint: string): string {
+  const value = input[name];
+  if (value === undefined) throw new ArgumentError(`${name} is required.`);
+  if (typeof value !== 'string' || !/^[a-z]{3}_|\//.test(value)) throw new ArgumentError(`${name} is an id. ${hint}`);
+  return value;
+}
