@@ -26,9 +26,12 @@ export type Outcome = {
 
 export type Sender = ReturnType<typeof createSender>;
 
-/** Connections are kept between requests, and no proxy is used, whatever the environment says. */
+/**
+ * Connections are kept between requests, and no proxy is used, whatever the environment says. A host has no limit of its
+ * own, because receivers of several organizations may share it: who sends has one for each endpoint.
+ */
 export function createSender(destinations: Destinations, limits: SendLimits = sendLimits) {
-  const options = { keepAlive: true, maxSockets: 20, timeout: limits.totalMs };
+  const options = { keepAlive: true, timeout: limits.totalMs };
   const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
   return {
     async send(outgoing: Outgoing): Promise<Outcome> {

@@ -168,6 +168,16 @@ describe('a response', () => {
     expect(await post(quick, silent)).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
   });
 
+  test('that is slow keeps no other request to its host waiting', async () => {
+    const held: { end: () => unknown }[] = [];
+    const url = await respondingWith((_, response) => {
+      if (held.push(response) === 50) for (const one of held) one.end();
+    });
+    const to = sender(['127.0.0.1/32']);
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => post(to, url)));
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   test('with Retry-After says how long to wait', async () => {
     const url = await respondingWith((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
     expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 429, retryAfterSeconds: 120 });
