@@ -80,6 +80,7 @@ export function returnUrl(
 ): string {
   const url = new URL(redirectUri);
   const added = { ...answer, ...(state !== undefined && { state }), iss: baseUrl };
-  for (const [name, value] of Object.entries(added)) url.searchParams.append(name, value);
+  // What the URI has already stays as it is.
+  url.search = `${url.search}&${new URLSearchParams(added).toString()}`.replace(/^&/, '');
   return url.href;
 }

@@ -28,7 +28,7 @@ const fetchLimits = { connectMs: 5_000, totalMs: 5_000, readBytes: 16_384, keptB
 const documents = { keptMs: 5 * 60_000, most: 200 };
 
 const metadata = z.object({
-  client_name: z.string().optional(),
+  client_name: z.string().nullish(),
   redirect_uris: z.array(z.string()).min(1).max(mostRedirectUris),
 });
 const packed = z.object({ n: z.string(), r: z.array(z.string()) });
@@ -88,14 +88,21 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
       'invalid_client_metadata',
       `${what} needs redirect_uris, a list of 1 to ${mostRedirectUris} URLs; client_name, if given, is text.`,
     );
-  const { client_name: typed = '', redirect_uris: redirectUris } = parsed.data;
+  const { client_name: typed, redirect_uris: redirectUris } = parsed.data;
   const wrong = redirectUris.find((uri) => !isRedirectUri(uri));
   if (wrong !== undefined)
     throw new OAuthError(
       'invalid_redirect_uri',
       'A redirect URI must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without fragment and password.',
     );
-  const name = [...printable(typed).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
+  const name = [
+    ...printable(typed ?? '')
+      .trim()
+      .normalize('NFC'),
+  ]
+    .slice(0, nameLength.apiKey)
+    .join('')
+    .trim();
   return { name: name === '' ? hostOf(redirectUris[0] ?? '') : name, redirectUris };
 }
 

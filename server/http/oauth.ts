@@ -1,4 +1,5 @@
 /** OAuth 2.1 for applications that connect: discovery, registration, tokens and revocation. The tokens are API keys. */
+import type { IncomingHttpHeaders } from 'node:http';
 import express, { Router } from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { Clients } from '../connect/clients.ts';
@@ -52,7 +53,6 @@ export function discoveryRoutes(baseUrl: () => string): Router {
 
 export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secret }: Parts): Router {
   const clients = new Clients({ secret, destinations: webhooks.destinations });
-  const readForm = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 20 });
   const router = Router({ caseSensitive: true });
 
   router.use(async ({ ip = '' }, response, next) => {
@@ -64,15 +64,15 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
   router.post('/register', ...readBody(shares), ({ body }, response) => {
     response.status(201).json(registered(clients.register(body)));
   });
-  router.post('/token', readForm, async ({ body }, response) => {
+  router.post('/token', ...readForm, async ({ headers, body }, response) => {
     // Cached are the key that this one replaces, without its end, and one that is revoked because its code was used again.
-    const { raw, grant } = await exchangeCode(database, readExchange(body)).finally(() => keys.forget());
+    const { raw, grant } = await exchangeCode(database, readExchange(headers, body)).finally(() => keys.forget());
     const { expiresInMs } = grant;
     const expiry = expiresInMs === undefined ? {} : { expires_in: Math.floor(expiresInMs / 1000) };
     response.json({ access_token: raw, token_type: 'Bearer', ...expiry });
   });
-  router.post('/revoke', readForm, async ({ body }, response) => {
-    const key = await keys.find(hashKey(parameter(body, 'token')));
+  router.post('/revoke', ...readForm, async ({ body }, response) => {
+    const key = await keys.find(hashKey(required(body, 'token')));
     // RFC 7009: a token that does not exist is as good as revoked.
     if (key && !key.revokedAt) {
       const em = forOrganization(database, key.organization.id).em();
@@ -85,8 +85,23 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     response.status(200).end();
   });
   router.use(sendOAuthError);
-  return router;
+  return router.all(['/register', '/token', '/revoke'], ({ method }, response) => {
+    if (method !== 'OPTIONS') throw new Problem('method_not_allowed', { method, allow: 'POST' });
+    response.set('Allow', 'POST').status(204).end();
+  });
 }
+
+const mediaType = 'application/x-www-form-urlencoded';
+const [mostKiB, mostParameters] = [8, 20];
+const notAForm = `Send the parameters as ${mediaType}, at most ${mostParameters} and ${mostKiB} KiB.`;
+
+const readForm: RequestHandler[] = [
+  (request, _, next) => {
+    if (!request.is(mediaType)) throw new OAuthError('invalid_request', notAForm);
+    next();
+  },
+  express.urlencoded({ extended: false, limit: mostKiB * 1024, parameterLimit: mostParameters }),
+];
 
 const registered = ({ id, name, redirectUris }: ConnectClient) => ({
   client_id: id,
@@ -97,13 +112,14 @@ const registered = ({ id, name, redirectUris }: ConnectClient) => ({
   token_endpoint_auth_method: 'none',
 });
 
-function readExchange(body: unknown): Exchange {
-  if (parameter(body, 'grant_type') !== 'authorization_code')
+function readExchange({ authorization }: IncomingHttpHeaders, body: unknown): Exchange {
+  if (required(body, 'grant_type') !== 'authorization_code')
     throw new OAuthError('unsupported_grant_type', 'The grant_type must be authorization_code.');
+  if (authorization !== undefined && parameter(body, 'client_id') === '') throw new UnsupportedAuthentication();
   const resource = parameter(body, 'resource');
   return {
-    code: parameter(body, 'code'),
-    clientId: parameter(body, 'client_id'),
+    code: required(body, 'code'),
+    clientId: required(body, 'client_id'),
     redirectUri: parameter(body, 'redirect_uri'),
     codeVerifier: parameter(body, 'code_verifier'),
     resource: resource === '' ? undefined : resource,
@@ -117,7 +133,32 @@ function parameter(body: unknown, name: string): string {
   return value;
 }
 
-const sendOAuthError: ErrorRequestHandler = (error: unknown, _, response, next) => {
-  if (!(error instanceof OAuthError) || response.headersSent) return next(error);
-  response.status(400).json({ error: error.code, error_description: error.message });
+function required(body: unknown, name: string): string {
+  const value = parameter(body, name);
+  if (value === '') throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+  return value;
+}
+
+class UnsupportedAuthentication extends OAuthError {
+  constructor() {
+    super(
+      'invalid_client',
+      'Applications have no secret here. Send client_id in the body, and no Authorization header.',
+    );
+  }
+}
+
+const sendOAuthError: ErrorRequestHandler = (thrown: unknown, _, response, next) => {
+  const error = thrown instanceof OAuthError ? thrown : unreadable(thrown);
+  if (!error || response.headersSent) return next(thrown);
+  const status = error instanceof UnsupportedAuthentication ? 401 : 400;
+  if (status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
+  response.status(status).json({ error: error.code, error_description: error.message });
 };
+
+/** A body that cannot be read. That a client sends too much is told by 429, as in the API. */
+function unreadable(error: unknown): OAuthError | undefined {
+  const { status } = Object(error);
+  if (!(status >= 400 && status < 500) || status === 429) return undefined;
+  return new OAuthError('invalid_request', error instanceof Problem ? error.message : notAForm);
+}

@@ -251,14 +251,14 @@ describe('the code', () => {
     const { tenant, ask, code } = await withCode();
     const wrong: [Record<string, string>, string][] = [
       [{ client_id: await register(world, { client_name: 'Other' }) }, 'invalid_grant'],
-      [{ client_id: '' }, 'invalid_grant'],
+      [{ client_id: '' }, 'invalid_request'],
       [{ redirect_uri: 'https://agent.example/' }, 'invalid_grant'],
       [{ redirect_uri: '' }, 'invalid_grant'],
       [{ resource: `${world.url}/v1` }, 'invalid_target'],
       [{ grant_type: 'refresh_token' }, 'unsupported_grant_type'],
-      [{ grant_type: '' }, 'unsupported_grant_type'],
+      [{ grant_type: '' }, 'invalid_request'],
       [{ code: 'x' }, 'invalid_grant'],
-      [{ code: '' }, 'invalid_grant'],
+      [{ code: '' }, 'invalid_request'],
     ];
     for (const [changed, error] of wrong) {
       const { status, body } = await exchange(world, ask, code, changed);

@@ -283,6 +283,60 @@ describe('an end', () => {
   });
 });
 
+describe('a request that is not one of the protocol', () => {
+  const form = 'application/x-www-form-urlencoded';
+  const fields = 'grant_type=authorization_code&code=x&redirect_uri=y&code_verifier=z';
+
+  test.each([
+    ['no form', '/token', { 'content-type': 'application/json' }, '{"grant_type":"authorization_code"}'],
+    ['another text encoding', '/token', { 'content-type': `${form}; charset=utf-16` }, 'code=x'],
+    ['a compression that is none', '/token', { 'content-type': form, 'content-encoding': 'gzip' }, 'code=x'],
+    ['too many parameters', '/token', { 'content-type': form }, 'a=1&'.repeat(30)],
+    ['too many bytes', '/token', { 'content-type': form }, `code=${'x'.repeat(9_000)}`],
+    ['no client', '/token', { 'content-type': form }, fields],
+    ['no token to revoke', '/revoke', { 'content-type': form }, 'client_id=x'],
+    ['a registration that is no JSON', '/register', { 'content-type': 'application/json' }, '{'],
+    ['a registration of another media type', '/register', { 'content-type': form }, 'client_name=x'],
+  ])('is an invalid_request: %s', async (_, path, headers, body) => {
+    const response = await fetch(`${world.url}/oauth${path}`, { method: 'POST', headers, body });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: expect.stringMatching(/^[A-Z].*\.$/) },
+    ]);
+  });
+
+  test('authenticates a client in a header, though no client has a secret', async () => {
+    const headers = { 'content-type': form, authorization: `Basic ${btoa('client:secret')}` };
+    const response = await fetch(`${world.url}/oauth/token`, { method: 'POST', headers, body: fields });
+    const { error } = (await response.json()) as { error: string };
+    expect([response.status, error, response.headers.get('www-authenticate')]).toEqual([
+      401,
+      'invalid_client',
+      'Basic realm="oauth"',
+    ]);
+  });
+
+  test('has another method', async () => {
+    for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke']) {
+      const get = await fetch(world.url + path);
+      expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+      const options = await fetch(world.url + path, { method: 'OPTIONS' });
+      expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST']);
+    }
+  });
+});
+
+test('the query of a redirect URI comes back as it is', async () => {
+  const { tenant, visiting } = await scene(world);
+  const redirect = `${callback}?team=a%20b&flag&x=%7E`;
+  const ask = asking(await register(world, { redirect_uris: [redirect] }), { redirect_uri: redirect });
+  const { location } = await agree(visiting, ask);
+  expect(location).toMatch(/^https:\/\/agent\.example\/callback\?team=a%20b&flag&x=%7E&code=[\w-]{43}&state=/);
+  const code = new URL(location ?? '').searchParams.get('code') ?? '';
+  const { body } = await exchange(world, ask, code);
+  expect((await tenant.as(body.access_token).call('GET', '/v1/me')).status).toBe(200);
+});
+
 describe('registration', () => {
   test('answers with what it understood, and stores nothing', async () => {
     const { status, body } = await postJson(
