@@ -240,6 +240,20 @@ describe('for search engines', () => {
 describe('for language models', () => {
   const world = useWorld();
 
+  test('Markdown links only to what exists, wherever it is read', async () => {
+    const texts = [...pagePaths.map((path) => `${path === '/docs' ? '/docs/index' : path}.md`), '/llms-full.txt'];
+    const links = new Set<string>();
+    for (const path of texts) {
+      const { html } = await readPage(world, path);
+      for (const [, link = ''] of html.matchAll(/\]\(([^)#\s][^)\s]*)\)/g)) links.add(link.replace(/#.*/, ''));
+    }
+    const statuses = await Promise.all(
+      [...links].map(async (link) => `${link} ${URL.canParse(link) && (await fetch(link)).status}`),
+    );
+    expect(statuses.filter((one) => !one.endsWith(' 200'))).toEqual([]);
+    expect(links.size).toBeGreaterThan(50);
+  });
+
   test('/llms.txt leads to each guide as Markdown, with this server’s own URL', async () => {
     const response = await fetch(`${world.url}/llms.txt`);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -293,8 +307,8 @@ describe('a picture', () => {
     const { html } = await readPage(world, '/docs/proposals');
     expect(html).toMatch(/<span class="picture" role="img" tabindex="0" aria-label="[^"]+">\s*<svg/);
     const markdown = await readPage(world, '/docs/proposals.md');
-    const [, file = ''] = /!\[[^\]]+\]\(([\w-]+\.svg)\)/.exec(markdown.html) ?? [];
-    expect((await readPage(world, `/docs/${file}`)).headers.get('content-type')).toContain('image/svg+xml');
+    const [, file = ''] = /!\[[^\]]+\]\((\S+\.svg)\)/.exec(markdown.html) ?? [];
+    expect((await fetch(file)).headers.get('content-type')).toContain('image/svg+xml');
   });
 });
 

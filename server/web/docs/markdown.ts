@@ -16,6 +16,12 @@ export const rootOf = (baseUrl: string): string => new URL(baseUrl).pathname.rep
 /** The guide with this service's own URL in its examples. */
 export const localized = (source: string, baseUrl: string): string => source.replaceAll(exampleBaseUrl, baseUrl);
 
+/** The guide as text that is read anywhere: its links, too, are whole URLs. */
+export const wherever = (source: string, baseUrl: string): string =>
+  localized(source, baseUrl).replaceAll(/\]\((\/|[\w/-]+\.(?:md|svg)\b)/g, (_, target: string) =>
+    target === '/' ? `](${baseUrl}/` : `](${baseUrl}/docs/${target}`,
+  );
+
 export type Section = { id: string; depth: number; title: string; text: string };
 
 /** The guide cut at its headings, as plain text: for the list of headings on the page, and for the search. */
