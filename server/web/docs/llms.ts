@@ -2,7 +2,7 @@
 import { readVersion } from '../../files.ts';
 import { groups, overview, siteTitle } from './guides.ts';
 import type { Guide } from './guides.ts';
-import { wherever } from './markdown.ts';
+import { withWholeUrls } from './markdown.ts';
 import { pages } from './pages.ts';
 
 export function llmsText(baseUrl: string): string {
@@ -36,4 +36,4 @@ ${sections.join('\n\n')}
 
 /** Every page, one after the other. */
 export const llmsFullText = (baseUrl: string): string =>
-  pages.map(({ markdown }) => wherever(markdown(), baseUrl)).join('\n\n---\n\n');
+  pages.map(({ markdown }) => withWholeUrls(markdown(), baseUrl)).join('\n\n---\n\n');

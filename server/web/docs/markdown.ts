@@ -17,7 +17,7 @@ export const rootOf = (baseUrl: string): string => new URL(baseUrl).pathname.rep
 export const localized = (source: string, baseUrl: string): string => source.replaceAll(exampleBaseUrl, baseUrl);
 
 /** The guide as text that is read anywhere: its links, too, are whole URLs. */
-export const wherever = (source: string, baseUrl: string): string =>
+export const withWholeUrls = (source: string, baseUrl: string): string =>
   localized(source, baseUrl).replaceAll(/\]\((\/|[\w/-]+\.(?:md|svg)\b)/g, (_, target: string) =>
     target === '/' ? `](${baseUrl}/` : `](${baseUrl}/docs/${target}`,
   );

@@ -8,7 +8,7 @@ import { changelogFeed } from './changelog.ts';
 import { html, Html } from '../html.ts';
 import { wantsPage } from '../wants-page.ts';
 import { framePage } from './layout.ts';
-import { localized, readPicture, renderMarkdown, rootOf, sectionsOf, wherever } from './markdown.ts';
+import { localized, readPicture, renderMarkdown, rootOf, sectionsOf, withWholeUrls } from './markdown.ts';
 import { pages } from './pages.ts';
 import { buildIndex, searchResults } from './search.ts';
 
@@ -29,7 +29,7 @@ export function docs(baseUrl: () => string): Router {
     });
     router.get(`/${guide.slug}`, (_, response) => sendPage(response, page()));
     router.get(`/${guide.slug === '' ? 'index' : guide.slug}.md`, (_, response) => {
-      response.type('text/markdown').send(wherever(markdown(), baseUrl()));
+      response.type('text/markdown').send(withWholeUrls(markdown(), baseUrl()));
     });
   }
   const index = once(() =>
