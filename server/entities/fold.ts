@@ -12,6 +12,8 @@ const spelled: Readonly<Record<string, string>> = {
   ð: 'd',
   þ: 'th',
   ı: 'i',
+  // At the end of a word, where the beginning of a longer one ends when it is searched.
+  ς: 'σ',
 };
 
 /** Of ASCII without a backtick, folding changes the case only: most texts are, and the rest costs ten times as much. */
@@ -20,11 +22,12 @@ const isPlain = (value: string): boolean => /^[\t\n -_a-~]*$/.test(value);
 export function fold(value: string): string {
   if (isPlain(value)) return value.toLowerCase();
   return value
+    .replaceAll('\u00B4', "'") // NFKD would make it a space with an accent.
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .toLowerCase()
-    .replaceAll(/[ßłøæœđðþı]/g, (letter) => spelled[letter] ?? letter)
-    .replaceAll(/[\u2018\u2019\u201A\u201B\u02BC\u02B9`\u00B4]/g, "'")
+    .replaceAll(/[ßłøæœđðþıς]/g, (letter) => spelled[letter] ?? letter)
+    .replaceAll(/[\u2018\u2019\u201A\u201B\u02BC\u02B9`]/g, "'")
     .replaceAll(/\p{Pd}/gu, '-');
 }
 
