@@ -87,6 +87,9 @@ function tooShort(value: string, min: number): Failure | undefined {
   return failure('too_short', min === 1 ? 'must not be empty' : `must have at least ${min} characters`, value);
 }
 
+/** Of the letters of codes alone: `ı` and `ſ` are other letters than `I` and `S`. */
+export const asciiUpperCase = (value: string): string => value.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
+
 /** A text with one further rule, which runs only on valid text. */
 export function textThat(
   rule: (value: string) => Failure | undefined,
@@ -99,7 +102,7 @@ export function textThat(
   }: TextOptions & { upperCase?: boolean; format?: string; pattern?: string },
 ) {
   const base = text(max, options);
-  const typed = upperCase ? base.overwrite((value) => value.toUpperCase()) : base;
+  const typed = upperCase ? base.overwrite(asciiUpperCase) : base;
   return typed.check(reporting(rule)).meta({ ...base.meta(), ...(format && { format }), ...(pattern && { pattern }) });
 }
 

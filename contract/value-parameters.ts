@@ -7,7 +7,7 @@ import type { Kind } from './fields.ts';
 import { longestWord, parameter } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
-import { failure } from './text.ts';
+import { asciiUpperCase, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
 /** How many records may be named at once: as many as a page can have. */
@@ -45,13 +45,14 @@ const codeParameter = (
   wrong: (value: string) => Failure,
   schema: Schema,
 ) =>
-  parameter<string>(longestWord, (value) => (codes.has(value.toUpperCase()) ? value.toUpperCase() : wrong(value)), {
-    type: 'string',
-    minLength: length,
-    maxLength: length,
-    pattern: `^[A-Za-z]{${length}}$`,
-    ...schema,
-  });
+  parameter<string>(
+    longestWord,
+    (value) => {
+      const code = asciiUpperCase(value);
+      return codes.has(code) ? code : wrong(value);
+    },
+    { type: 'string', minLength: length, maxLength: length, pattern: `^[A-Za-z]{${length}}$`, ...schema },
+  );
 
 export const currencyParameter = (schema: Schema) =>
   codeParameter(

@@ -29,6 +29,19 @@ describe('tags', () => {
   });
 });
 
+describe('a code', () => {
+  test('is of ASCII letters: other letters with the same upper case make none', async () => {
+    const { customers, items, proposals } = (await world.organization()).client;
+    const country = rejection(customers.create({ name: 'x', address: { country: '\u0131t' } }));
+    expect(errorsOf(await country)).toEqual(['/address/country invalid_country']);
+    const currency = rejection(items.create({ type: 'product', name: 'x', unitPrice: '1', currency: 'u\u017Fd' }));
+    expect(errorsOf(await currency)).toEqual(['/currency invalid_currency']);
+    for (const listed of [customers.list({ country: '\u017Fe' }), proposals.list({ currency: 'u\u017Fd' })]) {
+      expect((await rejection(listed)).code).toBe('invalid_parameter');
+    }
+  });
+});
+
 describe('a URL', () => {
   test.each([
     ['https://x.example/<script>', 'https://x.example/%3Cscript%3E'],
