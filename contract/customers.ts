@@ -8,8 +8,7 @@ import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput, metadataPatch } from './metadata.ts';
 import { notModified, problems } from './responses.ts';
 import { choiceParameter, emailParameter, phoneParameter, textParameter } from './parameters.ts';
-import { optionalUnlessEmpty } from './parsed.ts';
-import { defaulted, nullable, optional, serverSet, shapeOf } from './record.ts';
+import { defaulted, emptied, nullable, optional, serverSet, shapeOf } from './record.ts';
 import { tags, tagsInput } from './tags.ts';
 import { countryParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
@@ -72,13 +71,9 @@ const customerFields = {
       multiline: true,
     }),
   ),
-  tags: {
-    record: tags,
-    create: optionalUnlessEmpty(tagsInput),
-    update: tagsInput.optional(),
-  },
+  tags: emptied(tags, tagsInput, tagsInput),
   externalId: optional(fields.externalId),
-  metadata: { record: metadata, create: optionalUnlessEmpty(metadataInput), update: metadataPatch.optional() },
+  metadata: emptied(metadata, metadataInput, metadataPatch),
   status: defaulted(status),
   erasedAt: serverSet(fields.erasedAt),
   createdAt: serverSet(fields.timestamp('When the record was created.')),

@@ -60,9 +60,19 @@ export function bounded<T extends z.ZodType>(maximum: number, list: T) {
   }, list);
 }
 
-/** A field in a PATCH: absent keeps, null clears, and the field itself rejects `""`. */
+const emptyInPatch = 'must not be empty; omit it to keep the value, or send null to clear it';
+
+/** Rejects `""` in a PATCH, where an unmapped field of a no-code tool must not erase what is stored. */
+export function rejectEmpty<T extends z.ZodType>(schema: T) {
+  return z.preprocess<unknown, T, z.input<T>>((value, { issues }) => {
+    if (typeof value === 'string' && value.trim() === '') issues.push(failure('too_short', emptyInPatch, value));
+    return value;
+  }, schema);
+}
+
+/** A field in a PATCH: absent keeps, null clears. */
 export function clearable<T extends z.ZodType>(schema: T) {
-  return schema.nullable().optional();
+  return rejectEmpty(schema.nullable()).optional();
 }
 
 type Fields = Record<string, z.ZodType>;

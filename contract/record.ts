@@ -1,6 +1,6 @@
 /** A record's fields, each declared once: how it reads in a response, and what a create and an update accept for it. */
 import { z } from 'zod';
-import { clearable, emptyIsAbsent, optionalUnlessEmpty, parsed } from './parsed.ts';
+import { clearable, emptyIsAbsent, optionalUnlessEmpty, parsed, rejectEmpty } from './parsed.ts';
 
 type Part = 'record' | 'create' | 'update';
 type Fields = Record<string, Partial<Record<Part, z.ZodType>>>;
@@ -25,6 +25,17 @@ export const defaulted = <T extends z.ZodType>(schema: T) => ({
   record: schema,
   create: optionalUnlessEmpty(schema),
   update: schema.optional(),
+});
+
+/** A field that is empty instead of null; null on update empties it. */
+export const emptied = <T extends z.ZodType, Input extends z.ZodType, Patch extends z.ZodType>(
+  record: T,
+  input: Input,
+  patch: Patch,
+) => ({
+  record,
+  create: optionalUnlessEmpty(input),
+  update: rejectEmpty(patch).optional(),
 });
 
 /** A field that is never null, and that a create must contain. */

@@ -206,6 +206,18 @@ describe('an empty string on create', () => {
   });
 });
 
+describe('an empty string in a PATCH', () => {
+  test('is rejected with what to send instead', async () => {
+    const tenant = await world.organization();
+    const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Ann', address: { city: 'Berlin' } });
+    const patch = { email: '', phone: ' ', address: { city: '' }, shippingAddress: '', tags: '', metadata: '' };
+    const { body } = await tenant.call('PATCH', `/v1/customers/${customer.id}`, patch);
+    const message = 'must not be empty; omit it to keep the value, or send null to clear it';
+    const fields = ['email', 'phone', 'address.city', 'shippingAddress', 'tags', 'metadata'];
+    expect(body.errors).toMatchObject(fields.map((field) => ({ field, code: 'too_short', message })));
+  });
+});
+
 describe('an upsert by externalId', () => {
   const upsert =
     (body: object, onConflict = 'update') =>
