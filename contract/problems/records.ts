@@ -27,7 +27,7 @@ export const recordProblems = {
     status: 409,
     title: 'External ID already in use',
     detail: ({ record }: Existing & { record: string }) =>
-      `Another ${record} already has this externalId. Use that ${record}, or set onConflict.`,
+      `Another ${record} already has this externalId. Use that ${record}, choose another externalId, or create with onConflict.`,
     errors: () => taken('externalId', 'external_id_taken'),
     members: existing,
     meaning: 'Another record of this kind already has this `externalId`. `existingId` is its id.',
@@ -83,9 +83,11 @@ export const recordProblems = {
   precondition_failed: row({
     status: 412,
     title: 'Precondition failed',
-    detail: () => 'The record has changed since you read it. Fetch it again and reapply your change.',
-    members: ({ currentEtag }: { currentEtag?: string | undefined }) =>
-      currentEtag === undefined ? {} : { currentEtag },
+    detail: ({ currentEtag }: { currentEtag?: string | undefined }) =>
+      currentEtag === undefined
+        ? 'There is no record with this externalId, so If-Match matches none. Omit If-Match to create the record.'
+        : 'The record has changed since you read it. Fetch it again and reapply your change.',
+    members: ({ currentEtag }) => (currentEtag === undefined ? {} : { currentEtag }),
     headers: ({ currentEtag }): Record<string, string> => (currentEtag === undefined ? {} : { ETag: currentEtag }),
     meaning:
       'The record has changed since you read it: its ETag is not in `If-Match`. `currentEtag` is the one it has now; it is absent if there is no such record.',
