@@ -20,7 +20,8 @@ const idempotencyKey = z
   .register(inHttp, { inHttp: 'The original response is repeated with `Idempotency-Replayed: true`.' });
 
 const entityTag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
-const entityTagList = new RegExp(String.raw`^\s*(?:\*|${entityTag}(?:\s*,\s*${entityTag})*)\s*$`);
+/** A list may have empty elements, such as a comma at its end (RFC 9110, 5.6.1.2). */
+const entityTagList = new RegExp(String.raw`^(?:\s*\*\s*|[\s,]*${entityTag}(?:\s*,[\s,]*${entityTag})*[\s,]*)$`);
 
 /**
  * The ETags in a header, without `W/`: an ETag names a version of a record, which is the same after a proxy has compressed
