@@ -45,7 +45,7 @@ export function requireLive(key: AuthenticatedKey): void {
 export async function authenticate({ headers, url }: Credentials, keys: KeyDirectory): Promise<AuthenticatedKey> {
   const authorization = headers.authorization?.trim();
   if (!authorization) throw missing(headers, url);
-  const [scheme = '', raw = '', ...rest] = authorization.split(/ +/);
+  const [scheme = '', raw = '', ...rest] = authorization.split(/\s+/);
   if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !form.test(raw)) throw malformed(authorization);
   const key = await keys.find(hashKey(raw));
   if (!key) throw new Problem('api_key_invalid');

@@ -64,10 +64,12 @@ describe('authentication', () => {
     expect(JSON.stringify(world.log)).not.toContain(raw);
   });
 
-  test('the scheme is read whatever its case', async () => {
+  test('the scheme is read whatever its case and the space after it', async () => {
     const { key } = await world.organization();
-    const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: `bearer  ${key}` } });
-    expect(response.status).toBe(200);
+    for (const scheme of ['bearer  ', 'BEARER\t']) {
+      const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: scheme + key } });
+      expect(response.status).toBe(200);
+    }
   });
 
   test('a revoked key is rejected at the next request to the process that revoked it', async () => {
