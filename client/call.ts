@@ -46,11 +46,16 @@ export type Call = (
   options?: CallOptions,
 ) => Promise<WithResponse<unknown>>;
 
-const isCount = (value: number) => Number.isInteger(value) && value >= 0;
+function checkLimits(timeoutMs: number, maxRetries: number): void {
+  if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number of milliseconds above 0');
+  const isCount = Number.isInteger(maxRetries) && maxRetries >= 0;
+  if (!isCount) throw new TypeError('maxRetries must be a whole number, 0 or above');
+}
 
 export function createCall(clientOptions: ClientOptions): Call {
   const { timeoutMs: defaultTimeoutMs = 30_000, maxRetries: defaultRetries = 3, onAttempt, onWait } = clientOptions;
   const { sleep = sleepFor } = clientOptions;
+  checkLimits(defaultTimeoutMs, defaultRetries);
   const service = serviceUrl(clientOptions.baseUrl);
   const authorization = `Bearer ${checkKey(clientOptions.apiKey)}`;
   // Looked up at each call, and called as a plain function: some runtimes reject any other `this`.
@@ -58,8 +63,7 @@ export function createCall(clientOptions: ClientOptions): Call {
 
   return async ({ method, path, headers: names = [] }, ids, body, options = {}) => {
     const { signal, timeoutMs = defaultTimeoutMs, maxRetries = defaultRetries, headers: further, ...rest } = options;
-    if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number of milliseconds above 0');
-    if (!isCount(maxRetries)) throw new TypeError('maxRetries must be a whole number, 0 or above');
+    checkLimits(timeoutMs, maxRetries);
     const { given, query } = separate(names, rest);
     const url = service + fillPath(path, ids) + queryString(query);
     const headers = requestHeaders(further, given, body !== undefined);

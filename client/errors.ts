@@ -27,7 +27,7 @@ export class ApiError extends Error {
     this.prototype.name = 'ApiError';
   }
 
-  /** `body` is the parsed JSON of the response, or undefined if it is not JSON. */
+  /** `body` is the parsed JSON of the response, or undefined if it is not a JSON object. */
   constructor(status: number, headers: PlatformHeaders, body: unknown) {
     const problem = isProblem(body) ? body : null;
     const code = problem?.code ?? 'http_error';

@@ -98,7 +98,7 @@ async function attemptOnce(outgoing: Outgoing, sending: Sending, attempt: number
   const { ok, status, headers, text } = raw;
   report(status, headers.get('x-request-id'));
   if (status === 304 && outgoing.headers.has('if-none-match')) return { status, headers, body: null };
-  const body = parseJson(text);
+  const body = parseObject(text);
   if (!ok || body === undefined) throw new ApiError(status, headers, body);
   return { status, headers, body };
 }
@@ -158,9 +158,11 @@ function reasonOf(cause: unknown): string {
   return `no response: ${messages.at(-1) ?? String(cause)}`;
 }
 
-function parseJson(text: string): unknown {
+/** Every response of the API is a JSON object; undefined for anything else. */
+function parseObject(text: string): object | undefined {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }

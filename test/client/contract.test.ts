@@ -174,6 +174,10 @@ describe('options that cannot be right', () => {
       );
     }
     expect(() => Reflect.apply(createClient, undefined, [{}])).toThrow('baseUrl must be the URL of the API');
+    for (const timeoutMs of [0, -1, Number.NaN])
+      expect(() => createClient({ baseUrl, apiKey, timeoutMs })).toThrow('timeoutMs must be');
+    for (const maxRetries of [-1, 1.5, Infinity])
+      expect(() => createClient({ baseUrl, apiKey, maxRetries })).toThrow('maxRetries must be');
     const { client, requests } = recorder();
     await expect(client.me.get({ timeoutMs: 0 })).rejects.toThrow('timeoutMs must be');
     await expect(client.me.get({ maxRetries: -1 })).rejects.toThrow('maxRetries must be');

@@ -261,6 +261,13 @@ describe('responses that are not from the API', () => {
     }
   });
 
+  test('JSON that is no object is an http_error, too', async () => {
+    for (const body of [null, [], 'ok', 1]) {
+      const { client } = await scene([answer(200, body)]);
+      expect(await caught(client.me.get())).toMatchObject({ status: 200, code: 'http_error' });
+    }
+  });
+
   test('a redirect is not followed: the key stays here', async () => {
     let visits = 0;
     const elsewhere = await listening((_, response) => {
