@@ -1271,7 +1271,7 @@ export type CustomersApi = {
    * Throws `not_found`, `external_id_taken`, `customer_erased`, `external_id_erased`, `precondition_failed`,
    * `payload_too_large`, `unsupported_media_type`, `validation_failed`.
    */
-  update: Method<[customerId: string, body: CustomerUpdate, options?: UpdateCustomerOptions], Customer>;
+  update: Method<[customerId: string, body: CustomerUpdate | Customer, options?: UpdateCustomerOptions], Customer>;
 };
 
 /** Offers to customers, with line items. Read-only. */

@@ -101,7 +101,9 @@ function methodType(route: AppRoute, page: string | undefined, types: Types): st
   const options = optionsType(route, query, types);
   if ('if-none-match' in headersOf(route)) return `ConditionalMethod<[${ids.join(', ')}], ${options}, ${body}>`;
   const input = route.method === 'GET' ? undefined : schemaOf('body' in route ? route.body : undefined);
-  const given = input ? [`body: ${types.of(input, 'body')}`] : [];
+  // A record that was read may be sent back whole, although its open values are wider than those of an update.
+  const whole = route.method === 'PATCH' ? ` | ${body}` : '';
+  const given = input ? [`body: ${types.of(input, 'body')}${whole}`] : [];
   return `Method<[${[...ids, ...given, `options?: ${options}`].join(', ')}], ${body}>`;
 }
 

@@ -27,7 +27,9 @@ async function calls(client: Client): Promise<void> {
   await client.customers.create({ name: 'Ann', metadata: { size: 3 } }, { idempotencyKey: 'k', onConflict: 'return' });
   await client.customers.update('cus_1', { name: 'Ann', notes: null, address: { city: null } }, { ifMatch: '"1"' });
 
-  expectTypeOf(await client.customers.get('cus_1')).toEqualTypeOf<api.Customer>();
+  const read = await client.customers.get('cus_1');
+  expectTypeOf(read).toEqualTypeOf<api.Customer>();
+  await client.customers.update(read.id, { ...read, notes: 'sent back whole' }, { ifMatch: read.etag });
   expectTypeOf(await client.customers.get('cus_1', { timeoutMs: 5 })).toEqualTypeOf<api.Customer>();
   expectTypeOf(await client.customers.get('cus_1', { ifNoneMatch: '"1"' })).toEqualTypeOf<api.Customer | null>();
   const status: api.ProposalStatus = 'paused';
@@ -47,6 +49,10 @@ async function calls(client: Client): Promise<void> {
   await client.items.create({ type: 'service', name: 'Painting' });
   // @ts-expect-error there is no such type
   await client.items.create({ type: 'gadget', name: 'Painting', unitPrice: '1' });
+  // @ts-expect-error there is no such type
+  await client.customers.update('cus_1', { type: 'robot' });
+  // @ts-expect-error there is no such field
+  await client.customers.update('cus_1', { nmae: 'Ann' });
   // @ts-expect-error a name cannot be cleared
   await client.customers.update('cus_1', { name: null });
   // @ts-expect-error there is no such parameter
