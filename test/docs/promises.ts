@@ -13,6 +13,7 @@ import { mailedAgainDays, warningBounds } from '../../server/keys/warnings.ts';
 import { sumBounds } from '../../server/records/sums.ts';
 import { uploadBounds } from '../../server/uploads/files.ts';
 import { failingDays, logDays, retryDays } from '../../server/webhooks/retry.ts';
+import { shownDeliveries } from '../../server/web/settings/webhooks/endpoint-page.ts';
 import { sendLimits } from '../../server/webhooks/send.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -147,7 +148,8 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `within ${sendLimits.totalMs / 1000} seconds`,
     `sent again for ${retryDays} days`,
     `So do ${failingDays} days of failures`,
-    `the deliveries of the last ${logDays} days`,
+    `the last ${shownDeliveries} deliveries`,
+    `failed in the last ${logDays} days`,
     `an outage of more than ${retryDays} days`,
   ],
   README: [

@@ -40,6 +40,8 @@ describe('an admin', () => {
     await until(async () => /Delivered<\/span>/.test((await visiting.get(endpoint)).text), true);
     const { text } = await visiting.get(endpoint);
     expect(text).toContain('This is a test.');
+    // Also where nothing of what is listed has failed: what has may be older.
+    expect(text).toContain('Resend everything that failed since');
     const [, event = ''] = /name="event" value="(evt_[0-9a-z]+)"/.exec(text) ?? [];
     await visiting.post(`${endpoint}/resend`, { event, csrfToken: await visiting.csrfToken() });
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);

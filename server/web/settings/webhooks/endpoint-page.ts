@@ -27,7 +27,8 @@ export const shownDeliveries = 50;
 export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View): Page {
   const path = endpointPath(endpoint);
   const isOn = endpoint.activeSince !== null;
-  const hasFailed = deliveries.some(({ state }) => state === 'failed');
+  // What failed may be older than the deliveries that are listed.
+  const mayHaveFailed = isOn && deliveries.length > 0;
   const fields = html`${endpointFields(rejected, endpoint)} <button type="submit">Save</button>`;
   const main = html` <h1>${endpoint.name}</h1>
     <p class="quiet payload"><code translate="no">${endpoint.url}</code></p>
@@ -40,7 +41,7 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">Last deliveries</h2>
       ${deliveryTable(visit, endpoint, deliveries)}
-      ${hasFailed && postForm(visit, `${path}/resend-failed`, failedSince)}
+      ${mayHaveFailed && postForm(visit, `${path}/resend-failed`, failedSince)}
     </section>
     ${foldable('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields), rejected !== undefined)}
     ${foldable('secret', 'Replace the secret', postForm(visit, `${path}/secret`, overlapFields))}
