@@ -4,13 +4,14 @@ import { Problem } from '../problems/problem.ts';
 import { etagOf } from '../records/etag.ts';
 import type { Claim, StoredResponse } from '../records/idempotency.ts';
 import type { Version } from '../records/writer.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { record } from './reply.ts';
 import type { Reply } from './reply.ts';
 
 export const claimOf = (operation: string, key: string, request: unknown): Claim => ({
   operation,
   key,
-  fingerprint: createHash('sha256').update(canonical(request)).digest('hex'),
+  fingerprint: createHash('sha256').update(canonicalJson(request)).digest('hex'),
 });
 
 /** A response is stored in the statement that stores the record, before the database has set its version. */
@@ -28,14 +29,4 @@ export function replayed<Body extends { etag: string }>(
   // A new record has the times of its key.
   const version = { createdAt, updatedAt: createdAt, etag: etagOf({ ...unsetVersion, updatedAt: createdAt }) };
   return { ...record({ ...shown, ...version }), status: 201, replayed: true, ...(location !== null && { location }) };
-}
-
-/** JSON with sorted keys: formatting and key order of a body do not matter, only its content. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => {
-    const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);
-    return isObject
-      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      : part;
-  });
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { idIn } from './arguments.ts';
 import { presented } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
@@ -13,7 +14,7 @@ const { customers, items } = v1;
 /** The same call within 24 hours creates one record, however often an agent repeats it. */
 function onceHeaders(tool: string, body: Arguments): Record<string, string> {
   const hash = createHash('sha256')
-    .update(JSON.stringify([tool, body]))
+    .update(canonicalJson([tool, body]))
     .digest('hex');
   return { 'idempotency-key': `mcp-${hash}` };
 }

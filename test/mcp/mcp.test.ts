@@ -266,6 +266,14 @@ describe('the tools', () => {
     });
   });
 
+  test('a repeated create is the same one in whatever order its arguments are', async () => {
+    const tenant = await world.organization();
+    const address = { city: 'Berlin', country: 'DE' };
+    const { value } = await callTool(tenant, 'save_customer', { name: 'Ann', address });
+    const reordered = { address: { country: 'DE', city: 'Berlin' }, name: 'Ann' };
+    expect((await callTool(tenant, 'save_customer', reordered)).value).toEqual({ replayed: true, ...value });
+  });
+
   test('have an argument for every filter of their list', async () => {
     const { key } = await world.organization();
     const { tools } = (await rpc(key, 'tools/list')).body.result;
