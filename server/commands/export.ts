@@ -1,6 +1,6 @@
 /** `export`: writes an organization's customers, items or proposals to a file. */
-import { createWriteStream } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
@@ -10,6 +10,7 @@ import { atLeast } from '../records/sql.ts';
 import { organizationBySlug, organizationOption, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { keepMemorySmall } from './memory.ts';
+import { writeFile } from './output-file.ts';
 import { warn } from './terminal.ts';
 
 export const exportCommand: Declare = (command) =>
@@ -45,9 +46,9 @@ the lines of proposals: use JSON Lines to keep them.`,
           byteOrderMark: bom,
           onProgress: (records) => (written = records),
         });
-        const target = file === undefined || file === '-' ? process.stdout : createWriteStream(file);
         const packing = file?.toLowerCase().endsWith('.gz') ? createGzip() : new PassThrough();
-        await pipeline(Readable.from(pieces), packing, target, { end: target !== process.stdout });
+        const write = (output: Writable, end = true) => pipeline(Readable.from(pieces), packing, output, { end });
+        await (file === undefined || file === '-' ? write(process.stdout, false) : writeFile(file, write));
       });
       warn(`${written} ${kind} exported`);
     });

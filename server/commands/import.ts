@@ -1,9 +1,9 @@
 /** `import`: brings an organization's customers, items and proposals in from a file. */
 import { importKinds, matches } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind } from '../entities/upload.ts';
-import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Writable } from 'node:stream';
 import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
@@ -20,6 +20,7 @@ import { keepMemorySmall } from './memory.ts';
 import { organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { ExitStatus } from './exit-status.ts';
+import { writeFile } from './output-file.ts';
 import { warn } from './terminal.ts';
 
 const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, each
@@ -149,13 +150,13 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
   return withDatabase(async (database) => {
     const organization = await organizationBySlug(database, slug);
     const bar = progressBar(process.stderr);
-    try {
-      return await importFile({
+    const importTo = (rejects?: Writable) =>
+      importFile({
         ...settings,
         inspection,
         database,
         organization,
-        rejects: rejectsFile === undefined ? undefined : createWriteStream(rejectsFile),
+        rejects,
         audit: { memberId: null, fileName },
         onProgress: bar.show,
         onErrors: (errors) => {
@@ -163,6 +164,8 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
           warn(...errors.map(printRowError));
         },
       });
+    try {
+      return await (rejectsFile === undefined ? importTo() : writeFile(rejectsFile, importTo));
     } finally {
       bar.clear();
     }

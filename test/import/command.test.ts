@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { describe, expect, inject, test } from 'vitest';
 import { drawProgress } from '../../server/import/progress-bar.ts';
 import { program } from '../program.ts';
@@ -78,6 +80,33 @@ describe('the import command', () => {
       errors: [{ line: 2, field: 'externalId', code: 'required', message: 'is required' }],
       notes: [],
     });
+  });
+
+  test('reads a report of rejected rows that the report of this import replaces', async () => {
+    const { organization } = await world.organization();
+    await withFile('rows.csv', 'externalId,name,email\nC-1,Ana,wrong\nC-2,Bob,\n', async (file) => {
+      const again = () => run('customers', file, '--organization', organization.slug, '--rejects', file);
+      expect(await again()).toMatchObject({ status: 2, stdout: expect.stringContaining('1 created') });
+      const report = await readFile(file, 'utf8');
+      expect(report).toContain('C-1,Ana,wrong');
+      await writeFile(file, report.replace(',wrong', ',ana@example.com'));
+      expect(await again()).toMatchObject({ status: 0, stdout: expect.stringContaining('1 read: 1 created') });
+      await writeFile(file, 'nonsense\n');
+      expect(await again()).toMatchObject({ status: 1 });
+      expect(await readFile(file, 'utf8')).toBe('nonsense\n');
+    });
+  });
+
+  test.each([
+    ['/nowhere/rejected.csv', 'ENOENT'],
+    [tmpdir(), 'EISDIR'],
+  ])('imports nothing if the report of rejected rows cannot be written to %s', async (rejects, code) => {
+    const tenant = await world.organization();
+    const answer = await withFile('rows.csv', 'externalId,name\nC-1,Ana\n', (file) =>
+      run('customers', file, '--organization', tenant.organization.slug, '--rejects', rejects),
+    );
+    expect(answer).toEqual({ status: 1, stdout: '', stderr: `error: ${rejects} cannot be written (${code})\n` });
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toEqual([]);
   });
 
   test.each([

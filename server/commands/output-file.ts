@@ -1,0 +1,31 @@
+/** Files that commands write. */
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { UsageError } from '../config.ts';
+
+/**
+ * Writes the file under a temporary name until it is complete: an interrupted command never replaces a good file, and a
+ * command may read the file that it replaces. What is no regular file, such as a named pipe, is written directly.
+ */
+export async function writeFile<T>(file: string, write: (output: Writable) => Promise<T>, mode = 0o666): Promise<T> {
+  const found = await stat(file).catch(() => undefined);
+  const isDirect = found !== undefined && !found.isFile();
+  const target = found ? await realpath(file) : file;
+  const partial = isDirect ? file : `${target}.${process.pid}.partial`;
+  let output: Writable | undefined;
+  try {
+    // Opened here, so that a failure is this command's.
+    output = (await open(partial, isDirect ? 'w' : 'wx', mode)).createWriteStream({ flush: !isDirect });
+    const result = await write(output);
+    if (!isDirect) await rename(partial, target);
+    return result;
+  } catch (error) {
+    output?.destroy();
+    if (output && !isDirect) await rm(partial, { force: true });
+    const code: unknown = Reflect.get(Object(error), 'code');
+    if (typeof code === 'string' && /^(ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EROFS)$/.test(code)) {
+      throw new UsageError(`${file} cannot be written (${code})`, { cause: error });
+    }
+    throw error;
+  }
+}
