@@ -21,12 +21,9 @@ registerHooks({
   },
 });
 
-// A reader such as `head` may have seen enough.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error) => {
-    if (!('code' in error) || error.code !== 'EPIPE') throw error;
-  });
-
 // Only what is imported from here on is cached.
 const { runCommandLine } = await import('./commands/command-line.ts');
-process.exitCode = await runCommandLine(process.argv.slice(2), { showsStack: Boolean(process.env.DEBUG) });
+const { watchStandardOutput } = await import('./commands/standard-output.ts');
+watchStandardOutput();
+const status = await runCommandLine(process.argv.slice(2), { showsStack: Boolean(process.env.DEBUG) });
+process.exitCode ??= status;

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../server/embedded/postgres.ts';
@@ -247,6 +248,26 @@ describe('the commands', { shuffle: false }, () => {
     const [status] = await once(child, 'close');
     expect([status, err.text]).toEqual([0, '']);
   });
+
+  test('what closes its output within a file ends it as the signal for that would', async () => {
+    const child = spawn(process.execPath, [program, 'backup', '-'], { env: environment });
+    const err = collect(child.stderr);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [status] = await once(child, 'close');
+    expect([status, err.text]).toEqual([128 + constants.signals.SIGPIPE, '']);
+  });
+
+  test.runIf(existsSync('/dev/full')).each([['backup', '-'], ['openapi'], ['--help']])(
+    'says in one line that its output does not fit on the disk: %s',
+    async (...words) => {
+      const shell = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, program, ...words];
+      const child = spawn('sh', shell, { env: environment });
+      const err = collect(child.stderr);
+      const [status] = await once(child, 'close');
+      expect(status).toBe(1);
+      expect(err.text).toMatch(/^error: standard output cannot be written: ENOSPC[^\n]*\n$/);
+    },
+  );
 
   test('every command has its page of help, and openapi needs no database', async () => {
     const overview = await run('--help');

@@ -1,11 +1,11 @@
 /** The command line: the table of commands, and how a failure is reported. */
-import { constants } from 'node:os';
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
 import { readVersion } from '../files.ts';
 import { isSettingsProblem } from '../problems/problem.ts';
 import type { Declare } from './command.ts';
 import { ExitStatus } from './exit-status.ts';
+import { outputStatus } from './standard-output.ts';
 import { warn } from './terminal.ts';
 
 /** Name → summary, and where the command is declared: loaded only to run it, with only what it needs. */
@@ -64,8 +64,8 @@ export async function runCommandLine(words: string[], { showsStack = false } = {
     return 0;
   } catch (error) {
     if (error instanceof ExitStatus) return error.status;
-    // What reads standard output has seen enough of a file: as if the signal for it had ended the process.
-    if (process.stdout.errored) return 128 + constants.signals.SIGPIPE;
+    const status = outputStatus();
+    if (status !== undefined) return status;
     if (error instanceof CommanderError) {
       // Help and the version are "errors", too, and are printed already.
       if (/help|version/i.test(error.code)) return error.exitCode;
