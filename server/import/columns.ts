@@ -1,9 +1,9 @@
 /** What the columns of a table mean: which field each one fills, and how its numbers and dates are read. */
 import type { ImportChoices, Match } from '../entities/upload.ts';
-import { metadataPatch } from '../../contract/metadata.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
 import { placerOf } from './cells.ts';
+import { isEmpty, isUnnamed, metadataFieldOf, metadataProblem } from './column-names.ts';
 import type { Inspection } from './inspect.ts';
 import type { Kind } from './kind.ts';
 import { presetFor } from './presets/presets.ts';
@@ -46,9 +46,10 @@ export function planColumns(
   const preset = presetFor(kind.name, header.slice(own));
   const faults = documentAt === undefined ? mappingFaults(header, kind, choices) : [];
   const left: string[] = [];
-  const known = { ...kind, choices, preset, faults, left };
-  const fields = header.map((name, index) =>
-    documentAt !== undefined || index < own ? undefined : fieldOf(name, known),
+  const taken = new Set([...header, ...Object.values(choices.map ?? {})]);
+  const known = { ...kind, choices, preset, faults, left, header, taken };
+  const fields = columns.map((column, index) =>
+    documentAt !== undefined || index < own || isEmpty(column) ? undefined : fieldOf(column.name, known),
   );
   if (documentAt === undefined && !preset?.isKeyed) faults.push(...keyFaults(fields, kind, choices.match));
   const numbers = readingsOf({ columns, fields, preset }, choices);
@@ -59,7 +60,7 @@ export function planColumns(
   ];
   if (left.length > 0) notes.push(`Columns not imported: ${left.join(', ')}.`);
   const { questions, examples } = numbers;
-  const found = { notes, fields, documentAt, faults, questions, examples, preset: preset?.name };
+  const found = { notes, fields, documentAt, faults: [...new Set(faults)], questions, examples, preset: preset?.name };
   const type = choices.type ? { type: choices.type } : {};
   return { ...found, ...reader(header, fields, numbers, { preset, fixed: { ...preset?.fixed, ...type } }) };
 }
@@ -94,39 +95,35 @@ function mappingFaults(header: readonly string[], { columns }: Kind, { map = {} 
 
 const suggest = (name: string | undefined) => (name ? `; did you mean ${name}?` : '');
 
-type Known = Kind & { choices: ImportChoices; preset: Preset | undefined; faults: string[]; left: string[] };
+/** The field that was chosen for a column. Some columns have names of what every object has, such as `constructor`. */
+export const chosenFor = ({ map = {} }: Pick<ImportChoices, 'map'>, column: string): string | undefined =>
+  Object.hasOwn(map, column) ? map[column] : undefined;
+
+type Known = Kind & {
+  header: readonly string[];
+  choices: ImportChoices;
+  preset: Preset | undefined;
+  faults: string[];
+  left: string[];
+  /** The fields of other columns. */
+  taken: Set<string>;
+};
 
 /** The field that a column is for; undefined for one that is left out, or that is a fault. */
 function fieldOf(name: string, known: Known): string | undefined {
-  const { choices, preset, columns, faults, left } = known;
-  const mapped = choices.map?.[name];
+  const { choices, preset, columns, header, faults, left, taken } = known;
+  const mapped = chosenFor(choices, name);
   if (mapped !== undefined) return mapped === '' ? undefined : mapped;
   const ofPreset = preset?.fieldOf(name);
   if (ofPreset !== undefined) return ofPreset;
   const isOwn = columns.includes(name) || metadataProblem(name) === undefined;
   if (!preset && isOwn) return name;
-  if (choices.restToMetadata && !isUnnamed(name)) return metadataFieldOf(name);
+  if (choices.restToMetadata && !isUnnamed(name)) return metadataFieldOf(name, taken);
+  const [, first = ''] = /^(.*) \(\d+\)$/s.exec(name) ?? [];
   if (preset || choices.map) left.push(name);
-  else if (name.endsWith(' (2)')) faults.push(`column ${name.slice(0, -4)} appears twice`);
+  else if (header.includes(first)) faults.push(`column ${first} appears twice`);
   else faults.push(`${isUnnamed(name) ? '' : 'column '}${name} ${problemOf(name, known)}`);
   return undefined;
-}
-
-const metadataPrefix = 'metadata.';
-/** The name that the inspection gives to a column without one. */
-const isUnnamed = (name: string) => /^column \d+$/.test(name);
-
-/** The metadata field that keeps a column under its own name. */
-export function metadataFieldOf(name: string): string {
-  const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '');
-  return `${metadataPrefix}${key.slice(0, 40) || 'column'}`;
-}
-
-/** What is wrong with the name of a metadata field; undefined if nothing is. */
-export function metadataProblem(name: string): string | undefined {
-  if (!name.startsWith(metadataPrefix)) return 'needs a key, such as metadata.segment';
-  const value = Object.fromEntries([[name.slice(metadataPrefix.length), '']]);
-  return metadataPatch.safeParse(value).error?.issues[0]?.message;
 }
 
 function problemOf(name: string, { columns, record }: Kind): string {

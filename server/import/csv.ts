@@ -43,8 +43,8 @@ export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGener
 /** Reads a text that comes in pieces. */
 export class CsvReader {
   readonly #delimiter: string;
-  /** How lines may end: all of them end as the first one does. */
-  #endings: readonly string[] = ['\r\n', '\n', '\r'];
+  /** What lines end with, if not with both; the first one shows it. */
+  #newline: Newline | undefined;
   #line = 1;
   /** What comes after the last record that was complete. */
   #rest = '';
@@ -66,16 +66,16 @@ export class CsvReader {
     let start = 0;
     while (start < text.length) {
       const line = this.#line;
-      const found = recordAt(start, { text, isLast, delimiter: this.#delimiter, endings: this.#endings });
+      const found = recordAt(start, { text, isLast, delimiter: this.#delimiter, newline: this.#newline });
       const end = found && 'end' in found ? found.end : text.length;
       if (end - start > longestRecord) return [...records, { line, fault: tooLong }];
       if (!found) break;
       if ('fault' in found) return [...records, { line, ...found }];
       if (end > start) records.push({ line, cells: found.cells });
-      const ending = this.#endings.find((one) => text.startsWith(one, end)) ?? '';
-      if (ending !== '') this.#endings = [ending];
-      this.#line += linesIn(text.slice(start, end + ending.length));
-      start = end + ending.length;
+      const next = end + (text.startsWith('\r\n', end) ? 2 : 1);
+      if (end < text.length) this.#newline ??= text[end] === '\r' && next === end + 1 ? '\r' : '\n';
+      this.#line += linesIn(text.slice(start, next));
+      start = next;
     }
     this.#rest = text.slice(start);
     this.#enough = 2 * this.#rest.length;
@@ -86,7 +86,8 @@ export class CsvReader {
 const tooLong = `it is longer than ${longestRecord.toLocaleString('en-US')} characters, perhaps because a quote is not closed`;
 const linesIn = (text: string) => text.match(/\r\n|\r|\n/g)?.length ?? 0;
 
-type Part = { text: string; isLast: boolean; delimiter: string; endings: readonly string[] };
+type Newline = '\n' | '\r';
+type Part = { text: string; isLast: boolean; delimiter: string; newline: Newline | undefined };
 /** `end` is where the line ends. */
 type Found = { cells: string[]; end: number } | { fault: string };
 
@@ -100,7 +101,7 @@ function recordAt(start: number, part: Part): Found | undefined {
 }
 
 function quotedRecordAt(start: number, part: Part): Found | undefined {
-  const { text, isLast, delimiter, endings } = part;
+  const { text, isLast, delimiter } = part;
   const cells: string[] = [];
   let line = lineEnd(start, part);
   for (let [at, end] = [start, 0]; ; at = end + 1) {
@@ -120,18 +121,20 @@ function quotedRecordAt(start: number, part: Part): Found | undefined {
     // A line may end with two characters.
     if (!isLast && end + 1 >= text.length) return undefined;
     if (text[end] === delimiter) continue;
-    if (end === text.length || endings.some((ending) => text.startsWith(ending, end))) return { cells, end };
+    if (end === text.length || isLineEnd(end, part)) return { cells, end };
     return { fault: `a quote comes before ${JSON.stringify(text[end])}` };
   }
 }
 
-function lineEnd(start: number, { text, endings }: Part): number {
-  let end = text.length;
-  for (const ending of endings) {
-    const found = text.indexOf(ending, start);
-    if (found !== -1 && found < end) end = found;
-  }
-  return end;
+const isLineEnd = (at: number, { text, newline }: Part): boolean =>
+  text[at] === '\n' ? newline !== '\r' : text[at] === '\r' && (newline !== '\n' || text[at + 1] === '\n');
+
+/** Some files have lines of both kinds; in one whose lines end with `\r`, `\n` is text, and the other way around. */
+function lineEnd(start: number, { text, newline }: Part): number {
+  const feed = newline === '\r' ? -1 : text.indexOf('\n', start);
+  const carriage = newline === '\n' ? -1 : text.indexOf('\r', start);
+  if (feed === -1 || (carriage !== -1 && carriage < feed)) return carriage === -1 ? text.length : carriage;
+  return feed > start && text[feed - 1] === '\r' ? feed - 1 : feed;
 }
 
 /** Of the quoted cell that starts here; two quotes stand for one inside it. */

@@ -2,7 +2,8 @@
 import { importKinds } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind, RememberedChoices } from '../entities/upload.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
-import { metadataProblem } from './columns.ts';
+import { isEmpty, metadataProblem } from './column-names.ts';
+import { chosenFor } from './columns.ts';
 import { kinds } from './import-file.ts';
 import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
@@ -23,7 +24,7 @@ export function proposeChoices(
   kind: ImportKind,
   remembered: RememberedChoices,
 ): { choices: ImportChoices; isCertain: boolean } {
-  const all = columns.map(({ name }) => name);
+  const all = columns.filter((column) => !isEmpty(column)).map(({ name }) => name);
   const header = all.slice(reportWidth(all));
   const isDocument = header.length === 1 && header[0] === 'row' && header.length < all.length;
   if (isJson({ format }) || isDocument || presetFor(kind, header)) return { choices: {}, isCertain: true };
@@ -33,7 +34,7 @@ export function proposeChoices(
   let isCertain = true;
   for (const name of header) {
     if (own.has(name) || metadataProblem(name) === undefined) continue;
-    const known = remembered.map?.[name];
+    const known = chosenFor(remembered, name);
     const field = known ?? fieldsNamed(name, kind).find((one) => !taken.has(one)) ?? '';
     map[name] = known !== undefined && taken.has(field) ? '' : field;
     if (field !== '') taken.add(field);

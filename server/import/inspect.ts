@@ -86,7 +86,9 @@ export const tooManyRows = (most: number): UsageError =>
 
 /** Reports have lines like `Contact List,,,` above their header. */
 export const isTitle = (cells: readonly Cell[]): boolean =>
-  cells.every(isBlank) || (cells.length > 2 && cells.slice(1).every(isBlank));
+  cells.every(isBlank) || (cells.slice(1).every(isBlank) && (cells.length > 2 || isSeparatorHint(cells)));
+/** `sep=;` tells Excel what separates the columns. */
+const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 && cells[0] === 'sep=';
 export const isBlank = (cell: Cell): boolean => typeof cell === 'string' && cell.trim() === '';
 
 function newColumns(cells: readonly Cell[]): Column[] {
@@ -95,8 +97,9 @@ function newColumns(cells: readonly Cell[]): Column[] {
   const seen = new Set<string>();
   const columns = cells.map((cell, index) => {
     const text = String(cell).trim() || `column ${index + 1}`;
-    const name = seen.has(text) ? `${text} (2)` : text;
-    seen.add(text);
+    let name = text;
+    for (let count = 2; seen.has(name); count += 1) name = `${text} (${count})`;
+    seen.add(name);
     return { name, samples: [], numbers: {}, dates: {}, hasNoZone: false };
   });
   if (columns.reduce((sum, { name }) => sum + name.length, 0) > bounds.headerCharacters)

@@ -22,7 +22,7 @@ function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): Raw
   if (json === '') return [];
   const row = { line: line + newlinesIn(text.slice(0, text.indexOf(json))), raw: [json], size: json.length };
   if (json.length > bounds.characters) return [{ ...row, raw: [], size: 0, rejections: [tooLong(bounds)] }];
-  return [{ ...row, ...readDocument(json, bounds) }];
+  return [{ ...row, ...readDocument(json, row.line, bounds) }];
 }
 
 const newlinesIn = (text: string) => text.split('\n').length - 1;
@@ -38,15 +38,20 @@ const tooLong = ({ characters }: RowBounds): Rejection => {
   return { field: '', code: 'too_long', message };
 };
 
-export function readDocument(json: string, { keys }: RowBounds): { value: unknown } | { rejections: Rejection[] } {
+/** `line` is where the document starts in the file. */
+export function readDocument(
+  json: string,
+  line: number,
+  { keys }: RowBounds,
+): { value: unknown } | { rejections: Rejection[] } {
   try {
     return { value: parseJson(json, keys) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const { code, message } = error.errors[0] ?? {
-      code: error.code,
-      message: `must be a JSON document: ${error.message.replace('The body', 'the row')}`,
-    };
+    const reason = error.message
+      .replace('The body', 'the row')
+      .replace(/(?<=line )\d+(?=, column)/, (ofRow) => String(line + Number(ofRow) - 1));
+    const { code, message } = error.errors[0] ?? { code: error.code, message: `must be a JSON document: ${reason}` };
     return { rejections: [{ field: '', code, message }] };
   }
 }

@@ -79,7 +79,7 @@ function toRow(record: TableRecord, { plan, columns, bounds }: Table): RawRow | 
     return { line, raw, size, rejections: [{ field: '', code: 'malformed_csv', message }] };
   }
   if (plan.documentAt !== undefined)
-    return { line, raw, size, ...readDocument(unescapeFormula(String(raw[0] ?? '')), bounds) };
+    return { line, raw, size, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
   const value = plan.read(cells);
   return value && { line, raw, size, value };
 }

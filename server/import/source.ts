@@ -19,7 +19,7 @@ export type RawRow = { line: number; raw: readonly Cell[]; size: number } & (
 );
 
 export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
-export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 export type Source = {
   file: string;
   format: Format;
@@ -49,12 +49,21 @@ const namedFormats: Readonly<Record<string, Format>> = {
 export async function openSource(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
   const plain = { format: 'csv', encoding: 'utf-8', isCompressed: false, bytesRead: 0, maximumBytes } as const;
   const source: Source = { ...plain, file, size: await sizeOf(file) };
-  const first = await firstBytes(source);
-  if (first.toString('latin1', 0, 4) === 'PK\u0003\u0004') return { ...source, format: 'xlsx' };
-  source.isCompressed = first[0] === 0x1f && first[1] === 0x8b;
+  const packed = await firstBytes(source);
+  if (packed.toString('latin1', 0, 4) === 'PK\u0003\u0004') return { ...source, format: 'xlsx' };
+  source.isCompressed = packed[0] === 0x1f && packed[1] === 0x8b;
+  const first = source.isCompressed ? await firstBytes(source) : packed;
   if (first[0] === 0xff && first[1] === 0xfe) source.encoding = 'utf-16le';
+  else if (first[0] === 0xfe && first[1] === 0xff) source.encoding = 'utf-16be';
+  else if (first.subarray(0, 16).includes(0)) throw notText(file);
   return { ...source, format: await formatOf(source) };
 }
+
+/** Such as a workbook of Excel 97 (.xls) or one with a password, a picture, or UTF-16 without a byte order mark. */
+const notText = (file: string) =>
+  new UsageError(
+    `${file} is not a text file. Save it as an Excel workbook (.xlsx) without a password, or as "CSV UTF-8".`,
+  );
 
 async function formatOf(source: Source): Promise<Format> {
   const named = namedFormats[extname(source.file.replace(/\.gz$/i, '')).toLowerCase()];

@@ -1,7 +1,9 @@
 import type { ImportKind } from '../../server/entities/upload.ts';
 import { describe, expect, test } from 'vitest';
+import { proposeChoices } from '../../server/import/guess.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import type { ImportOptions } from '../../server/import/import-file.ts';
+import { inspectFile } from '../../server/import/inspect.ts';
 import { presetNames } from '../../server/import/presets/presets.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, withFile } from './importing.ts';
@@ -45,6 +47,36 @@ describe('other people’s headers', () => {
     expect(await fetch('customers', 'C-1')).toMatchObject({ address: null, metadata: { Rating: '5' } });
     await csv('customers', 'externalId,Lead score (0–10)\nC-1,7\n', { restToMetadata: true });
     expect((await fetch('customers', 'C-1')).metadata).toEqual({ Rating: '5', Lead_score_0_10: '7' });
+  });
+
+  test('that repeat or have no Latin letters keep each of their values in metadata', async () => {
+    const { csv, fetch } = await start();
+    const other = 'Nr,Company Name,Fax,Fax,Fax,Город,Улица\nC-1,Alfreds,1,2,3,Minsk,Lenina\n';
+    await csv('customers', other, { map: { Nr: 'externalId', 'Company Name': 'companyName' }, restToMetadata: true });
+    expect((await fetch('customers', 'C-1')).metadata).toEqual({
+      Fax: '1',
+      Fax_2: '2',
+      Fax_3: '3',
+      column: 'Minsk',
+      column_2: 'Lenina',
+    });
+  });
+
+  test('are proposed without a question about a column that is empty', async () => {
+    const proposed = await withFile('rows.csv', 'externalId,name,,\nC-1,Ana,,\n', async (file) =>
+      proposeChoices(await inspectFile(file), 'customers', { map: {} }),
+    );
+    expect(proposed).toEqual({ choices: {}, isCertain: true });
+    const columns = [{ name: 'constructor', samples: ['x'], numbers: {}, dates: {}, hasNoZone: false }];
+    expect(proposeChoices({ format: 'csv', columns }, 'customers', { map: {} }).choices).toEqual({
+      map: { constructor: '' },
+    });
+  });
+
+  test.each(['constructor', 'toString', '__proto__'])('may be called %s', async (name) => {
+    const { csv } = await start();
+    const report = await csv('customers', `Nr,Name,${name}\nC-1,Ana,x\n`, { map: { Nr: 'externalId', Name: 'name' } });
+    expect(report).toEqual(counts({ read: 1, created: 1, notes: [`Columns not imported: ${name}.`] }));
   });
 
   test.each([

@@ -57,6 +57,21 @@ describe('a file with bad rows', () => {
     expect(report).toMatchObject({ read: 2, created: 1, rejected: 1, errors: [{ line: 3, code: 'malformed_csv' }] });
   });
 
+  test('may have lines that end in different ways, and columns that are empty', async () => {
+    const { csv } = await start();
+    const rows = '"C-1","Ana",,\n"C-2","Bob",,\r\nC-3,Cleo,,\nC-4,Dan,,\r\n';
+    for (const ending of ['\r\n', '\n']) {
+      const report = await csv('customers', `externalId,name,,${ending}${rows}C-5,Eve,,\nC-6,wrong`);
+      expect(report).toMatchObject({ read: 6, rejected: 1, errors: [{ line: 7, code: 'malformed_csv' }], notes: [] });
+    }
+  });
+
+  test('may say in its first line what separates its columns, as Excel reads it', async () => {
+    const { csv } = await start();
+    const report = await csv('customers', 'sep=;\r\nexternalId;name\r\nC-1;Ana, Bo\r\nC-2;\r\n');
+    expect(report).toMatchObject({ read: 2, created: 1, errors: [{ line: 4, field: 'name' }] });
+  });
+
   test('keeps quotes inside cells that are not quoted, and reads on', async () => {
     const { csv, tenant } = await start();
     const rows = ['C-1,27" monitor', `C-2,6'2"" tall`, 'C-3,"27"" ""monitor"""', 'C-4,Ana'];
@@ -77,14 +92,18 @@ describe('a file with bad rows', () => {
     };
     for (let round = 0; round < 2_000; round += 1) {
       const delimiter = [',', ';', '\t'][upTo(3)] ?? ',';
-      const ending = ['\n', '\r\n', '\r'][upTo(3)] ?? '\n';
+      const endings = upTo(3) === 0 ? ['\r'] : ['\n', '\r\n'];
       const letters = ['"', '"', ' ', 'a', 'é', delimiter, '\n', '\r\n', '\uFEFF'];
       const cell = () => Array.from({ length: upTo(6) }, () => letters[upTo(letters.length)]).join('');
       const table = Array.from({ length: 1 + upTo(4) }, () => Array.from({ length: 2 + upTo(3) }, cell));
       const written = (text: string) =>
         /["\n\r,;\t]/.test(text) || upTo(3) === 0 ? `"${text.replaceAll('"', '""')}"` : text;
       const lines = table.map((cells) => cells.map(written).join(delimiter));
-      const text = lines.join(ending) + (upTo(2) === 0 ? ending : '');
+      const ended = lines.map((line, index) => {
+        const isOpen = index === lines.length - 1 && upTo(2) === 0;
+        return isOpen ? line : line + (endings[upTo(endings.length)] ?? '');
+      });
+      const text = ended.join('');
       const reader = new CsvReader(delimiter);
       const records: ReturnType<CsvReader['read']> = [];
       for (let at = 0; at < text.length;) {
@@ -149,7 +168,8 @@ describe('a file that cannot be imported at all', () => {
       'column updatedAt is set by the server and cannot be imported',
     ],
     ['a column twice', 'externalId,name,name\n', 'column name appears twice'],
-    ['a column without a name', 'externalId,\n', 'column 2 has no name'],
+    ['bytes of an older workbook', '\u00D0\u00CF\0\0', 'is not a text file'],
+    ['a column without a name', 'externalId,\nC-1,x\n', 'column 2 has no name'],
     ['a metadata key that cannot be', 'externalId,metadata.a b\n', 'column metadata.a b is not a valid key'],
     ['an object without its part', 'externalId,address\n', 'column address needs a part, such as address.city'],
     ['no externalId', 'name\nAna\n', 'the externalId column is missing'],

@@ -135,12 +135,15 @@ describe('CSV as people have it', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Köln €');
   });
 
-  test('is UTF-16 with a byte order mark, as Excel saves Unicode text', async () => {
-    const { tenant, csv } = await start();
-    expect(await csv('customers', Buffer.from('\uFEFFexternalId\tname\nC-1\tŁódź\n', 'utf16le'))).toMatchObject({
-      created: 1,
-    });
+  test('is UTF-16 with a byte order mark, as Excel (little endian) and Java (big endian) save it', async () => {
+    const { tenant, csv, file } = await start();
+    const text = (row: string) => Buffer.from(`\uFEFFexternalId\tname\n${row}\n`, 'utf16le');
+    expect(await csv('customers', text('C-1\tŁódź'))).toMatchObject({ created: 1 });
+    expect(await csv('customers', text('C-2\tGdańsk').swap16())).toMatchObject({ created: 1 });
+    expect(await file('customers', 'rows.csv.gz', gzipSync(text('C-3\tKraków')))).toMatchObject({ created: 1 });
     expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('Łódź');
+    expect((await fetchRecord(tenant, 'customers', 'C-2')).name).toBe('Gdańsk');
+    expect((await fetchRecord(tenant, 'customers', 'C-3')).name).toBe('Kraków');
   });
 
   test('keeps characters that a chunk of the file cuts in two', async () => {
@@ -174,12 +177,14 @@ describe('JSON', () => {
 
   test('names the line on which a rejected element starts, and an array that does not end', async () => {
     const { file } = await start();
-    const text = '[\n{"externalId":"C-1",\n"name":"Ana"},\n{"externalId":"C-2"},\n{"externalId":"C-3","name":"Cy"}\n';
+    const bad = '{"externalId":"C-2"},\n{"externalId":"C-4",\n"name":},\n';
+    const text = `[\n{"externalId":"C-1",\n"name":"Ana"},\n${bad}{"externalId":"C-3","name":"Cy"}\n`;
     const report = await file('customers', 'rows.json', text);
-    expect(report).toMatchObject({ read: 4, created: 2, rejected: 2 });
+    expect(report).toMatchObject({ read: 5, created: 2, rejected: 3 });
     expect(report.errors).toMatchObject([
       { line: 4, field: 'name', code: 'required' },
-      { line: 6, field: '', code: 'malformed_json' },
+      { line: 5, field: '', message: expect.stringContaining('see line 6, column 8') },
+      { line: 8, field: '', code: 'malformed_json' },
     ]);
   });
 

@@ -1,7 +1,8 @@
 /** Between the form about a file's columns and the choices that an import takes. */
 import { trimDecimal } from '../../../../contract/decimal.ts';
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
-import { metadataFieldOf } from '../../../import/columns.ts';
+import { metadataFieldOf } from '../../../import/column-names.ts';
+import { chosenFor } from '../../../import/columns.ts';
 import { describeFields } from '../../../import/fields.ts';
 import { likelierKind } from '../../../import/guess.ts';
 import { kinds, planOf } from '../../../import/import-file.ts';
@@ -26,7 +27,7 @@ export function mappingForm(upload: Upload, choices: ImportChoices) {
     // In the order of the file, with what each one fills now.
     columns: inspection.columns.slice(first).map(({ name, samples }, at) => {
       const index = at + first;
-      const isUsual = preset !== undefined && choices.map?.[name] === undefined;
+      const isUsual = preset !== undefined && chosenFor(choices, name) === undefined;
       return { name, samples, index, chosen: isUsual ? 'preset' : optionOf(fields[index], kind.columns) };
     }),
     fields: describeFields(kind),
@@ -86,10 +87,11 @@ export function choicesIn(upload: Upload, body: unknown): ImportChoices {
   const { columns, matches } = kinds[upload.kind];
   const all = inspectionOf(upload)?.columns ?? [];
   const map: Record<string, string> = {};
+  const taken = new Set(all.map(({ name }) => name));
   for (const [index, { name }] of all.entries()) {
     const chosen = field(body, `field-${index}`);
     if (index < firstOf(all) || chosen === 'preset') continue;
-    if (chosen === 'metadata') map[name] = name.startsWith('metadata.') ? name : metadataFieldOf(name);
+    if (chosen === 'metadata') map[name] = name.startsWith('metadata.') ? name : metadataFieldOf(name, taken);
     else map[name] = columns.includes(chosen) ? chosen : '';
   }
   const oneOf = <Value extends string>(name: string, values: readonly Value[]) =>
