@@ -687,12 +687,17 @@ describe('an export', () => {
   test('names the field that is wrong, and is for admins', async () => {
     const tenant = await world.organization();
     const visiting = await admin(tenant);
-    const wrong = await send(visiting, { kind: 'items', format: 'csv', since: 'yesterday' });
+    await upload(visiting, 'Firma;Ort\nAcme;Dresden\n');
+    await settled(visiting);
+    const wrong = await send(visiting, { kind: 'items', format: 'jsonl', since: 'yesterday' });
     expect([wrong.status, words(wrong.text)]).toEqual([
       422,
       expect.stringContaining('Enter a date, such as 2026-03-01.'),
     ]);
     expect(wrong.text).toContain('id="since-problem"');
+    expect(wrong.text).toMatch(/value="items"\s+selected[\s\S]+value="jsonl"\s+selected/);
+    // The rest of the page is as it was.
+    expect(words(wrong.text)).toContain('What is in customers.csv?');
     expect((await send(visiting, { kind: 'secrets', format: 'csv' })).status).toBe(422);
     const member = await signIn(world, await someone(world, tenant));
     expect((await send(member, { kind: 'items', format: 'csv' })).status).toBe(403);

@@ -12,7 +12,7 @@ import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
 import { field } from '../fields.ts';
-import { importPage } from '../import/import-page.ts';
+import { showImports } from '../import/import-routes.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { filtersOf, inputOf, searchOf } from '../records/list-search.ts';
 import type { Change } from '../visit.ts';
@@ -52,8 +52,7 @@ export function exportRoutes(guard: SessionGuard): void {
         if (isFree) running.delete(id);
       }
     },
-    again: async (change, rejectedExport) =>
-      importPage(change, { ...(await change.context.uploads.find(change.organization)), rejectedExport }),
+    again: (change, rejectedExport) => showImports(change, { rejectedExport }),
   });
 }
 

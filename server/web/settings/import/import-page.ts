@@ -121,8 +121,8 @@ const fileField = (problem: string | undefined): Html =>
 
 function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
   const since = typed(rejected, 'since');
-  const content = html`${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels })}
-    ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels })}
+  const content = html`${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels, chosen: field(rejected?.body, 'kind') })}
+    ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels, chosen: field(rejected?.body, 'format') })}
     ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', ...since })}
     <button type="submit">Download</button>`;
   return card(

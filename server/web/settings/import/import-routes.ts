@@ -32,12 +32,12 @@ const importer = () => import('./mapping.ts');
 
 export function importRoutes(guard: SessionGuard): void {
   const action = 'records_imported';
-  guard.page('/imports', (visit) => show(visit));
+  guard.page('/imports', (visit) => showImports(visit));
   guard.page('/import-templates/:name', sendTemplate);
   guard.form('/imports', {
     action,
     submit: receive,
-    again: (change, rejectedUpload) => show(change, { rejectedUpload }),
+    again: (change, rejectedUpload) => showImports(change, { rejectedUpload }),
   });
   guard.page('/imports/:id/columns', showColumns);
   guard.form('/imports/:id/columns', { action, submit: chooseColumns });
@@ -55,7 +55,8 @@ export function importRoutes(guard: SessionGuard): void {
 
 const whoOf = ({ organization, member }: Visit) => ({ organization, actor: member });
 
-async function show(visit: Visit, view: Partial<ImportView> = {}): Promise<Page> {
+/** The page as it is now, with what was rejected. */
+export async function showImports(visit: Visit, view: Partial<ImportView> = {}): Promise<Page> {
   const { member, organization, context } = visit;
   const isAllowed = member.role === 'admin' && organization.plan === 'team';
   const found = isAllowed ? await context.uploads.find(organization) : undefined;
@@ -93,7 +94,7 @@ async function receive(change: Change): Promise<string> {
 async function showColumns(visit: Visit): Promise<Page> {
   const found = await openUpload(visit);
   const { mappingForm } = await importer();
-  return show(visit, { upload: found, mapping: mappingForm(found, found.mapping) });
+  return showImports(visit, { upload: found, mapping: mappingForm(found, found.mapping) });
 }
 
 async function chooseColumns(change: Change): Promise<Page | string> {
@@ -102,7 +103,7 @@ async function chooseColumns(change: Change): Promise<Page | string> {
   const choices = choicesIn(found, change.request.body);
   const mapping = mappingForm(found, choices);
   if (mapping.faults.length > 0 || mapping.isUnanswered)
-    return { ...(await show(change, { upload: { ...found, mapping: choices }, mapping })), status: 422 };
+    return { ...(await showImports(change, { upload: { ...found, mapping: choices }, mapping })), status: 422 };
   await change.context.uploads.choose(whoOf(change), found.id, choices);
   return path;
 }
