@@ -164,6 +164,10 @@ describe('a session', () => {
     expect(visiting.cookie()).toBe('');
     expect((await visit(world.url).get(home, { cookie: held })).location).toBe('/settings/sign-in?after=session-ended');
     expect((await visiting.get('/settings/sign-in?after=signed-out')).text).toContain('You are signed out.');
+    // As after a cookie that ended while a form was open.
+    expect((await visit(world.url).post('/settings/members', { name: 'Late' })).location).toBe(
+      '/settings/sign-in?after=session-ended',
+    );
   });
 
   test('ends two hours after its last request, and is renewed by one', async () => {

@@ -148,7 +148,8 @@ export const homePath = '/settings/overview';
 
 /** Tells the visitor that the session has ended, and returns to the same page after the sign-in. */
 function sendToSignIn(request: Request<Params>, response: Response): void {
-  const ended = /settings\.session_token=./.test(request.headers.cookie ?? '');
+  // The browser forgets the cookie when the session ends, but its form was open before that.
+  const ended = request.method === 'POST' || /settings\.session_token=./.test(request.headers.cookie ?? '');
   const next = localPath(request.method === 'GET' ? request.originalUrl : refererPath(request.headers.referer));
   const query = new URLSearchParams({ ...(ended && { after: 'session-ended' }), ...(next !== homePath && { next }) });
   response.redirect(303, `/settings/sign-in${query.size > 0 ? `?${query.toString()}` : ''}`);
