@@ -66,9 +66,19 @@ describe('records', () => {
     expect((await visiting.get('/settings/customers?status=archived')).text).toContain(
       'No customer matches this search.',
     );
-    for (const query of ['status=nope', 'cursor=x', 'sort=email', 'unknown=1']) {
+    for (const [query, sentence] of [
+      ['status=nope', 'Status must be one of active, archived, all.'],
+      ['cursor=x', 'cursor is not valid for this list; start again without it.'],
+      ['sort=email', 'Order must be one of '],
+      ['unknown=1', 'unknown is not a parameter'],
+      [`q=${'x'.repeat(101)}`, 'Search must have at most 100 characters.'],
+      ['q=a+b+c+d+e+f+g+h+i', 'Search must have at most 8 words.'],
+    ]) {
       const { status, text } = await visiting.get(`/settings/customers?${query}`);
-      expect([query, status, text.includes('class="notice failed"')]).toEqual([query, 400, true]);
+      expect([status, /class="notice failed"[^>]*><p>([^<]*)/.exec(text)?.[1]]).toEqual([
+        400,
+        expect.stringContaining(sentence ?? ''),
+      ]);
     }
   });
 

@@ -5,6 +5,7 @@ import type { SessionGuard } from '../session-guard.ts';
 import { inputOf, searchOf } from './list-search.ts';
 import { readList, readRecord } from './member-caller.ts';
 import { recordKinds } from './record-kinds.ts';
+import type { RecordKind } from './record-kinds.ts';
 import { erasureRoutes, releaseOffer } from './erasure-routes.ts';
 import { recordPage } from './record-page.ts';
 import { recordsNeedTeamPage, recordsPage } from './records-page.ts';
@@ -19,7 +20,9 @@ export function recordRoutes(guard: SessionGuard, context: SettingsServices): vo
     guard.page(`/${kind.name}`, async (visit) => {
       if (visit.organization.plan !== 'team') return recordsNeedTeamPage(visit, kind);
       const search = searchOf(new URL(visit.request.originalUrl, 'http://settings.invalid').search);
-      const found = await readList(visit, { kind, query: inputOf(search) }).catch(whatIsWrong);
+      const found = await readList(visit, { kind, query: inputOf(search) }).catch((error: unknown) =>
+        whatIsWrong(error, kind),
+      );
       return recordsPage(visit, { kind, search, found });
     });
 
@@ -35,7 +38,10 @@ export function recordRoutes(guard: SessionGuard, context: SettingsServices): vo
 }
 
 /** The sentence for a parameter that the API rejects. */
-function whatIsWrong(error: unknown): string {
-  if (error instanceof Problem && error.status === 400) return error.errors[0]?.message ?? error.message;
-  throw error;
+function whatIsWrong(error: unknown, { filters }: RecordKind): string {
+  if (!(error instanceof Problem) || error.status !== 400) throw error;
+  const [first] = error.errors;
+  if (!first) return error.message;
+  const label = first.field === 'q' ? 'Search' : filters.find(({ name }) => name === first.field)?.label;
+  return `${label ?? first.field} ${first.message}.`;
 }
