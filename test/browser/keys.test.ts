@@ -67,6 +67,18 @@ describe.runIf(hasChromium)('in a browser', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
+  test('a long name leaves the key beside it on one line', async () => {
+    const tenant = await world.organization();
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, tenant, 'admin'));
+    await create(page, 'W'.repeat(80));
+    const key = page.getByRole('row', { name: 'WWW' }).locator('code');
+    for (const width of [360, 1000, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect((await key.boundingBox())?.height, `at ${width}`).toBeLessThan(30);
+    }
+  });
+
   test('a key that was shown does not reappear by going back', async () => {
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
