@@ -10,7 +10,7 @@ import * as fields from '../../contract/fields.ts';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { item, itemCreateFields, itemTypes } from '../../contract/items.ts';
 import { parseInstant } from '../../contract/instant.ts';
-import { bounded, eachEmptyIsAbsent, emptyIsAbsent, parsed } from '../../contract/parsed.ts';
+import { bounded, eachEmptyIsAbsent, emptyIsAbsent, optionalUnlessEmpty, parsed } from '../../contract/parsed.ts';
 import { lineTexts, maximumLines } from '../../contract/line-items.ts';
 import { personFields, proposalTexts, status } from '../../contract/proposals.ts';
 import { failure, oneOf } from '../../contract/text.ts';
@@ -32,28 +32,31 @@ const instant = parsed<string>(
   { type: 'string', format: 'date-time' },
 );
 
-const metadata = metadataPatch.optional();
+const metadata = optionalUnlessEmpty(metadataPatch);
 /** What identifies a row's record: its externalId, or the id that an export gives to a record without one. */
-const keys = (kind: fields.Kind) => ({ id: fields.id(kind).optional(), externalId: emptyIsAbsent(fields.externalId) });
+const keys = (kind: fields.Kind) => ({
+  id: optionalUnlessEmpty(fields.id(kind)),
+  externalId: emptyIsAbsent(fields.externalId),
+});
 
 export const customerImport = z.strictObject({
   ...customerCreateFields,
   ...keys('customer'),
   metadata,
-  status: customer.shape.status.optional(),
-  createdAt: instant.optional(),
+  status: optionalUnlessEmpty(customer.shape.status),
+  createdAt: optionalUnlessEmpty(instant),
 });
 export type CustomerImport = z.output<typeof customerImport>;
 
 export const itemImport = z.strictObject({
   ...itemCreateFields,
-  type: itemCreateFields.type.optional(),
-  name: itemCreateFields.name.optional(),
-  unitPrice: itemCreateFields.unitPrice.optional(),
+  type: optionalUnlessEmpty(itemCreateFields.type),
+  name: optionalUnlessEmpty(itemCreateFields.name),
+  unitPrice: optionalUnlessEmpty(itemCreateFields.unitPrice),
   ...keys('item'),
   metadata,
-  status: item.shape.status.optional(),
-  createdAt: instant.optional(),
+  status: optionalUnlessEmpty(item.shape.status),
+  createdAt: optionalUnlessEmpty(instant),
 });
 export type ItemImport = z.output<typeof itemImport>;
 export const requiredOfNewItem = ['type', 'name', 'unitPrice'] as const satisfies (keyof ItemImport)[];
@@ -89,8 +92,8 @@ const lineImport = z
       }),
       taxRate: decimalInput({ min: '0', max: '100', description: 'Tax rate in percent.', example: '8.25' }),
     }),
-    optional: z.boolean().default(false),
-    selected: z.boolean().default(true),
+    optional: optionalUnlessEmpty(z.boolean()).transform((value) => value ?? false),
+    selected: optionalUnlessEmpty(z.boolean()).transform((value) => value ?? true),
   })
   .refine((line) => line.optional || line.selected, {
     path: ['selected'],
@@ -102,22 +105,24 @@ export type LineImport = z.output<typeof lineImport>;
 const lineItems = bounded(maximumLines, z.array(lineImport));
 
 /** Computed by the server; if a file contains them, they must equal the sums of its lines. */
-const total = decimalInput({
-  min: `-${largestDiscount}`,
-  max: largestDiscount,
-  description: 'The sum that the lines must come to.',
-  example: '38.50',
-}).optional();
+const total = optionalUnlessEmpty(
+  decimalInput({
+    min: `-${largestDiscount}`,
+    max: largestDiscount,
+    description: 'The sum that the lines must come to.',
+    example: '38.50',
+  }),
+);
 
 export const proposalImport = z.strictObject({
   ...keys('proposal'),
-  number: number.optional(),
-  title: title.optional(),
-  status: status.optional(),
-  statusChangedAt: instant.optional(),
+  number: optionalUnlessEmpty(number),
+  title: optionalUnlessEmpty(title),
+  status: optionalUnlessEmpty(status),
+  statusChangedAt: optionalUnlessEmpty(instant),
   customerExternalId: emptyIsAbsent(fields.externalId),
   customerId: emptyIsAbsent(fields.id('customer')),
-  currency: fields.currencyInput.optional(),
+  currency: optionalUnlessEmpty(fields.currencyInput),
   ...eachEmptyIsAbsent({ notes, terms, declineReason, publicUrl }),
   ...eachEmptyIsAbsent({
     sentAt: instant,
@@ -131,7 +136,7 @@ export const proposalImport = z.strictObject({
   acceptedBy: person,
   owner: person,
   metadata,
-  createdAt: instant.optional(),
+  createdAt: optionalUnlessEmpty(instant),
   lineItems: lineItems.optional(),
   subtotal: total,
   discountTotal: total,

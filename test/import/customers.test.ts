@@ -119,6 +119,15 @@ describe('importing customers', () => {
       expect(await importing.rows('customers', { externalId: 'C-1', ...wrong })).toMatchObject({ rejected: 1 });
   });
 
+  test('takes an empty text for a field that was not given, whatever the field is', async () => {
+    const { importing, fetch } = await start();
+    await importing.rows('customers', { externalId: 'C-1', name: 'Ana', status: 'archived', metadata: { a: '1' } });
+    const names = ['id', 'type', 'name', 'email', 'address', 'tags', 'metadata', 'status', 'createdAt'];
+    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    expect(await importing.rows('customers', { externalId: 'C-1', ...empty })).toMatchObject({ unchanged: 1 });
+    expect(await fetch('C-1')).toMatchObject({ name: 'Ana', status: 'archived', metadata: { a: '1' } });
+  });
+
   test('clears with null; an empty text says nothing, as on POST', async () => {
     const { importing, fetch } = await start();
     const row = {

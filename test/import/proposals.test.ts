@@ -16,6 +16,28 @@ const draft = { externalId: 'P-1', number: 'N-1', title: 'Spring', status: 'draf
 const sent = { ...draft, status: 'sent', customerExternalId: 'C-1', sentAt: '2026-03-01T09:30:00Z' };
 
 describe('importing proposals', () => {
+  test('takes an empty text for a field that was not given, on lines too', async () => {
+    const { importing, fetch } = await start();
+    const line = { type: 'product', name: 'Chai', quantity: '1', unitPrice: '18' };
+    await importing.rows('proposals', { ...draft, metadata: { a: '1' }, lineItems: [line] });
+    const names = [
+      'number',
+      'title',
+      'status',
+      'statusChangedAt',
+      'currency',
+      'sentAt',
+      'metadata',
+      'createdAt',
+      'total',
+    ];
+    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    const emptyLine = Object.fromEntries(['optional', 'selected', 'taxRate', 'sku'].map((name) => [name, '']));
+    const row = { ...empty, externalId: 'P-1', lineItems: [{ ...line, ...emptyLine }] };
+    expect(await importing.rows('proposals', row)).toMatchObject({ unchanged: 1 });
+    expect(await fetch('P-1')).toMatchObject({ title: 'Spring', total: '18.00', metadata: { a: '1' } });
+  });
+
   test('stores everything that is given, and computes the rest', async () => {
     const { tenant, importing, fetch } = await start();
     const customerId = (await fetchRecord(tenant, 'customers', 'C-1')).id;
