@@ -141,6 +141,8 @@ describe('a key in the list', () => {
     const answer = await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
     const refused = await tenant.call('GET', '/v1/me');
     expect([refused.status, refused.body.code]).toEqual([401, 'api_key_revoked']);
+    const guide = await fetch(`${world.url}/docs/api-keys.md`);
+    expect(await guide.text()).toMatch(/every request with it is rejected as\s+\[`api_key_revoked`\]/);
     const page = await visiting.get(answer.location ?? '');
     expect(page.text).toContain('“test” has been revoked');
     expect(page.text).toMatch(/Revoked keys <span class="count">1</);
