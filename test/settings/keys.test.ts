@@ -225,7 +225,9 @@ describe('without permission', () => {
   test('someone who is not signed in is sent to sign in, and nothing is made', async () => {
     const { tenant, keyPath } = await scene();
     for (const address of [path, `${keyPath}/rename`, `${keyPath}/revoke`]) {
-      expect((await visit(world.url).post(address, { name: 'Mine' })).location).toBe('/settings/sign-in');
+      expect((await visit(world.url).post(address, { name: 'Mine' })).location).toBe(
+        '/settings/sign-in?after=session-ended',
+      );
       expect((await visit(world.url).post(address, { name: 'Mine' }, {})).status).toBe(403);
       expect(world.log.at(-1)).toMatchObject({ path: address, status: 403, method: 'POST' });
     }
