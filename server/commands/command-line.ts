@@ -79,7 +79,9 @@ export async function runCommandLine(words: string[], { showsStack = false } = {
     }
     const known = error instanceof UsageError || isSettingsProblem(error);
     const sentence = error instanceof Error ? error.message : String(error);
-    warn(`error: ${sentence.split('\n')[0]}`);
+    // Other errors may have SQL or a stack after their first line.
+    const lines = known ? sentence.split('\n') : sentence.split('\n', 1);
+    warn(...lines.map((line) => `error: ${line}`));
     if (!known && showsStack && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return 1;
   }

@@ -82,6 +82,20 @@ describe('the import command', () => {
     });
   });
 
+  test('names all that is wrong with a header at once', async () => {
+    const { organization } = await world.organization();
+    const answer = await withFile('rows.csv', 'nam,mail\nAna,ana@example.com\n', (file) =>
+      run('customers', file, '--organization', organization.slug),
+    );
+    expect(answer).toMatchObject({ status: 1, stdout: '' });
+    expect(answer.stderr.split('\n')).toEqual([
+      'error: column nam is not a field of this record; did you mean name?',
+      expect.stringMatching(/^error: column mail is not a field of this record/),
+      expect.stringMatching(/^error: the externalId column is missing/),
+      '',
+    ]);
+  });
+
   test('reads a report of rejected rows that the report of this import replaces', async () => {
     const { organization } = await world.organization();
     await withFile('rows.csv', 'externalId,name,email\nC-1,Ana,wrong\nC-2,Bob,\n', async (file) => {
