@@ -121,7 +121,7 @@ describe('every form', async () => {
         for (const form of [everyField(csrfToken), withFile(csrfToken)])
           expect((await visiting.post(fill(path), form)).status).toBe(403);
       const nobody = await visit(plain.url).post(fill(path), everyField(foreign));
-      expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in']);
+      expect([nobody.status, nobody.location]).toEqual([303, '/settings/sign-in?after=session-ended']);
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
     });
   }
