@@ -46,7 +46,7 @@ export class SessionGuard {
   page(path: string, show: Handler<Visit>): void {
     this.#router.get(path, async (request: Request<Params>, response) => {
       const visit = await this.#visitOf(request, response);
-      if (!visit) return sendToSignIn(request, response);
+      if (!visit) return response.redirect(303, signInPath(request));
       send(isKeptOut(visit) ? setUpPath(visit) : await show(visit), visit);
     });
   }
@@ -59,7 +59,7 @@ export class SessionGuard {
       const isOurs = isFromOurPage(request, this.#context.baseUrl());
       // It belongs to no organization's audit log, but the request log records it.
       if (!visit && !isOurs) throw forged();
-      if (!visit) return sendToSignIn(request, response);
+      if (!visit) return response.redirect(303, signInPath(request));
       const change = await changeOf(visit, action, isOurs);
       if (isKeptOut(change)) return send(setUpPath(change), change);
       const work = async () => send(await submit(change, form), change);
@@ -146,13 +146,13 @@ async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Pro
 
 export const homePath = '/settings/overview';
 
-/** Tells the visitor that the session has ended, and returns to the same page after the sign-in. */
-function sendToSignIn(request: Request<Params>, response: Response): void {
+/** The sign-in, which tells the visitor that the session has ended, and returns to the same page. */
+export function signInPath(request: Request<Params>): string {
   // The browser forgets the cookie when the session ends, but its form was open before that.
   const ended = request.method === 'POST' || /settings\.session_token=./.test(request.headers.cookie ?? '');
   const next = localPath(request.method === 'GET' ? request.originalUrl : refererPath(request.headers.referer));
   const query = new URLSearchParams({ ...(ended && { after: 'session-ended' }), ...(next !== homePath && { next }) });
-  response.redirect(303, `/settings/sign-in${query.size > 0 ? `?${query.toString()}` : ''}`);
+  return `/settings/sign-in${query.size > 0 ? `?${query.toString()}` : ''}`;
 }
 
 function refererPath(referer = ''): string {

@@ -13,7 +13,7 @@ import { attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
 import type { SettingsServices } from '../context.ts';
 import { field } from '../fields.ts';
 import type { Page } from '../page.ts';
-import { deviceOf, forged, homePath, localPath, setCookies, visitorOf } from '../session-guard.ts';
+import { deviceOf, forged, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { enter } from './code-routes.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
@@ -76,7 +76,7 @@ async function signOut(open: Open): Promise<string> {
 async function switchOrganization(open: Open): Promise<string> {
   const { request, context } = open;
   const visitor = await visitorOf(open);
-  if (!visitor) return '/settings/sign-in';
+  if (!visitor) return signInPath(request);
   requireToken(visitor, open);
   const wanted = storedId('organization', field(request.body, 'organization'));
   // Only the person's own organizations: any other leaves the session as it is.
