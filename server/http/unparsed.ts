@@ -8,7 +8,7 @@ import { slowRequests } from '../web/slow-requests.ts';
 import { remove } from './in-flight.ts';
 import type { Log } from './log.ts';
 
-type Exchange = { request: IncomingMessage; response: ServerResponse };
+type Exchange = { request: IncomingMessage; response: ServerResponse & { locals?: { requestId?: string } } };
 
 export type TrackedResponses = ReturnType<typeof trackResponses>;
 
@@ -45,13 +45,18 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
     // Whatever else arrives is an error once more.
     if (rejected.has(socket)) return;
     rejected.add(socket);
+    const problem = problemOf(error);
+    // What the log and the usage of the key say about the request, whose response is written here.
+    if (failed) failed.response.statusCode = problem.status;
+    const requestId = failed?.response.locals?.requestId ?? freshId('request');
     afterAll(
       owed.filter((exchange) => exchange !== failed),
-      () => reject(socket, problemOf(error), { ...context, ...(error.code && { reason: error.code }) }),
+      () => reject(socket, problem, { ...context, requestId, ...(error.code && { reason: error.code }) }),
     );
   });
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
-    reject(socket, new Problem('malformed_request', { fault: 'connect' }), context);
+    const requestId = freshId('request');
+    reject(socket, new Problem('malformed_request', { fault: 'connect' }), { ...context, requestId });
   });
 }
 
@@ -79,12 +84,13 @@ function problemOf({ code = '' }: ClientError): Problem {
 /** Long enough for the client to read the response. */
 const closingMs = 2_000;
 
-function reject(socket: Duplex, problem: Problem, { publicUrl, log, reason }: Context & { reason?: string }): void {
+type Rejection = Context & { requestId: string; reason?: string };
+
+function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, reason }: Rejection): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const requestId = freshId('request');
   const body = JSON.stringify(problem.body(requestId, publicUrl));
   const { status, title, code, headers } = problem;
   const head = [

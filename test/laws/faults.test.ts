@@ -71,19 +71,29 @@ describe('migrations', () => {
 describe('slow callers', () => {
   const world = useWorld({ timeouts: { request: 60, headers: 60, check: 20 } });
 
-  test('a request that does not arrive in time is a 408 problem', async () => {
-    const { port } = new URL(world.url);
-    const text = await new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(port), '127.0.0.1', () =>
-        socket.write('GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: '),
-      );
+  const unfinished = (start: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(world.url).port), '127.0.0.1', () => socket.write(start));
       let received = '';
       socket.on('data', (chunk) => (received += String(chunk)));
       socket.on('end', () => resolve(received));
       socket.on('error', reject);
     });
+  const bodyOf = (text: string) => JSON.parse(text.split('\r\n\r\n')[1] ?? '');
+
+  test('a body that does not arrive in time is a 408 in the log, too, with the id of the response', async () => {
+    const { key } = await world.organization();
+    const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+    const problem = bodyOf(await unfinished(`${head}Content-Length: 20\r\n\r\n{`));
+    expect(problem).toMatchObject({ status: 408, code: 'request_timeout' });
+    const line = () => world.log.find(({ requestId, method }) => requestId === problem.requestId && method === 'POST');
+    await expect.poll(line).toMatchObject({ status: 408, operation: 'createCustomer' });
+  });
+
+  test('a request that does not arrive in time is a 408 problem', async () => {
+    const text = await unfinished('GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: ');
     expect(text).toMatch(/^HTTP\/1.1 408 /);
-    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ status: 408, code: 'request_timeout' });
+    expect(bodyOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
   });
 });
 
