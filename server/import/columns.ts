@@ -33,13 +33,10 @@ export type ColumnPlan = {
   read(cells: readonly Cell[]): Record<string, unknown> | undefined;
 };
 
-type Table = Pick<Inspection, 'columns' | 'delimiter' | 'encoding'>;
+type Table = Pick<Inspection, 'columns' | 'delimiter' | 'encoding' | 'sheets'>;
 
-export function planColumns(
-  { columns, delimiter, encoding }: Table,
-  kind: Kind,
-  choices: ImportChoices = {},
-): ColumnPlan {
+export function planColumns(table: Table, kind: Kind, choices: ImportChoices = {}): ColumnPlan {
+  const { columns } = table;
   const header = columns.map(({ name }) => name);
   const own = reportWidth(header);
   const documentAt = own > 0 && header.length === own + 1 && header[own] === 'row' ? own : undefined;
@@ -53,11 +50,7 @@ export function planColumns(
   );
   if (documentAt === undefined && !preset?.isKeyed) faults.push(...keyFaults(fields, kind, choices.match));
   const numbers = readingsOf({ columns, fields, preset }, choices);
-  const notes = [
-    ...notesOn(delimiter, encoding, preset),
-    ...numbers.notes,
-    ...matchNotes[choices.match ?? 'externalId'],
-  ];
+  const notes = [...notesOn(table, preset), ...numbers.notes, ...matchNotes[choices.match ?? 'externalId']];
   if (left.length > 0) notes.push(`Columns not imported: ${left.join(', ')}.`);
   const { questions, examples } = numbers;
   const found = { notes, fields, documentAt, faults: [...new Set(faults)], questions, examples, preset: preset?.name };
@@ -154,8 +147,9 @@ const matchNotes: Record<Match, string[]> = {
   none: ['Every row creates a record.'],
 };
 
-function notesOn(delimiter: string, encoding: string, preset: Preset | undefined): string[] {
+function notesOn({ delimiter, encoding, sheets = 1 }: Table, preset: Preset | undefined): string[] {
   const notes: string[] = [];
+  if (sheets > 1) notes.push(`The workbook has ${sheets} sheets, of which only the first is read.`);
   if (preset) notes.push(`Recognized as an export from ${preset.name}.`);
   if (delimiter === ';') notes.push('Columns are separated by semicolons.');
   if (delimiter === '\t') notes.push('Columns are separated by tabs.');

@@ -22,7 +22,7 @@ export type Column = {
 };
 
 /** What an import needs to know about a file. */
-export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | 'size'> & {
+export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | 'size' | 'sheets'> & {
   delimiter: Delimiter;
   /** Of a table, in their order; none where the rows are JSON. */
   columns: Column[];
@@ -56,7 +56,9 @@ async function inspect(source: Source, maximumRows: number | undefined): Promise
     return found;
   }
   const delimiter = format === 'csv' ? await delimiterOf(source) : ',';
-  return { ...found, delimiter, columns: await columnsOf(recordsOf(source, delimiter), maximumRows) };
+  const columns = await columnsOf(recordsOf(source, delimiter), maximumRows);
+  const { sheets } = source;
+  return { ...found, delimiter, columns, ...(sheets !== undefined && { sheets }) };
 }
 
 /** The records of a table, its header and what is above it included, as many at once as were read. */

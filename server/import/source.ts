@@ -26,6 +26,8 @@ export type Source = {
   encoding: Encoding;
   isCompressed: boolean;
   size: number;
+  /** Of a workbook, once it has been read; only the first one has records. */
+  sheets?: number;
   /** Bytes of the file that have been read so far. */
   bytesRead: number;
   /** The most that the file may unpack to: a few compressed bytes can be many. */

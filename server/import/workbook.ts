@@ -12,7 +12,7 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const { file, size } = source;
   if (size > maximum.bytes)
     throw new UsageError(`${file} is larger than ${maximum.bytes / 1_000_000} MB. Save the sheet as CSV.`);
-  await requireBounded(file);
+  source.sheets = await countSheets(file);
   source.bytesRead = size;
   // Loaded when it is needed: most files are CSV.
   const { readSheet } = await import('read-excel-file/node');
@@ -27,12 +27,13 @@ function notAWorkbook(file: string, cause: unknown): UsageError {
   return new UsageError(sentence, { cause });
 }
 
-/** Unpacks the file without keeping anything: the sizes that an archive claims may be wrong. */
-async function requireBounded(file: string): Promise<void> {
-  let bytes = 0;
+/** Unpacks the file, within bounds, without keeping anything: the sizes that an archive claims may be wrong. */
+async function countSheets(file: string): Promise<number> {
+  let [bytes, sheets] = [0, 0];
   let failure: Error | undefined;
   const unzip = new Unzip((entry) => {
     if (!/\.xml(?:\.rels)?$/.test(entry.name)) return;
+    if (/^xl\/worksheets\/[^/]+\.xml$/.test(entry.name)) sheets += 1;
     entry.ondata = (error, chunk) => {
       failure ??= error ?? undefined;
       bytes += chunk?.length ?? 0;
@@ -50,6 +51,7 @@ async function requireBounded(file: string): Promise<void> {
     if (failure) throw notAWorkbook(file, failure);
     if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
   }
+  return sheets;
 }
 
 function cellOf(cell: unknown): Cell {

@@ -11,8 +11,8 @@ const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const packages = 'http://schemas.openxmlformats.org/package/2006';
 
-/** A workbook of one sheet; style 1 is a date. */
-function workbook(rows: string): Buffer {
+/** A workbook with one sheet of rows; style 1 is a date. */
+function workbook(rows: string, further: Record<string, string> = {}): Buffer {
   const files = {
     '[Content_Types].xml': `<Types xmlns="${packages}/content-types"/>`,
     '_rels/.rels': `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
@@ -20,6 +20,7 @@ function workbook(rows: string): Buffer {
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships"><Relationship Id="r1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
     'xl/styles.xml': `<styleSheet xmlns="${main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`,
     'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData>${rows}</sheetData></worksheet>`,
+    ...further,
   };
   return Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, xml(text)]))));
 }
@@ -51,6 +52,16 @@ test('a workbook is read with its numbers, dates and yes or no as they are', asy
     createdAt: '2026-01-01T00:00:00.000Z',
   });
   expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
+});
+
+test('what is on further sheets of a workbook is not passed over in silence', async () => {
+  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
+  const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
+  const second = { 'xl/worksheets/sheet2.xml': `<worksheet xmlns="${main}"><sheetData/></worksheet>` };
+  const [one, two] = [await run(workbook(rows), 'customers'), await run(workbook(rows, second), 'customers')];
+  expect(one.report.notes).toEqual([]);
+  expect(two.report).toMatchObject({ created: 1 });
+  expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first is read.']);
 });
 
 test('a workbook that unpacks to too much is rejected before it is in memory', async () => {
