@@ -14,8 +14,9 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   const partial = isDirect ? file : `${target}.${process.pid}.partial`;
   let output: Writable | undefined;
   try {
-    // Opened here, so that a failure is this command's.
-    output = (await open(partial, isDirect ? 'w' : 'wx', mode)).createWriteStream({ flush: !isDirect });
+    // Opened here, so that a failure is this command's. What only its owner could read stays so.
+    const handle = await open(partial, isDirect ? 'w' : 'wx', found ? mode & found.mode : mode);
+    output = handle.createWriteStream({ flush: !isDirect });
     const result = await write(output);
     if (!isDirect) await rename(partial, target);
     return result;

@@ -28,7 +28,10 @@ const fetchLimits = { connectMs: 5_000, totalMs: 5_000, readBytes: 16_384, keptB
 const documents = { keptMs: 5 * 60_000, most: 200 };
 
 const metadata = z.object({
-  client_name: z.string().nullish(),
+  client_name: z
+    .string()
+    .nullish()
+    .transform((name) => name ?? ''),
   redirect_uris: z.array(z.string()).min(1).max(mostRedirectUris),
 });
 const packed = z.object({ n: z.string(), r: z.array(z.string()) });
@@ -95,14 +98,7 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
       'invalid_redirect_uri',
       'A redirect URI must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without fragment and password.',
     );
-  const name = [
-    ...printable(typed ?? '')
-      .trim()
-      .normalize('NFC'),
-  ]
-    .slice(0, nameLength.apiKey)
-    .join('')
-    .trim();
+  const name = [...printable(typed).trim().normalize('NFC')].slice(0, nameLength.apiKey).join('').trim();
   return { name: name === '' ? hostOf(redirectUris[0] ?? '') : name, redirectUris };
 }
 

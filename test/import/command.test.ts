@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { describe, expect, inject, test } from 'vitest';
 import { drawProgress } from '../../server/import/progress-bar.ts';
@@ -99,8 +99,10 @@ describe('the import command', () => {
   test('reads a report of rejected rows that the report of this import replaces', async () => {
     const { organization } = await world.organization();
     await withFile('rows.csv', 'externalId,name,email\nC-1,Ana,wrong\nC-2,Bob,\n', async (file) => {
+      await chmod(file, 0o600);
       const again = () => run('customers', file, '--organization', organization.slug, '--rejects', file);
       expect(await again()).toMatchObject({ status: 2, stdout: expect.stringContaining('1 created') });
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
       const report = await readFile(file, 'utf8');
       expect(report).toContain('C-1,Ana,wrong');
       await writeFile(file, report.replace(',wrong', ',ana@example.com'));
