@@ -59,9 +59,11 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const inserted = isNew ? await insertNew(caller, creation, claim) : 'externalId';
     if (typeof inserted === 'object') return inserted;
-    if (inserted === 'sku' || (isNew && onConflict === 'error')) throw await conflict(caller, creation, inserted);
+    if (isNew && onConflict === 'error') throw await conflict(caller, creation, inserted);
+    // Also after a taken sku: of two indexes that reject a record, the database names the one that it asks first.
     const existing = onConflict === 'error' ? undefined : await useExisting(caller, creation, claim);
     if (existing) return existing;
+    if (inserted === 'sku') throw await conflict(caller, creation, inserted);
     // The unique index decides again: the record that had the externalId has it no longer.
     if (!isNew) throw await notThere(caller, creation);
   }

@@ -125,6 +125,23 @@ describe('POST /v1/items', () => {
     expect(taken.problem).toMatchObject({ status: 409, code: 'sku_taken', existingId: first.id });
     for (const _ of [1, 2]) expect((await create(tenant, { sku: '' })).sku).toBeNull();
   });
+
+  describe('in a database of its own', () => {
+    const own = useWorld({ ownDatabase: true });
+
+    test('with onConflict=return returns the item that has both externalId and sku, whichever index was built last', async () => {
+      const { client } = await own.organization();
+      const sent = { ...chai, externalId: 'E-1', sku: 'NW-1' };
+      const created = await client.items.create(sent);
+      for (const index of ['items_sku', 'items_external_id']) {
+        await own.database.pool.query(`reindex index concurrently ${index}`);
+        expect(await client.items.create(sent, { onConflict: 'return' })).toEqual(created);
+      }
+      await client.items.create({ ...chai, externalId: 'E-2' });
+      const other = client.items.create({ ...sent, externalId: 'E-3' }, { onConflict: 'return' });
+      expect((await rejection(other)).problem).toMatchObject({ code: 'sku_taken', existingId: created.id });
+    });
+  });
 });
 
 describe('GET /v1/items/{itemId}', () => {
