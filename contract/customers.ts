@@ -7,10 +7,10 @@ import { idempotent, ifMatch, ifNoneMatch } from './headers.ts';
 import { createQuery, listQuery, noParameters, page, sortsBy } from './list.ts';
 import { metadata, metadataInput, metadataPatch } from './metadata.ts';
 import { notModified, problems } from './responses.ts';
-import { choiceParameter, emailParameter, phoneParameter, textParameter } from './parameters.ts';
+import { choiceParameter, textParameter } from './parameters.ts';
 import { defaulted, emptied, nullable, optional, serverSet, shapeOf } from './record.ts';
 import { tags, tagsInput } from './tags.ts';
-import { countryParameter } from './value-parameters.ts';
+import { countryParameter, emailParameter, phoneParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const customerTypes = ['person', 'company'] as const;

@@ -1,7 +1,4 @@
 /** Query parameters, parsed strictly. Nothing is clamped, guessed or ignored. */
-import { emailForm, idForm, prefixes } from './fields.ts';
-import type { Kind } from './fields.ts';
-import { exampleId } from './examples.ts';
 import { maximumWords, metadataKeyForm, metadataLimits } from './limits.ts';
 import { notAnInstant, parseInstant } from './instant.ts';
 import { nearest } from './nearest.ts';
@@ -24,7 +21,7 @@ export function parameter<Output, Input = Output>(
 ) {
   return parsed<Output | undefined, Input>((value) => {
     if (emptyIsAbsent && typeof value === 'string' && value.trim() === '') return undefined;
-    if (Array.isArray(value)) return failure('too_many_items', 'must be given once', value);
+    if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
     return typeof value === 'string'
       ? parseText(value, max, parse)
       : failure('invalid_type', 'must be a single value', value);
@@ -41,20 +38,6 @@ export function textParameter(max: number, schema: Schema) {
   return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
-/** An email address. A `+` that a tool did not encode arrives as a space, and would find nothing. */
-export function emailParameter(schema: Schema) {
-  return parameter<string>(
-    254,
-    (value) => {
-      if (emailForm.test(value)) return value;
-      const hasLostPlus = emailForm.test(value.replaceAll(' ', '+'));
-      const advice = hasLostPlus ? ', without a space; write a + as %2B' : ' such as ana@example.com';
-      return failure('invalid_email', `must be one email address${advice}`, value);
-    },
-    { type: 'string', minLength: 1, maxLength: 254, ...schema },
-  );
-}
-
 /** A search. Every word must be found, so the number of words is limited. */
 export function searchParameter(max: number, schema: Schema) {
   return parameter<string>(
@@ -64,28 +47,6 @@ export function searchParameter(max: number, schema: Schema) {
         ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
         : value,
     { type: 'string', minLength: 1, maxLength: max, ...schema },
-  );
-}
-
-/** The id of a record. A malformed id is an error rather than a filter that matches nothing. */
-export function idParameter(kind: Kind, schema: Schema) {
-  const form = idForm(kind);
-  const example = exampleId(prefixes[kind]);
-  return parameter<string>(
-    longestWord,
-    (value) =>
-      form.test(value) ? value : failure('invalid_type', `must be the id of a ${kind}, such as ${example}`, value),
-    { type: 'string', maxLength: example.length, pattern: form.source, examples: [example], ...schema },
-  );
-}
-
-/** A phone number or its last digits, with any punctuation; at least one digit is required. */
-export function phoneParameter(schema: Schema) {
-  return parameter<string>(
-    40,
-    (value) =>
-      /[0-9]/.test(value.normalize('NFKC')) ? value : failure('too_short', 'must have at least one digit', value),
-    { type: 'string', minLength: 1, maxLength: 40, ...schema },
   );
 }
 
@@ -117,40 +78,44 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
 /** JSON, as agents send it, also has objects; one with a member `toString` has no text at all. */
 const isPlain = (value: unknown): boolean => typeof value !== 'object';
 
-/** Several of a closed set: a comma list, the parameter repeated, or both; the result is in the set's own order. */
+/** Up to `most` values, each once: a comma list, the parameter repeated, or both. `word` is what one of them is. */
+export function eachIn<T extends string>(
+  value: unknown,
+  { most, word }: { most: number; word: string },
+  parse: (part: string) => T | Failure,
+): Set<T> | Failure {
+  const typed: unknown[] = Array.isArray(value) ? value : [value];
+  if (!typed.every(isPlain)) return failure('invalid_type', 'must be text', value);
+  const parts = typed
+    .map(String)
+    .join(',')
+    .split(',', most + 1);
+  if (parts.length > most)
+    return failure('too_many_items', `must have at most ${most} ${word}${most > 1 ? 's' : ''}`, value);
+  const found = new Set<T>();
+  for (const part of parts) {
+    const one = parse(part);
+    if (typeof one !== 'string') return one;
+    found.add(one);
+  }
+  return found;
+}
+
+/** Several of a closed set; the result is in the set's own order. */
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
+  const most = values.length;
+  const choiceIn = (part: string) =>
+    parseText(part, longestWord, (text) => values.find((choice) => choice === text) ?? notOneOf(values, text));
   return parsed<T[], T | readonly T[]>(
     (value) => {
-      const typed: unknown[] = Array.isArray(value) ? value : [value];
-      if (!typed.every(isPlain)) return failure('invalid_type', 'must be text', value);
-      const parts = typed
-        .map(String)
-        .join(',')
-        .split(',', values.length + 1);
-      if (parts.length > values.length) {
-        return failure(
-          'too_many_items',
-          `must have at most ${values.length} value${values.length > 1 ? 's' : ''}`,
-          value,
-        );
-      }
-      const wanted = new Set<string>();
-      for (const part of parts) {
-        const name = parseText(
-          part,
-          longestWord,
-          (text) => values.find((choice) => choice === text) ?? notOneOf(values, text),
-        );
-        if (typeof name !== 'string') return name;
-        wanted.add(name);
-      }
-      return values.filter((choice) => wanted.has(choice));
+      const wanted = eachIn(value, { most, word: 'value' }, choiceIn);
+      return wanted instanceof Set ? values.filter((choice) => wanted.has(choice)) : wanted;
     },
     {
       type: 'array',
       items: { type: 'string', enum: values },
-      maxItems: values.length,
-      ...(values.length > 1 && { inHttp: 'Separate several with commas, or repeat the parameter.' }),
+      maxItems: most,
+      ...(most > 1 && { inHttp: 'Separate several with commas, or repeat the parameter.' }),
       ...schema,
     },
   ).optional();
@@ -177,16 +142,13 @@ export const metadataParameter = parsed<Record<string, string>>(
     if (entries.length > metadataLimits.filters) {
       return failure('too_many_items', `must have at most ${metadataLimits.filters} keys`, value);
     }
-    const filters = new Map<string, string>();
-    for (const [key, filter] of entries) {
-      if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
-      if (Array.isArray(filter)) return failure('too_many_items', `must be given once for ${key}`, filter);
-      if (!isPlain(filter)) return failure('invalid_type', `must be text for ${key}`, filter);
-      const result = parseText(String(filter), metadataLimits.valueLength, (text) => text);
-      if (typeof result !== 'string') return result;
-      filters.set(key, result);
+    const filters: Record<string, string> = {};
+    for (const [key, typed] of entries) {
+      const filter = metadataFilter(key, typed);
+      if (typeof filter !== 'string') return { ...filter, path: [key] };
+      filters[key] = filter;
     }
-    return Object.fromEntries(filters);
+    return filters;
   },
   {
     type: 'object',
@@ -197,3 +159,10 @@ export const metadataParameter = parsed<Record<string, string>>(
     examples: [{ segment: 'retail' }],
   },
 ).optional();
+
+function metadataFilter(key: string, value: unknown): string | Failure {
+  if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
+  if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
+  if (!isPlain(value)) return failure('invalid_type', 'must be text', value);
+  return parseText(String(value), metadataLimits.valueLength, (text) => text);
+}

@@ -7,9 +7,9 @@ import { ifNoneMatch } from './headers.ts';
 import { lineItems, maximumLines, money } from './line-items.ts';
 import { beforeParameter, listQuery, noParameters, page, sinceParameter, sortsBy } from './list.ts';
 import { metadata } from './metadata.ts';
-import { choicesParameter, idParameter, textParameter } from './parameters.ts';
+import { choicesParameter, textParameter } from './parameters.ts';
 import { notModified, problems } from './responses.ts';
-import { currencyParameter } from './value-parameters.ts';
+import { currencyParameter, idParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;

@@ -1,34 +1,68 @@
-/** Query parameters whose values have a form of their own: ids, email addresses and codes. */
+/** Query parameters whose values have a form of their own: email addresses, ids, phone numbers and codes. */
 import { countryCodes, currencyDigits } from './codes.ts';
 import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
-import { idForm, prefixes } from './fields.ts';
+import { emailForm, idForm, phoneDigits, prefixes } from './fields.ts';
 import type { Kind } from './fields.ts';
-import { longestWord, parameter } from './parameters.ts';
+import { eachIn, longestWord, parameter } from './parameters.ts';
 import type { Schema } from './parameters.ts';
 import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
+/** An email address. A `+` that a tool did not encode arrives as a space, and would find nothing. */
+export function emailParameter(schema: Schema) {
+  return parameter<string>(
+    254,
+    (value) => {
+      if (emailForm.test(value)) return value;
+      const hasLostPlus = emailForm.test(value.replaceAll(' ', '+'));
+      const advice = hasLostPlus ? ', without a space; write a + as %2B' : ' such as ana@example.com';
+      return failure('invalid_email', `must be one email address${advice}`, value);
+    },
+    { type: 'string', minLength: 1, maxLength: 254, ...schema },
+  );
+}
+
+/** The id of a record. A malformed id is an error rather than a filter that matches nothing. */
+export function idParameter(kind: Kind, schema: Schema) {
+  const form = idForm(kind);
+  const example = exampleId(prefixes[kind]);
+  return parameter<string>(
+    longestWord,
+    (value) =>
+      form.test(value) ? value : failure('invalid_type', `must be the id of a ${kind}, such as ${example}`, value),
+    { type: 'string', maxLength: example.length, pattern: form.source, examples: [example], ...schema },
+  );
+}
+
+/** A phone number or its last digits, with any punctuation; at least one digit is required. */
+export function phoneParameter(schema: Schema) {
+  return parameter<string>(
+    40,
+    (value) => (phoneDigits(value) === '' ? failure('too_short', 'must have at least one digit', value) : value),
+    { type: 'string', minLength: 1, maxLength: 40, ...schema },
+  );
+}
+
 /** How many records may be named at once: as many as a page can have. */
 const maximumIds = 100;
 
-/** Ids of records: a comma list, the parameter repeated, or both; the order does not matter. */
+/** Ids of records; their order does not matter. */
 export function idsParameter(kind: Kind) {
   const form = idForm(kind);
   const example = exampleId(prefixes[kind]);
   const pattern = { type: 'string', maxLength: example.length, pattern: form.source };
+  const idIn = (part: string) => {
+    const typed = part.trim();
+    return form.test(typed)
+      ? typed
+      : failure('invalid_type', `must be ids of ${kind}s, such as ${example}, separated by commas`, typed);
+  };
   return parsed<string[], string | readonly string[]>(
     (value) => {
-      const parts = (Array.isArray(value) ? value : [value])
-        .map(String)
-        .join(',')
-        .split(',', maximumIds + 1);
-      if (parts.length > maximumIds) return failure('too_many_items', `must have at most ${maximumIds} ids`, value);
-      const ids = parts.map((part) => part.trim());
-      const wrong = ids.find((id) => !form.test(id));
-      if (wrong === undefined) return [...new Set(ids)].toSorted();
-      return failure('invalid_type', `must be ids of ${kind}s, such as ${example}, separated by commas`, wrong);
+      const ids = eachIn(value, { most: maximumIds, word: 'id' }, idIn);
+      return ids instanceof Set ? [...ids].toSorted() : ids;
     },
     {
       type: 'array',

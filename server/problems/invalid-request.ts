@@ -86,11 +86,9 @@ function describe({ issue, key }: Finding, place: Place, sent: Sent): ProblemErr
 }
 
 /** Outside the body, an error has the code of its problem. */
-function outsideBody(place: Place, { code, message }: Explained): ProblemCode {
+function outsideBody(place: Place, { code }: Explained): ProblemCode {
   if (place === 'header') return 'invalid_header';
-  return code === 'too_many_items' && message.startsWith('must be given once')
-    ? 'duplicate_parameter'
-    : 'invalid_parameter';
+  return code === 'duplicate_item' ? 'duplicate_parameter' : 'invalid_parameter';
 }
 
 function entry(place: Place, path: string[], { code, message, suggestion }: Explained<string>): ProblemError {

@@ -80,6 +80,20 @@ describe('lists', () => {
       });
       expect((await tenant.call('GET', `${path}?q=`)).body).toMatchObject({ status: 400, code: 'invalid_parameter' });
     });
+
+    test(`GET ${path} names the key of a metadata filter that is not valid`, async () => {
+      const tenant = await world.organization();
+      for (const [query, key, code] of [
+        ['metadata[a]=', 'a', 'invalid_parameter'],
+        ['metadata[b]=1&metadata[a]=%00', 'a', 'invalid_parameter'],
+        ['metadata[a b]=1', 'a b', 'invalid_parameter'],
+        ['metadata[]=1', '', 'invalid_parameter'],
+        ['metadata[a.b]=1&metadata[a.b]=2', 'a.b', 'duplicate_parameter'],
+      ]) {
+        const { status, body } = await tenant.call('GET', `${path}?${query}`);
+        expect([status, body.code, body.errors[0].field]).toEqual([400, code, `metadata[${key}]`]);
+      }
+    });
   }
 
   test('filters and sort may be repeated beside a cursor or left out; other values are a mismatch', async () => {

@@ -59,6 +59,7 @@ test('an argument that is no text is named, whatever its members are', async () 
     for (const [name, given] of [
       ['find_proposals', { status: [value] }],
       ['find_proposals', { include: value }],
+      ['find_items', { ids: [value] }],
       ['sum_proposals', { groupBy: [value] }],
       ['find_customers', { metadata: { a: value } }],
       ['find_customers', { fields: [value] }],
@@ -457,7 +458,7 @@ describe('the tools', () => {
       ['save_customer', { customerId: '', name: 'Ann' }, /^customerId is an id\. Leave it out to create/],
       ['get_customer', { customerId: null }, /^customerId is an id\. .*find_customers/],
       ['find_customers', { q: null }, /^q must not be null\. Leave it out/],
-      ['find_customers', { metadata: { segment: null } }, /metadata must be text for segment/],
+      ['find_customers', { metadata: { segment: null } }, /metadata\[segment\] must be text/],
       ['find_customers', { fields: null }, /^fields must not be null/],
       ['sum_proposals', { groupBy: null }, /^groupBy must not be null/],
       ['find_proposals', { includeLineItems: 'true' }, /^includeLineItems must be true or false\.$/],
