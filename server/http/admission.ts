@@ -19,25 +19,19 @@ async function keyOf(request: Request, response: Response, { keys }: Parts): Pro
   return key;
 }
 
-/**
- * Takes one request of the key's allowance, and says in the headers what is left. Where `untilSent`, what is large counts as
- * running until the response is sent.
- */
+/** Takes one request of the key's allowance, and says in the headers what is left. `isWhole`: the operation is all that the request is for. */
 export async function admitOne(
   key: AuthenticatedKey,
   response: Response,
   parts: AdmissionParts,
-  untilSent = false,
+  isWhole = false,
 ): Promise<Caller> {
-  const caller = await admit(key, parts, untilSent ? () => whenSent(response) : undefined);
+  const caller = await admit(key, parts, isWhole ? response : undefined);
   const headers = limitHeaders(caller.allowance);
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
   requireAdmission(caller);
   return caller;
 }
-
-const whenSent = (response: Response) =>
-  new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
 
 /** Every request to the API takes one of the key's allowance, also one that no operation serves. */
 export const admitCaller =

@@ -35,6 +35,12 @@ export type CallerParts = {
   planContact?: string | undefined;
 };
 
+/** The response to the request of a caller. */
+export type Exchange = { readonly closed: boolean; once(event: 'close', listener: () => void): unknown };
+
+const closing = (response: Exchange) =>
+  new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
+
 /** By the organization as the directory of keys has read it. */
 const tenants = new WeakMap<object, Tenant>();
 
@@ -53,11 +59,11 @@ export class KeyCaller extends StatementScope implements Caller {
   readonly baseUrl: string;
   readonly planContact: string | undefined;
   readonly #shares: Shares;
-  readonly #sent: (() => Promise<void>) | undefined;
+  readonly #response: Exchange | undefined;
   #isSpent = false;
 
-  /** What is large counts as running until `sent` resolves; without it, until it is done. */
-  constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, sent?: () => Promise<void>) {
+  /** With `response`, what is large counts as running until that is sent, and nothing begins once the client has gone. */
+  constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, response?: Exchange) {
     super(tenantOf(key, parts.database));
     this.key = key;
     this.allowance = allowance;
@@ -66,7 +72,7 @@ export class KeyCaller extends StatementScope implements Caller {
     this.baseUrl = parts.baseUrl();
     this.planContact = parts.planContact;
     this.#shares = parts.shares;
-    this.#sent = sent;
+    this.#response = response;
   }
 
   get organization(): AuthenticatedKey['organization'] {
@@ -74,11 +80,17 @@ export class KeyCaller extends StatementScope implements Caller {
   }
 
   run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
+    const response = this.#response;
     const slot = { keyId: this.key.id, kind };
-    const admitted = () => this.#shares.work.run(this.organizationId, slot, work);
-    return isLarge
-      ? this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, this.#sent)
-      : admitted();
+    const wanted = () => {
+      // Nobody gets this answer.
+      if (response?.closed) throw new Error('The client has gone.');
+      return work();
+    };
+    const admitted = () => this.#shares.work.run(this.organizationId, slot, wanted);
+    if (!isLarge) return admitted();
+    const sent = response && (() => closing(response));
+    return this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, sent);
   }
 
   spend(): void {

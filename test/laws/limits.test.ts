@@ -303,6 +303,41 @@ describe('in a database of its own', () => {
     expect((await tenant.call('GET', large)).status).toBe(200);
   });
 
+  test('what a client no longer waits for is not begun', async () => {
+    const tenant = await world.organization();
+    const create = (name: string, signal?: AbortSignal) =>
+      fetch(`${world.url}/v1/customers`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name }),
+        signal: signal ?? null,
+      });
+    const admitted = vi.spyOn(WorkLimiter.prototype, 'run');
+    const requests = () => world.log.filter(({ operation }) => operation === 'createCustomer');
+    const blocker = await patientConnection(world.database.pool);
+    try {
+      await blocker.query('begin; lock table customers in exclusive mode');
+      // As many as run at once for a key.
+      const running = ['a', 'b', 'c'].map((name) => create(name));
+      const waiting = `select from pg_locks where not granted and relation = 'customers'::regclass`;
+      await expect.poll(async () => (await world.database.pool.query(waiting)).rowCount).toBe(3);
+      const leaving = new AbortController();
+      const queued = create('d', leaving.signal).catch(() => 'gone');
+      await expect.poll(() => admitted.mock.calls.length).toBe(4);
+      leaving.abort();
+      await queued;
+      await expect.poll(() => requests().length).toBe(1);
+      await blocker.query('rollback');
+      for (const { status } of await Promise.all(running)) expect(status).toBe(201);
+    } finally {
+      await blocker.query('rollback');
+      blocker.release();
+      admitted.mockRestore();
+    }
+    const { data } = await tenant.client.customers.list({ sort: 'name' });
+    expect(data.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
   test('any other epoch of keys empties the cache, an older one too; none at all is an error', async () => {
     const tenant = await world.organization();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
