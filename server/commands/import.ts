@@ -159,9 +159,10 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
         rejects,
         audit: { memberId: null, fileName },
         onProgress: bar.show,
-        onErrors: (errors) => {
+        onRow: ({ line, outcome }) => {
+          if (!Array.isArray(outcome)) return;
           bar.clear();
-          warn(...errors.map(printRowError));
+          warn(...outcome.map((rejection) => printRowError({ line, ...rejection })));
         },
       });
     try {

@@ -1,8 +1,8 @@
 /** A chunk of rows → the database: all of it in one transaction, unless one of its rows cannot be stored. */
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
-import { rejectTaken } from './claims.ts';
-import type { Keyed, Kind, Rejection, Work } from './kind.ts';
-import { isWritten, planRows, SameRecord } from './plan.ts';
+import { refused, rejectTaken } from './claims.ts';
+import type { Entry, Kind, Rejection, Work } from './kind.ts';
+import { isWritten, Overtaken, planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
 
@@ -10,71 +10,52 @@ import { writePlans } from './write.ts';
 const attempts = 3;
 
 /**
- * Imports the rows, in order. If the database rejects one of them, each half is tried separately, down to the row, so
- * that the others are stored.
+ * Imports valid rows, in order, and gives each its outcome. If the database rejects one of them, each half is tried
+ * separately, down to the row, so that the others are stored.
  */
-export async function importChunk(
-  work: Work,
-  rows: readonly Keyed[],
-  attempt = 1,
-): Promise<Pick<Plan, 'id' | 'outcome'>[]> {
-  if (rows.length === 0) return [];
+export async function importChunk(work: Work, entries: readonly Entry[], attempt = 1): Promise<void> {
+  if (entries.length === 0) return;
   try {
-    return await work.store.transaction(() => importAtOnce(work, rows));
+    const plans = await work.store.transaction(() => importAtOnce(work, entries, attempt > 1));
+    for (const [index, { id, outcome }] of plans.entries()) Object.assign(entries[index] ?? {}, { id, outcome });
   } catch (error) {
     const rejection = rejectionOf(error, work.kind);
     if (!rejection && !(error instanceof SameRecord) && !isClash(error)) throw error;
-    if (isClash(error) && attempt < attempts) return importChunk(work, rows, attempt + 1);
-    if (rows.length === 1) {
-      if (rejection) return [{ id: '', outcome: [rejection] }];
-      throw error;
+    if (isClash(error) && attempt < attempts) return importChunk(work, entries, attempt + 1);
+    const [first, ...others] = entries;
+    if (first && others.length === 0) {
+      if (!rejection) throw error;
+      first.outcome = [rejection];
+      return;
     }
-    const middle = Math.ceil(rows.length / 2);
-    const before = await importChunk(work, rows.slice(0, middle));
-    return [...before, ...(await importChunk(work, rows.slice(middle)))];
+    const middle = Math.ceil(entries.length / 2);
+    await importChunk(work, entries.slice(0, middle));
+    await importChunk(work, entries.slice(middle));
   }
 }
 
-async function importAtOnce(work: Work, rows: readonly Keyed[]): Promise<Plan[]> {
-  const plans = await planRows(work, rows, { lock: false });
-  // Records that stay as they are are only read. The others are locked and planned on what is stored by then.
-  const [created, updated] = ['created', 'updated'].map((wanted) => idsOf(plans, (plan) => plan.outcome === wanted));
-  const changing = plans.flatMap(({ id }, index) => (updated?.has(id) && !created?.has(id) ? [index] : []));
-  if (changing.length > 0 && !work.store.dry) {
-    const isChanging = new Set(changing);
-    const locked = await planRows(
-      work,
-      rows.filter((_, index) => isChanging.has(index)),
-      { lock: true },
-    );
-    changing.forEach((at, index) => plans.splice(at, 1, ...locked.slice(index, index + 1)));
-  }
+async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
+  const plans = await planRows(work, entries, isLocking);
   const planned = plans.filter(isWritten);
-  await rejectTaken(work, plans);
-  const rejected = idsOf(planned, (plan) => !isWritten(plan));
+  await rejectTaken(work, planned);
+  const rejected = new Set(planned.filter((plan) => !isWritten(plan)).map(({ id }) => id));
   // What was planned on a row that is rejected now is planned again without it.
   if (plans.some(({ id, outcome }) => typeof outcome === 'string' && rejected.has(id))) throw new SameRecord();
-  const finals = finalPlans(plans);
-  await writePlans(work.store, work.table, finals);
-  const written = finals.map(({ record }) => record);
-  if ((await work.kind.isStillValid?.(work.store, written)) === false) throw new Overtaken();
+  await writePlans(work, finalPlans(planned));
+  // The write may have waited for another transaction.
+  if ((await refused(work, planned)).length > 0) throw new Overtaken();
   return plans;
 }
-
-const idsOf = (plans: readonly Plan[], is: (plan: Plan) => boolean) => new Set(plans.filter(is).map(({ id }) => id));
 
 /** One for each record that is written: it is as the last of its rows leaves it. */
 function finalPlans(plans: readonly Plan[]): Plan[] {
   const finals = new Map<string, Plan>();
-  for (const plan of plans.filter(isWritten)) {
+  for (const plan of plans) {
     const isNew = finals.get(plan.id)?.outcome === 'created';
     finals.set(plan.id, isNew ? { ...plan, outcome: 'created' } : plan);
   }
   return [...finals.values()];
 }
-
-/** What was planned is no longer valid. */
-class Overtaken extends Error {}
 
 /** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
 const isClash = (error: unknown) =>

@@ -4,16 +4,15 @@
  */
 import type { RecordTable } from '../records/record-table.ts';
 import { storedId } from '../records/public-id.ts';
-import { valueOf } from './entries.ts';
-import type { Entry } from './entries.ts';
 import { matchKey } from './keys.ts';
-import type { Work } from './kind.ts';
+import type { Entry, Work } from './kind.ts';
 
-/** The entries whose record would stay as it is. */
-export async function findUnchanged({ store, kind, table }: Work, entries: readonly Entry[]): Promise<Set<Entry>> {
-  const unchanged = new Set<Entry>();
-  if (!entries.some((entry) => 'value' in entry)) return unchanged;
-  const rows = entries.map(valueOf);
+const isOpen = ({ row, outcome }: Entry) => !row && !outcome;
+
+/** Those of the rows that are not validated yet whose record would stay as it is are `unchanged`. */
+export async function findUnchanged({ store, kind, table, match }: Work, entries: readonly Entry[]): Promise<void> {
+  if (match !== 'externalId' || !entries.some(isOpen)) return;
+  const rows = entries.map(({ value }): object => Object(value));
   const named = new Set(rows.map((row) => storedId(kind.id, String(Reflect.get(row, 'id')))));
   const byKey = Map.groupBy(entries, (_, index) => matchKey(rows[index] ?? {}, 'externalId'));
   const columns = columnsIn(rows, { kind, table });
@@ -25,11 +24,10 @@ export async function findUnchanged({ store, kind, table }: Work, entries: reado
     if (named.has(String(id))) continue;
     // What follows a row that differs is compared with what that row makes of the record.
     for (const entry of byKey.get(String(externalId)) ?? []) {
-      if (!('value' in entry) || !saysTheSame(table, Object(entry.value), { stored, places })) break;
-      unchanged.add(entry);
+      if (!isOpen(entry) || !saysTheSame(table, Object(entry.value), { stored, places })) break;
+      entry.outcome = 'unchanged';
     }
   }
-  return unchanged;
 }
 
 /** Those that the rows have values for. */

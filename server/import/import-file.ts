@@ -60,7 +60,7 @@ export type ImportOptions = {
   audit?: { memberId: string | null; fileName: string } | undefined;
   /** Called after each chunk. */
   onProgress?: ((progress: Progress) => void) | undefined;
-} & Pick<Run, 'signal' | 'maximumRows' | 'onErrors' | 'onRow'>;
+} & Pick<Run, 'signal' | 'maximumRows' | 'onRow'>;
 
 /** What the columns of an inspected file mean, and what is wrong or open about them: nothing where the rows are JSON. */
 export function planOf(
@@ -80,7 +80,6 @@ export async function importFile(options: ImportOptions): Promise<Report> {
     if (!dryRun) await takeTurn(session, isWaiting);
     const store = new Store(session, database.orm, organization, dryRun);
     await store.prepare();
-    if (!dryRun) store.announcement = await announceImport(session, options.kind);
     return importInto(store, inspection, options);
   });
 }
@@ -90,25 +89,27 @@ async function importInto(store: Store, inspection: Inspection, options: ImportO
   const kind = kinds[options.kind];
   const open = openRows(file, inspection, kind, choices);
   const rejects = options.rejects && openRejects(options.rejects, open);
+  const announcement = dryRun ? undefined : await announceImport(store.session, kind.name);
   if (!dryRun) await audit(options);
-  const keepStatistics = statisticsKeeper(store.session, store.tablesOf(kind.name));
+  const keepStatistics = statisticsKeeper(store.session, kind.isFlat ? [kind.name] : [kind.name, store.lines.name]);
   const report = await importRows({
     ...options,
     store,
     kind,
-    table: kind.tableOf(store),
+    table: store[kind.name],
     match: choices.match ?? 'externalId',
     open,
+    announcement,
     rejects,
     async onChunk(so) {
       if (!dryRun) await keepStatistics(so.created);
-      await store.announcement?.count(so);
+      await announcement?.count(so);
       onProgress?.({ bytesRead: open.source.bytesRead, bytesTotal: open.source.size, rowsRead: so.read });
     },
   });
   await rejects?.close();
   if (!dryRun) await keepStatistics(report.created, true);
-  await store.announcement?.count(report, 'end');
+  await announcement?.count(report, 'end');
   return report;
 }
 

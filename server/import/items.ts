@@ -15,10 +15,8 @@ export const items: Kind<ItemImport, Item> = {
   columns: columnsOf(itemImport),
   required: requiredOfNewItem,
   matches: ['externalId', 'sku', 'none'],
-  tableOf: (store) => store.items,
   unique: { field: 'sku', property: 'skuKey', column: 'sku_key', constraint: 'items_sku', code: 'sku_taken' },
   isFlat: true,
-  weigh: () => 1,
   planner:
     async ({ organization: { currency } }) =>
     (row, stored) => {

@@ -2,27 +2,27 @@
 import { maximumBodyBytes, maximumKeys } from '../../contract/limits.ts';
 import { Problem } from '../problems/problem.ts';
 import { parseJson } from '../text/json.ts';
-import type { Rejection } from './kind.ts';
+import type { Entry, Rejection } from './kind.ts';
 import { textOf } from './source.ts';
-import type { RawRow, Source } from './source.ts';
+import type { Source } from './source.ts';
 
 /** The largest row: as many characters as a body has bytes, and for a proposal enough for 500 lines of maximum length. */
 export type RowBounds = { characters: number; keys: number };
 export const flatRow: RowBounds = { characters: maximumBodyBytes, keys: maximumKeys };
 export const rowWithLines: RowBounds = { characters: 16 * 1024 * 1024, keys: 10_000 };
 
-export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<RawRow[]> {
+export async function* readJson(source: Source, bounds: RowBounds): AsyncGenerator<Entry[]> {
   const batches = source.format === 'json-array' ? elementsOf(source, bounds) : linesOf(source, bounds);
   for await (const documents of batches) yield documents.flatMap((document) => rowsOf(document, bounds));
 }
 
-function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): RawRow[] {
-  if (isCut) return [{ line, raw: [], size: 0, rejections: [unfinished] }];
+function rowsOf({ line, text, isCut = false }: Document, bounds: RowBounds): Entry[] {
+  if (isCut) return [unreadable(line, unfinished)];
   const json = text.trim();
   if (json === '') return [];
-  const row = { line: line + newlinesIn(text.slice(0, text.indexOf(json))), raw: [json], size: json.length };
-  if (json.length > bounds.characters) return [{ ...row, raw: [], size: 0, rejections: [tooLong(bounds)] }];
-  return [{ ...row, ...readDocument(json, row.line, bounds) }];
+  const start = line + newlinesIn(text.slice(0, text.indexOf(json)));
+  if (json.length > bounds.characters) return [unreadable(start, tooLong(bounds))];
+  return [{ line: start, raw: [json], size: json.length, ...readDocument(json, start, bounds) }];
 }
 
 const newlinesIn = (text: string) => text.split('\n').length - 1;
@@ -38,12 +38,17 @@ const tooLong = ({ characters }: RowBounds): Rejection => {
   return { field: '', code: 'too_long', message };
 };
 
+/** A row that is rejected without a look at what it contains. */
+export const unreadable = (line: number, rejection: Rejection): Entry => ({
+  line,
+  raw: [],
+  size: 0,
+  value: {},
+  outcome: [rejection],
+});
+
 /** `line` is where the document starts in the file. */
-export function readDocument(
-  json: string,
-  line: number,
-  { keys }: RowBounds,
-): { value: unknown } | { rejections: Rejection[] } {
+export function readDocument(json: string, line: number, { keys }: RowBounds): Pick<Entry, 'value' | 'outcome'> {
   try {
     return { value: parseJson(json, keys) };
   } catch (error) {
@@ -52,7 +57,7 @@ export function readDocument(
       .replace('The body', 'the row')
       .replace(/(?<=line )\d+(?=, column)/, (ofRow) => String(line + Number(ofRow) - 1));
     const { code, message } = error.errors[0] ?? { code: error.code, message: `must be a JSON document: ${reason}` };
-    return { rejections: [{ field: '', code, message }] };
+    return { value: {}, outcome: [{ field: '', code, message }] };
   }
 }
 

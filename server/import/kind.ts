@@ -4,12 +4,32 @@ import type { Kind as IdKind } from '../../contract/fields.ts';
 import { Problem } from '../problems/problem.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import type { ImportKind, Match } from '../entities/upload.ts';
+import type { Announcement } from './announcement.ts';
+import type { Cell } from './source.ts';
 import type { Store } from './store.ts';
 
 /** Why a row is not imported; `field` is empty if the row as a whole is wrong. */
 export type Rejection = { field: string; code: string; message: string };
 /** The outcome of a row. A rejected row has changed nothing. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];
+
+/** A row of the file: as it was read, and what has become of it. */
+export type Entry = {
+  /** Where it starts, from 1. */
+  line: number;
+  /** What the report of rejected rows repeats. */
+  raw: readonly Cell[];
+  size: number;
+  value: unknown;
+  /** The value, once it has been validated. */
+  row?: Keyed;
+  /** What its record would be if it were new. */
+  draft?: Values | undefined;
+  /** Of its record. */
+  id?: string;
+  /** Undefined until it is known. */
+  outcome?: Outcome;
+};
 
 export type Keyed = { id?: string | undefined; externalId?: string | null | undefined };
 /** A stored record. */
@@ -41,15 +61,14 @@ export type Kind<Row extends Keyed = Keyed, Stored extends Identified = Identifi
   /** By which fields its rows can find their records. */
   matches: readonly Match[];
   unique?: UniqueKey;
-  tableOf(store: Store): RecordTable<Stored>;
+  /** A statement that finds those of the externalIds in `$2` that no record may be given, and why. */
+  refusing?: { externalIds: string; rejection: Rejection };
   /** Whether the record has no lines of its own. */
   isFlat: boolean;
-  /** How many database rows it stands for. */
-  weigh(row: Row): number;
+  /** How many database rows it stands for; one, if the record is flat. */
+  weigh?(row: Row): number;
   /** Loads what these rows refer to, in a fixed number of queries. */
   planner(store: Store, rows: readonly Row[], stored: readonly (Stored | undefined)[]): Promise<Planner<Row, Stored>>;
-  /** Whether what was written still is as planned: the write may have waited for another transaction. */
-  isStillValid?(store: Store, written: readonly Values[]): Promise<boolean>;
 };
 
 /** One import of a kind. */
@@ -58,6 +77,7 @@ export type Work = {
   kind: Kind;
   table: RecordTable<Identified>;
   match: Match;
+  announcement: Announcement | undefined;
 };
 
 /** The values that the record's own functions compute. */

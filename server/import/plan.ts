@@ -1,17 +1,19 @@
 /** Rows → what importing them would do, compared with what is stored. */
+import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import { createdLater, isLater, withoutDateOfToday } from './created-at.ts';
 import { keysOf, matchKey, soleKey } from './keys.ts';
-import type { Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
+import type { Entry, Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
 export type Plan = {
   /** Of the stored record, or of the new one. */
   id: string;
   outcome: Outcome;
   record: Values;
-  stored?: Values;
+  /** What is changed; another row of the chunk may have planned it. */
+  stored?: Identified;
   lines?: LineChanges;
 };
 
@@ -29,27 +31,32 @@ const newRecord = (table: RecordTable, { id = '', ...values }: Values, organizat
 
 /** Two rows of one chunk that cannot be planned together name the same record: the second must see what the first has changed. */
 export class SameRecord extends Error {}
+/** What was planned is no longer valid: another writer was faster. */
+export class Overtaken extends Error {}
 
-/** `lock` locks the stored records until the transaction ends, so that no concurrent change is lost. */
-export async function planRows(work: Work, given: readonly Keyed[], { lock }: { lock: boolean }): Promise<Plan[]> {
+/**
+ * The plan of each row. Records that stay as they are are only read. The others are locked until the transaction ends: with
+ * `isLocking` before they are planned, otherwise afterward, which fails if one of them has changed meanwhile.
+ */
+export async function planRows(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
   const { store, kind, match } = work;
-  const rows = given.map((row) => withoutDateOfToday(row, store.startedAt));
-  const stored = await loadStored(work, rows, lock);
+  const rows = entries.map(({ row = {} }) => withoutDateOfToday(row, store.startedAt));
+  const stored = await loadStored(work, rows, isLocking);
   const records = stored.map((record) => (isRecord(record) ? record : undefined));
   const keys = rows.map((row) => soleKey(keysOf(row, match), work));
   requireDistinct(keys, records);
   const planner = await kind.planner(store, rows, records);
   const latest = new Map<string | undefined, Identified>();
-  return rows.map((row, index) => {
-    const key = keys[index];
-    const planned = latest.get(key);
-    const plan =
-      stored[index] === 'several'
-        ? { id: '', outcome: [severalMatch(match)], record: {} }
-        : planRow(work, row, { stored: planned ?? records[index], planner });
+  const plans = rows.map((row, index) => {
+    if (stored[index] === 'several') return rejected([severalMatch(match)]);
+    const [key, entry] = [keys[index], entries[index]];
+    const draft = entry?.row === row ? entry.draft : undefined;
+    const plan = planRow(work, row, { stored: latest.get(key) ?? records[index], planner, draft });
     if (key !== undefined && isWritten(plan)) latest.set(key, { ...plan.record, id: plan.id });
     return plan;
   });
+  if (!isLocking && !store.dry) await lockAsRead(work, plans, records);
+  return plans;
 }
 
 export const isWritten = ({ outcome }: Pick<Plan, 'outcome'>): boolean =>
@@ -66,50 +73,37 @@ function requireDistinct(keys: readonly (string | undefined)[], records: readonl
   });
 }
 
-function planRow(
-  work: Work,
-  row: Keyed,
-  { stored, planner }: { stored: Identified | undefined; planner: Planner },
-): Plan {
-  const { store, kind, match } = work;
-  if (stored) return planChange(work, stored, planner(row, stored));
-  const draft = store.drafts.get(row);
-  if (!row.externalId && match === 'externalId') return { id: '', outcome: [unknownId(kind.id)], record: {} };
+type Known = { stored: Identified | undefined; planner: Planner; draft: Values | undefined };
+
+function planRow({ store, kind, table, match }: Work, row: Keyed, { stored, planner, draft }: Known): Plan {
+  if (stored) return planChange(store.startedAt, table, stored, planner(row, stored));
+  if (!row.externalId && match === 'externalId') return rejected([unknownId(kind.id)]);
   if (draft) return asCreated(draft, store.startedAt);
   const result = planner(row, undefined);
-  if (Array.isArray(result)) return { id: '', outcome: result, record: {} };
+  if (Array.isArray(result)) return rejected(result);
   const { values, lines } = result;
-  return {
-    ...asCreated(newRecord(work.table, values, store.session.organizationId), store.startedAt),
-    ...(lines && { lines }),
-  };
+  const record = newRecord(table, values, store.session.organizationId);
+  return { ...asCreated(record, store.startedAt), ...(lines && { lines }) };
 }
 
-function planChange(
-  { store: { startedAt }, kind: { unique }, table }: Work,
-  stored: Identified,
-  result: RowResult | Rejection[],
-): Plan {
-  if (Array.isArray(result)) return { id: stored.id, outcome: result, record: {} };
+function planChange(startedAt: string, table: RecordTable, stored: Identified, result: RowResult | Rejection[]): Plan {
+  const { id } = stored;
+  if (Array.isArray(result)) return rejected(result, id);
   const { values, lines } = result;
-  if (!lines && !table.differs(stored, values)) return { id: stored.id, outcome: 'unchanged', record: {} };
-  if (isLater(values.createdAt, startedAt)) return { id: stored.id, outcome: [createdLater], record: {} };
-  return {
-    id: stored.id,
-    outcome: 'updated',
-    record: table.changed(stored, { ...values, updatedAt: startedAt }),
-    // Derived values are not read: if one is claimed, it is computed again from the stored values.
-    stored: unique ? table.changed(stored, {}) : {},
-    ...(lines && { lines }),
-  };
+  if (!lines && !table.differs(stored, values)) return { id, outcome: 'unchanged', record: {} };
+  if (isLater(values.createdAt, startedAt)) return rejected([createdLater], id);
+  const record = table.changed(stored, { ...values, updatedAt: startedAt });
+  return { id, outcome: 'updated', record, stored, ...(lines && { lines }) };
 }
 
 function asCreated(draft: Values, startedAt: string): Plan {
-  if (isLater(draft.createdAt, startedAt)) return { id: '', outcome: [createdLater], record: {} };
+  if (isLater(draft.createdAt, startedAt)) return rejected([createdLater]);
   const id = draft.id === '' ? uuidv7() : String(draft.id);
   const record = { ...draft, id, createdAt: draft.createdAt ?? startedAt, updatedAt: startedAt };
   return { id, outcome: 'created', record };
 }
+
+const rejected = (outcome: Rejection[], id = ''): Plan => ({ id, outcome, record: {} });
 
 const unknownId = (kind: string): Rejection => ({
   field: 'id',
@@ -129,27 +123,43 @@ const isRecord = (found: Found): found is Identified => typeof found === 'object
 const columns = { externalId: 'external_id', email: 'email_key', sku: 'sku_key' };
 
 /** The stored record of each row: the one with its id, else the one that it matches. */
-async function loadStored(
-  { store, kind, table, match }: Work,
-  rows: readonly Keyed[],
-  lock: boolean,
-): Promise<Found[]> {
-  const load = async (column: string, values: readonly string[]): Promise<Identified[]> => {
-    if (values.length === 0) return [];
-    const rest = lock ? 'order by t.id for update' : '';
-    const found = await store.select(table, table.selection('t'), { column, values, rest });
-    return found.map((row) => table.parse(row));
-  };
+async function loadStored(work: Work, rows: readonly Keyed[], isLocking: boolean): Promise<Found[]> {
+  const { kind, match } = work;
   const ids = rows.map(({ id }) => (id === undefined ? undefined : storedId(kind.id, id)));
-  const byId = new Map((await load('id', ids.filter(isText))).map((record) => [record.id, record]));
+  const byId = new Map((await load(work, 'id', ids, isLocking)).map((record) => [record.id, record]));
   if (match === 'none') return ids.map((id) => byId.get(id ?? ''));
   const keys = rows.map((row, index) => (byId.has(ids[index] ?? '') ? undefined : matchKey(row, match)));
   const byKey = new Map<string | undefined, Found>();
-  for (const record of await load(columns[match], keys.filter(isText))) {
+  for (const record of await load(work, columns[match], keys, isLocking)) {
     const key = matchKey(record, match);
     byKey.set(key, byKey.has(key) ? 'several' : record);
   }
   return keys.map((key, index) => byId.get(ids[index] ?? '') ?? (key === undefined ? undefined : byKey.get(key)));
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+async function load(
+  { store, table }: Work,
+  column: string,
+  given: readonly (string | undefined)[],
+  isLocking: boolean,
+): Promise<Identified[]> {
+  const values = given.filter((value) => value !== undefined);
+  if (values.length === 0) return [];
+  const rest = isLocking && !store.dry ? 'order by t.id for update' : '';
+  const found = await store.select(table, table.selection('t'), { column, values, rest });
+  return found.map((row) => table.parse(row));
+}
+
+/** Locks the records that change, if they are as they were read. */
+async function lockAsRead(
+  work: Work,
+  plans: readonly Plan[],
+  records: readonly (Identified | undefined)[],
+): Promise<void> {
+  const read = new Map(
+    records.flatMap((record, index) => (record && plans[index]?.outcome === 'updated' ? [[record.id, record]] : [])),
+  );
+  const locked = await load(work, 'id', [...read.keys()], true);
+  if (locked.length < read.size || locked.some((record) => !isDeepStrictEqual(record, read.get(record.id))))
+    throw new Overtaken();
+}

@@ -32,7 +32,6 @@ export const proposals: Kind<ProposalImport, Proposal> = {
     constraint: 'proposals_number',
     code: 'number_taken',
   },
-  tableOf: (store) => store.proposals,
   isFlat: false,
   weigh: ({ lineItems = [] }) => 1 + lineItems.length,
   async planner(store, rows, stored) {

@@ -4,8 +4,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts';
 import type { Delimiter } from './csv.ts';
-import type { Rejection } from './kind.ts';
-import type { RawRow } from './source.ts';
+import type { Entry, Rejection } from './kind.ts';
 
 /** Columns in front of the original row; an import of the report stores none of them. */
 const reportColumns = ['line', 'field', 'code', 'message'];
@@ -26,7 +25,7 @@ export function reportWidth(header: readonly string[]): number {
 export const maximumRejects = 10_000;
 
 export type Rejects = {
-  write(row: Pick<RawRow, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void>;
+  write(row: Pick<Entry, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void>;
   close(): Promise<void>;
 };
 

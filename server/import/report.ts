@@ -1,5 +1,5 @@
 /** Counts what an import does. */
-import type { Outcome, Rejection } from './kind.ts';
+import type { Entry, Rejection } from './kind.ts';
 
 export type RowError = { line: number } & Rejection;
 
@@ -27,17 +27,16 @@ export const emptyReport = (notes: string[] = []): Report => ({
   notes,
 });
 
-/** Counts a row, and returns its errors. */
-export function count(report: Report, line: number, outcome: Outcome): RowError[] {
+/** Counts a row that has its outcome. */
+export function count(report: Report, { line, outcome = [] }: Pick<Entry, 'line' | 'outcome'>): void {
   report.read += 1;
   if (typeof outcome === 'string') {
     report[outcome] += 1;
-    return [];
+    return;
   }
-  const errors = outcome.map((rejection) => ({ line, ...rejection }));
   report.rejected += 1;
-  report.errors.push(...errors.slice(0, reportedErrors - report.errors.length));
-  return errors;
+  const room = reportedErrors - report.errors.length;
+  report.errors.push(...outcome.slice(0, room).map((rejection) => ({ line, ...rejection })));
 }
 
 export function printRowError({ line, field, message }: RowError): string {

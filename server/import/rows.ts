@@ -7,15 +7,15 @@ import type { ColumnPlan } from './columns.ts';
 import type { Delimiter } from './csv.ts';
 import { isBlank, isJson, isTitle, recordsOf } from './inspect.ts';
 import type { Inspection } from './inspect.ts';
-import { flatRow, readDocument, readJson, rowWithLines } from './json.ts';
+import { flatRow, readDocument, readJson, rowWithLines, unreadable } from './json.ts';
 import type { RowBounds } from './json.ts';
-import type { Kind } from './kind.ts';
-import type { Cell, RawRow, Source, TableRecord } from './source.ts';
+import type { Entry, Kind } from './kind.ts';
+import type { Cell, Source, TableRecord } from './source.ts';
 
 export type OpenRows = {
   source: Source;
   /** As many at once as were read. */
-  rows: AsyncIterable<RawRow[]>;
+  rows: AsyncIterable<Entry[]>;
   /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
   delimiter: Delimiter;
@@ -47,7 +47,7 @@ export function openRows(file: string, inspection: Inspection, kind: Kind, choic
 type Table = { plan: ColumnPlan; columns: number; bounds: RowBounds };
 
 /** The records below the header, without empty ones. */
-async function* readTable(source: Source, delimiter: Delimiter, table: Table): AsyncGenerator<RawRow[]> {
+async function* readTable(source: Source, delimiter: Delimiter, table: Table): AsyncGenerator<Entry[]> {
   let isAbove = true;
   const isRow = (record: TableRecord): boolean => {
     if ('fault' in record) return true;
@@ -63,11 +63,11 @@ async function* readTable(source: Source, delimiter: Delimiter, table: Table): A
 
 const sizeOf = (cells: readonly Cell[]) => cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
 
-function toRow(record: TableRecord, { plan, columns, bounds }: Table): RawRow | undefined {
+function toRow(record: TableRecord, { plan, columns, bounds }: Table): Entry | undefined {
   const { line } = record;
   if ('fault' in record) {
     const message = `cannot be read, and neither can what follows: ${record.fault}`;
-    return { line, raw: [], size: 0, rejections: [{ field: '', code: 'malformed_csv', message }] };
+    return unreadable(line, { field: '', code: 'malformed_csv', message });
   }
   const { cells } = record;
   const size = sizeOf(cells);
@@ -76,7 +76,7 @@ function toRow(record: TableRecord, { plan, columns, bounds }: Table): RawRow | 
   const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));
   if (cells.length < columns || isSurplus) {
     const message = `has ${cells.length} cells where the header has ${columns}`;
-    return { line, raw, size, rejections: [{ field: '', code: 'malformed_csv', message }] };
+    return { ...unreadable(line, { field: '', code: 'malformed_csv', message }), raw, size };
   }
   if (plan.documentAt !== undefined)
     return { line, raw, size, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };

@@ -7,16 +7,9 @@ import { pipeline } from 'node:stream';
 import { pipeline as run } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { UsageError } from '../config.ts';
-import type { Rejection } from './kind.ts';
 
 /** Numbers only where a workbook says that a cell is one. */
 export type Cell = string | number;
-
-/** A row as it was read; `line` is where it starts, from 1. `raw` is what the report of rejected rows repeats. */
-export type RawRow = { line: number; raw: readonly Cell[]; size: number } & (
-  | { value: unknown }
-  | { rejections: Rejection[] }
-);
 
 export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';

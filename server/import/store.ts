@@ -5,9 +5,8 @@ import { Customer } from '../entities/customer.ts';
 import { Item } from '../entities/item.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Proposal, ProposalLine } from '../entities/proposal.ts';
-import type { Announcement } from './announcement.ts';
 import { recordTable } from '../records/record-table.ts';
-import type { RecordTable, Values } from '../records/record-table.ts';
+import type { RecordTable } from '../records/record-table.ts';
 
 /** A planned record hides the stored one that has its id in `column`; the lines of a planned proposal hide all stored ones. */
 type Hiding = { column: string; planned: string; indexed: readonly string[] };
@@ -28,9 +27,6 @@ export class Store {
   readonly items: RecordTable<Item>;
   readonly proposals: RecordTable<Proposal>;
   readonly lines: RecordTable<ProposalLine>;
-  /** The new records of a chunk's rows, computed before it is known that they are new. */
-  drafts = new Map<object, Values>();
-  announcement: Announcement | undefined;
   /** The `now()` of the current transaction. */
   startedAt = '';
 
@@ -85,11 +81,6 @@ export class Store {
 
   /** The table to write. */
   readonly written = ({ name }: Named): string => (this.dry ? `planned_${name}` : name);
-
-  /** The tables that an import of this kind writes. */
-  tablesOf(kind: 'customers' | 'items' | 'proposals'): string[] {
-    return kind === 'proposals' ? ['proposals', 'proposal_lines'] : [kind];
-  }
 
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     return this.session.transaction(async (startedAt) => {

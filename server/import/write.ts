@@ -1,13 +1,14 @@
-/** Plans → the database: COPY for new records, COPY into a staging table and one statement for changed ones. */
+/** Plans, one for each record → the database: COPY for new records, COPY into a staging table and one statement for changed ones. */
 import { renameInProposals } from '../records/customer.ts';
+import type { Work } from './kind.ts';
 import type { Plan } from './plan.ts';
 import type { Store } from './store.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 
-export async function writePlans(store: Store, table: RecordTable, plans: readonly Plan[]): Promise<void> {
+export async function writePlans({ store, table, announcement }: Work, plans: readonly Plan[]): Promise<void> {
   const created = plans.filter(({ outcome }) => outcome === 'created');
   const updated = plans.filter(({ outcome }) => outcome === 'updated');
-  if (created.length + updated.length === 0) return;
+  if (plans.length === 0) return;
   if (store.dry) await layOver(store, table, updated);
   await apply(
     store,
@@ -15,7 +16,7 @@ export async function writePlans(store: Store, table: RecordTable, plans: readon
     created.map(({ record }) => record),
     updated.map(({ record }) => record),
   );
-  const lines = [...created, ...updated].flatMap((plan) => plan.lines ?? []);
+  const lines = plans.flatMap((plan) => plan.lines ?? []);
   const removed = lines.flatMap((changes) => changes.removed);
   if (removed.length > 0) {
     const text = `delete from ${store.written(store.lines)} where organization_id = $1 and id = any($2)`;
@@ -27,9 +28,9 @@ export async function writePlans(store: Store, table: RecordTable, plans: readon
     lines.flatMap((line) => line.created),
     lines.flatMap((line) => line.changed),
   );
-  await store.announcement?.mark(
+  await announcement?.mark(
     table,
-    [...created, ...updated].map(({ id }) => id),
+    plans.map(({ id }) => id),
   );
 }
 

@@ -1,18 +1,16 @@
 /** What the page of an upload shows: the first rows as text, and a summary, both bounded. */
 import type { UploadRow, UploadSummary } from '../entities/upload.ts';
-import type { SampleRow } from '../import/run.ts';
+import type { Entry } from '../import/kind.ts';
 import type { Report } from '../import/report.ts';
 
 const longest = { text: 100, fields: 60, errors: 10, notes: 1000 };
 
-export function shownRows(rows: readonly SampleRow[]): UploadRow[] {
-  return rows.map((row) => {
-    if ('rejections' in row) {
-      const errors = row.rejections.map(({ field, message }) => (field === '' ? message : `${field} ${message}`));
-      return { line: row.line, values: [], errors: errors.slice(0, longest.errors) };
-    }
-    return { line: row.line, values: valuesOf(row.record).slice(0, longest.fields), errors: [] };
-  });
+/** The values of a row that is valid, or what is wrong with it. */
+export function shownRow({ line, row, value, outcome }: Entry): UploadRow {
+  if (row ?? !Array.isArray(outcome))
+    return { line, values: valuesOf(Object(value)).slice(0, longest.fields), errors: [] };
+  const errors = outcome.map(({ field, message }) => (field === '' ? message : `${field} ${message}`));
+  return { line, values: [], errors: errors.slice(0, longest.errors) };
 }
 
 /** Each field with its value; a dot stands for a field inside an object, as in a CSV file. */

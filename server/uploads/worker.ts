@@ -2,7 +2,7 @@
  * The process that reads an uploaded file, checks and imports it, on a database connection of its own: a row that takes
  * long delays no request.
  */
-import type { ImportChoices } from '../entities/upload.ts';
+import type { ImportChoices, UploadRow } from '../entities/upload.ts';
 import { UsageError } from '../config.ts';
 import { openDatabase } from '../database/orm.ts';
 import { Organization } from '../entities/organization.ts';
@@ -12,9 +12,9 @@ import { importFile, ImportBusy, planOf } from '../import/import-file.ts';
 import type { ImportOptions } from '../import/import-file.ts';
 import { inspectFile } from '../import/inspect.ts';
 import type { Inspection } from '../import/inspect.ts';
-import type { SampleRow } from '../import/run.ts';
+import type { Entry } from '../import/kind.ts';
 import { uploadBounds, writeFresh } from './files.ts';
-import { shownRows, summaryOf } from './shown.ts';
+import { shownRow, summaryOf } from './shown.ts';
 import type { Job, Message, Outcome } from './process.ts';
 
 const shown = { rows: 5, records: 500 };
@@ -41,15 +41,15 @@ async function run(job: Job, signal: AbortSignal): Promise<Outcome> {
 }
 
 async function check(options: ImportOptions): Promise<Outcome> {
-  const rows: SampleRow[] = [];
-  const onRow = (row: SampleRow) => void (rows.length < shown.rows && rows.push(row));
+  const rows: UploadRow[] = [];
+  const onRow = (entry: Entry) => void (rows.length < shown.rows && rows.push(shownRow(entry)));
   const report = await importFile({ ...options, dryRun: true, maximumRows: uploadBounds.rows, onRow });
-  return { state: 'checked', rows: shownRows(rows), summary: summaryOf(report) };
+  return { state: 'checked', rows, summary: summaryOf(report) };
 }
 
 async function load(options: ImportOptions, { memberId, fileName }: Job): Promise<Outcome> {
   const records = { created: [] as string[], updated: [] as string[] };
-  const onRow: ImportOptions['onRow'] = (_, { id, outcome }) => {
+  const onRow = ({ id = '', outcome }: Entry) => {
     if ((outcome === 'created' || outcome === 'updated') && records[outcome].length < shown.records)
       records[outcome].push(id);
   };

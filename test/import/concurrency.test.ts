@@ -85,6 +85,35 @@ describe('beside a running import', () => {
     expect(await fetchRecord(tenant, 'customers', 'C-5999')).toMatchObject({ phone: '123 456', notes: 'imported' });
   });
 
+  test.each([
+    ['customers', 'C-1', { name: 'Bo' }, `notes = 'theirs'`, { name: 'Bo', notes: 'theirs' }],
+    ['items', 'I-1', { name: 'Tea' }, `description = 'theirs'`, { name: 'Tea', description: 'theirs' }],
+    ['proposals', 'P-1', { title: 'Spring' }, `notes = 'theirs'`, { title: 'Spring', notes: 'theirs' }],
+  ] as const)('a change that another writer is making to %s is neither lost nor overlooked', async (...given) => {
+    const [kind, externalId, change, theirs, both] = given;
+    const { tenant, rows } = await start();
+    await rows('customers', { externalId: 'C-1', name: 'Ana' });
+    await rows('items', item({ externalId: 'I-1' }));
+    await rows('proposals', {
+      externalId: 'P-1',
+      number: 'P-1',
+      title: 'Offer',
+      status: 'draft',
+      customerExternalId: 'C-1',
+    });
+    const writer = await world.database.pool.connect();
+    await writer.query('begin');
+    // Neither the revision nor updatedAt tells of it: a customer's new name comes to its proposals in the same way.
+    const text = `update ${kind} set ${theirs} where organization_id = $1 and external_id = $2`;
+    await writer.query(text, [tenant.organization.id, externalId]);
+    const importing = rows(kind, { externalId, ...change });
+    await isWaitingForLock(kind);
+    await writer.query('commit');
+    writer.release();
+    expect(await importing).toEqual(counts({ read: 1, updated: 1 }));
+    expect(await fetchRecord(tenant, kind, externalId)).toMatchObject(both);
+  });
+
   test('a second import waits for its turn', async () => {
     const { rows } = await start();
     const [first, second] = await Promise.all([rows('customers', ...many(1)), rows('customers', ...many(1))]);
@@ -108,6 +137,13 @@ test('an import that was stopped halfway continues there when it is run again', 
   const report = await rows('customers', ...all);
   expect(report).toMatchObject({ read: 3500, created: 2500, unchanged: 1000 });
 });
+
+/** Until a statement on the table waits for a row that another transaction has locked. */
+async function isWaitingForLock(table: string): Promise<void> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    and query like 'select%from ${table} t%for update%'`;
+  while ((await world.database.pool.query(text)).rows.length === 0);
+}
 
 let keys = 0;
 let key = '';
