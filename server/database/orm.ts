@@ -75,12 +75,17 @@ const serverLimits = (statementMs: number) => ({
 });
 
 /**
- * The server, too, ends a connection whose other end is gone, within a minute: by default it would keep each for hours, and
- * a few broken links would use up its max_connections.
+ * Times are printed in UTC, whatever is set for the database or the role. The server, too, ends a connection whose other end
+ * is gone, within a minute: by default it would keep each for hours, and a few broken links would use up its max_connections.
  */
-const serverKeepAlive = {
+const serverSettings = {
   options:
-    '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000',
+    '-c timezone=UTC -c datestyle=ISO -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000',
+};
+
+/** A pooler rejects options, but restores these two for each of its clients. */
+const poolerSettings = {
+  onConnect: async (client: pg.ClientBase) => void (await client.query('set timezone = UTC; set datestyle = ISO')),
 };
 
 /** The role or the database may have limits of their own. */
@@ -128,7 +133,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     driverOptions: {
       ...('url' in address ? { connectionString: address.url } : {}),
       ...connectionOptions,
-      ...serverKeepAlive,
+      ...serverSettings,
       ...(isLimited ? serverLimits(statementTimeoutMs.others) : { onConnect: liftLimits }),
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
@@ -157,8 +162,8 @@ function openPools(address: Address, { isLimited, pooler }: PoolOptions) {
       isSharing: isSharing && !pooler,
       // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
       ...(pooler
-        ? { connectionString: pooler.url }
-        : { ...direct, ...serverKeepAlive, ...(isLimited && serverLimits(timeoutMs)) }),
+        ? { connectionString: pooler.url, ...poolerSettings }
+        : { ...direct, ...serverSettings, ...(isLimited && serverLimits(timeoutMs)) }),
       ...connectionOptions,
       max,
       allowExitOnIdle: true,

@@ -1,0 +1,41 @@
+/** Times are read alike whatever is set for the database: before 1900, most zones have offsets that a Date cannot read. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../server/database/orm.ts';
+import type { Pooler } from '../../server/database/orm.ts';
+import { types } from '../../server/database/prepared.ts';
+import { administer, ownDatabase } from '../database.ts';
+import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+let url: string;
+beforeAll(async () => {
+  const database = await ownDatabase();
+  cleanups.push(database.drop);
+  for (const setting of ["timezone = 'Asia/Kathmandu'", "datestyle = 'German'"])
+    await administer(`alter database ${database.name} set ${setting}`);
+  ({ url } = database);
+});
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+
+/** As each pool reads them. */
+async function timesRead(pooler?: Pooler) {
+  const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url }, { pooler });
+  cleanups.push(() => orm.close());
+  const text = "select '0001-01-01Z'::timestamptz as first, '2026-03-01T23:30:00.5Z'::timestamptz(3) as late";
+  const rows = [pool, reads, writes, control, signIns].map(async (each) => (await each.query({ text, types })).rows[0]);
+  return Promise.all(rows);
+}
+
+const times = { first: '0001-01-01T00:00:00.000Z', late: '2026-03-01T23:30:00.500Z' };
+
+test('in a database with another time zone and date style', async () => {
+  expect(await timesRead()).toEqual(Array.from({ length: 5 }, () => times));
+});
+
+test.runIf(hasPgBouncer)('behind PgBouncer, too', async () => {
+  const bouncer = await startPgBouncer(url);
+  cleanups.push(bouncer.close);
+  expect(await timesRead({ url: bouncer.url, prepares: false })).toEqual(Array.from({ length: 5 }, () => times));
+});
