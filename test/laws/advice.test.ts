@@ -249,6 +249,8 @@ describe('the database is away', () => {
     ['its host is unknown', error({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), true],
     ['its socket is gone', error({ code: 'ENOENT', syscall: 'connect' }), true],
     ['it shuts down', error({ code: '57P01', severity: 'FATAL' }), true],
+    ['the limit of its role for a lock is over', error({ code: '55P03', severity: 'ERROR' }), true],
+    ['the limit of its role for a transaction is over', error({ code: '25P04', severity: 'FATAL' }), true],
     ['a connection ended', new Error('Connection terminated unexpectedly'), true],
     ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
