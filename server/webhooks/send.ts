@@ -110,6 +110,8 @@ function post(
       const isClosed = sent.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
       reject(isClosed ? new ClosedConnection(error.message) : error);
     });
+    // Without an error, where the receiver switches to another protocol: Node closes the connection, and that is all.
+    sent.on('close', () => responded || reject(new Error(reasons.ECONNRESET)));
     sent.on('socket', (socket) => {
       if (!socket.connecting) return;
       const timer = setTimeout(() => sent.destroy(new Error('No connection within 10 seconds.')), limits.connectMs);

@@ -168,6 +168,15 @@ describe('a response', () => {
     expect(await post(quick, silent)).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
   });
 
+  test('that switches to another protocol is an error', async () => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const url = await respondingWith((_, response) => void response.socket?.write(head));
+    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({
+      status: null,
+      error: 'The connection was closed before a response.',
+    });
+  });
+
   test('that is slow keeps no other request to its host waiting', async () => {
     const held: { end: () => unknown }[] = [];
     const url = await respondingWith((_, response) => {
