@@ -33,8 +33,10 @@ const webUrl = () =>
   z
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .max(longestUrl, `must have at most ${longestUrl} characters`);
-const url = (pattern: RegExp, error: string) => z.string().regex(pattern, error);
-const databaseUrl = () => url(/^postgres(ql)?:\/\//, 'must start with postgresql://');
+const url = (pattern: RegExp, ways: string) =>
+  z.string().refine((given) => pattern.test(given) && URL.canParse(given), `must be a URL that starts with ${ways}`);
+// PostgreSQL's own form allows more than a URL, such as user@/name.
+const databaseUrl = () => z.string().regex(/^postgres(ql)?:\/\//, 'must start with postgresql://');
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
 
@@ -88,7 +90,7 @@ const variables = {
     meaning: 'folder of the embedded database and of uploaded files',
     otherwise: '`.data` in the folder of the program; with `DATABASE_URL`, uploads are temporary files',
   }),
-  REDIS_URL: url(/^rediss?:\/\//, 'must start with redis:// or rediss://')
+  REDIS_URL: url(/^rediss?:\/\//, 'redis:// or rediss://')
     .optional()
     .register(descriptions, {
       meaning: 'Redis 7 or Valkey, as `redis://host:6379`, to share the rate limit between processes',
@@ -102,7 +104,7 @@ const variables = {
       'signs cursors and settings-page sessions; at least 32 characters, the same in every process; to change it, `new,old` for a while',
     otherwise: 'a random one, kept in the database',
   }),
-  SMTP_URL: url(/^smtps?:\/\//, 'must start with smtp:// or smtps://')
+  SMTP_URL: url(/^smtps?:\/\//, 'smtp:// or smtps://')
     .optional()
     .register(descriptions, {
       meaning:
@@ -123,7 +125,7 @@ const variables = {
     meaning:
       'number of trusted proxies that append to `X-Forwarded-For`; used to find the IP address of the client for sign-in limits',
   }),
-  SECURITY_CONTACT: url(/^(https:\/\/|mailto:)/, 'must start with https:// or mailto:')
+  SECURITY_CONTACT: url(/^(https:\/\/|mailto:)/, 'https:// or mailto:')
     .optional()
     .register(descriptions, {
       meaning:

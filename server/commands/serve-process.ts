@@ -25,12 +25,12 @@ export async function serveProcess(config: Config, stop: StopSignal, { demo }: {
   const isWorker = cluster.isWorker;
   limitMemory();
   const database = await openConfiguredDatabase(config, isWorker ? () => undefined : say);
-  const limiter = await openLimiter(config);
   try {
     if (stop.isReceived()) return;
-    await serveUntilStopped({ config, stop, demo: demo && !isWorker, database, limiter });
+    const limiter = await openLimiter(config);
+    const parts = { config, stop, demo: demo && !isWorker, database, limiter };
+    await serveUntilStopped(parts).finally(() => limiter.close());
   } finally {
-    limiter.close();
     await database.close();
   }
 }
