@@ -1,5 +1,4 @@
 /** POST /mcp: tools for agents, with the same keys, limits and operations as the API. */
-import { Readable } from 'node:stream';
 import type { Request as HttpRequest, RequestHandler, Response } from 'express';
 import { readVersion } from '../files.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
@@ -14,7 +13,7 @@ import { Problem } from '../problems/problem.ts';
 import { admitOne, rpcError } from './admission.ts';
 import { keyOf } from './context.ts';
 
-/** `handshakes` counts everything but calls of tools, which count as operations. */
+/** `handshakes` counts every message but calls of tools, which count as operations. */
 type Parts = AdmissionParts & { handshakes: RateLimiter };
 
 export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
@@ -27,22 +26,31 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
       response.status(400).json(rpcError(-32_600, 'Batches are not supported. Send one message in each request.'));
       return;
     }
-    const isCall = Reflect.get(Object(message), 'method') === 'tools/call';
-    if (!isCall && !(await handshakes.take(keyOf(response).id)).accepted) throw new Problem('rate_limited');
-    const { status, headers, body } = await handleMcp(webRequest(request), message, {
+    const takeHandshake = async () => {
+      if (!(await handshakes.take(keyOf(response).id)).accepted) throw new Problem('rate_limited');
+    };
+    let isCounted = Reflect.get(Object(message), 'method') !== 'tools/call';
+    if (isCounted) await takeHandshake();
+    const reply = await handleMcp(webRequest(request), message, {
       version,
       tools,
-      begin: () => beginCall(response, parts),
+      begin() {
+        isCounted = true;
+        return beginCall(response, parts);
+      },
       onEnd(problem) {
         noteEnd(response, problem);
         return parts.shares.rejections.hold(keyOf(response).id, problem?.status ?? 200);
       },
     });
-    response.status(status);
+    // A result is short, and complete once its tool has ended.
+    const text = await reply.text();
+    // A call that the protocol rejects is none.
+    if (!isCounted) await takeHandshake();
+    response.status(reply.status);
     // Whether the connection stays open is for the server and the client to say.
-    for (const [name, value] of headers) if (name !== 'connection') response.set(name, value);
-    if (body) Readable.fromWeb(body).pipe(response);
-    else response.end();
+    for (const [name, value] of reply.headers) if (name !== 'connection') response.set(name, value);
+    response.end(text);
   };
 }
 

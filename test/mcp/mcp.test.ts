@@ -121,6 +121,14 @@ describe('POST /mcp', () => {
     expect((await callTool(tenant, 'who_am_i')).value.rateLimit.remaining).toBe(99);
   });
 
+  test('counts a call that the protocol rejects as a handshake', async () => {
+    const tenant = await world.organization();
+    for (let count = 0; count < 100; count += 1)
+      expect((await rpc(tenant.key, 'tools/call')).body.error.code).toBe(-32_602);
+    expect((await rpc(tenant.key, 'tools/call')).status).toBe(429);
+    expect((await callTool(tenant, 'who_am_i')).value.rateLimit.remaining).toBe(99);
+  });
+
   test('at the limit of the key, a tool says so, and when to try again', async () => {
     const tenant = await world.organization();
     for (let count = 0; count < 99; count += 1) await tenant.call('GET', '/v1/me');
