@@ -176,10 +176,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable counts as not set: `PORT= npm start`.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const result = schema.safeParse(given);
-  if (!result.success) {
-    const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-    throw new UsageError(lines.join('; '));
-  }
+  if (!result.success)
+    throw new UsageError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
   const config = result.data;
   if (config.DATABASE_POOLER_URL !== undefined && config.DATABASE_URL === undefined)
     throw new UsageError('DATABASE_POOLER_URL requires DATABASE_URL, which must point directly at the same database.');

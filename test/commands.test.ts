@@ -117,13 +117,11 @@ describe('the commands', { shuffle: false }, () => {
   });
 
   test('organizations, members and keys are made from a shell while the server runs, and when it does not', async () => {
-    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({
-      status: 0,
-      err: '',
-    });
+    const acme = ['organizations', 'create', '--name', 'Acme', '--slug', 'acme', '--currency', 'eur'];
+    expect(await run(...acme)).toMatchObject({ status: 0, err: '' });
     // From here on it runs all the time; otherwise each command would start and stop it.
     database = await openEmbeddedPostgres({ dataDir: join(folder, 'data') });
-    expect(await run('organizations', 'create', '--name', 'Acme', '--slug', 'acme')).toMatchObject({
+    expect(await run(...acme)).toMatchObject({
       status: 1,
       err: 'error: The slug acme is already taken. Choose another.\n',
     });
@@ -163,7 +161,7 @@ describe('the commands', { shuffle: false }, () => {
     });
     const { url, child, err } = await serve();
     const changed = await run('organizations', 'set-plan', 'acme', 'team', '--json');
-    expect(JSON.parse(changed.out)).toMatchObject({ slug: 'acme', plan: 'team' });
+    expect(JSON.parse(changed.out)).toMatchObject({ slug: 'acme', plan: 'team', currency: 'EUR' });
     expect(await run(...create, 'bob@acme.example')).toMatchObject({ status: 1, err: expect.stringMatching(/admin/) });
     const made = await run(...create, 'ann@acme.example');
     expect(made).toMatchObject({ status: 0, out: expect.stringMatching(/^ak_live_[0-9a-f]{64}\n$/) });

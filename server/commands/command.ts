@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { Kind } from '../../contract/fields.ts';
+import { parseInstant } from '../../contract/instant.ts';
 import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
@@ -28,6 +29,13 @@ export const idOf = (kind: Kind, what: string) => (value: string) => {
   if (id) return id;
   throw new InvalidArgumentError(`It must be the id of ${what}.`);
 };
+
+/** Parses a time. */
+export function instant(value: string): string {
+  const parsed = parseInstant(value.trim());
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError('It must be a date or a time with its zone, such as 2026-03-01.');
+}
 
 /** Parses a whole number in this range. */
 export const wholeNumber = (from: number, to: number) => (value: string) => {
@@ -66,23 +74,23 @@ export function print(json: boolean | undefined, value: unknown, ...lines: strin
   else say(...lines);
 }
 
-/** Prints the value as JSON, or a table for people. */
-export function printList(json: boolean | undefined, value: unknown, rows: readonly Record<string, string>[]): void {
+type Row = Readonly<Record<string, string | number | string[] | null>>;
+
+/** Prints a record or a list of them as JSON, or a table for people. */
+export function printList(
+  json: boolean | undefined,
+  value: Row | readonly Row[],
+  rows: readonly Row[] = [value].flat(),
+): void {
   if (json) sayJson(value);
   else printTable(rows);
 }
 
 /** Prints records for people, as aligned columns. */
-export function printTable(rows: readonly Record<string, string>[]): void {
-  const [first] = rows;
-  if (!first) return;
-  const names = Object.keys(first);
-  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => (row[name] ?? '').length)));
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd();
-  say(line(names));
-  for (const row of rows) say(line(names.map((name) => row[name] ?? '')));
+export function printTable(rows: readonly Row[]): void {
+  const [names = []] = rows.map(Object.keys);
+  const lines = [names, ...rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const aligned = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  if (rows.length > 0) say(...aligned.map((line) => line.trimEnd()));
 }

@@ -3,11 +3,10 @@ import { PassThrough, Readable } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { parseInstant } from '../../contract/instant.ts';
+import { Argument, Option } from '@commander-js/extra-typings';
 import { exportFormats, exportKinds, exportRecords } from '../export/export-records.ts';
 import { atLeast } from '../records/sql.ts';
-import { organizationBySlug, organizationOption, withDatabase } from './command.ts';
+import { instant, organizationBySlug, organizationOption, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { keepMemorySmall } from './memory.ts';
 import { writeFile } from './output-file.ts';
@@ -52,10 +51,3 @@ the lines of proposals: use JSON Lines to keep them.`,
       });
       warn(`${written} ${kind} exported`);
     });
-
-function instant(value: string): string {
-  const parsed = parseInstant(value.trim());
-  if (parsed === undefined)
-    throw new InvalidArgumentError('It must be a date or a time with its zone, such as 2026-03-01.');
-  return parsed;
-}

@@ -88,9 +88,9 @@ const present = (key: ApiKey) => ({
   endsAt: key.endsAt,
 });
 
-function presentRow(key: ApiKey): Record<string, string> {
+function presentRow(key: ApiKey) {
   const { id, name, maskedKey: masked, createdAt, lastUsedAt } = present(key);
   const ended = key.revokedAt ? 'revoked' : 'ended';
   const status = isLive(key) ? 'active' : ended;
-  return { id, name, key: masked, createdAt, lastUsedAt: lastUsedAt ?? 'never', status, until: key.endsAt ?? '' };
+  return { id, name, key: masked, createdAt, lastUsedAt: lastUsedAt ?? 'never', status, until: key.endsAt };
 }

@@ -115,8 +115,7 @@ async function password(email: string, { passwordStdin, json, organization: slug
 const changeRoleOf = (email: string, role: Role, { json, organization }: Json & Which) =>
   withDatabase(async (database) => {
     const { member, em } = await memberByEmail(database, email, organization);
-    const changed = present(await changeRole(em, null, member, role));
-    printList(json, changed, [changed]);
+    printList(json, present(await changeRole(em, null, member, role)));
   });
 
 const remove = (email: string, { json, organization }: Json & Which) =>

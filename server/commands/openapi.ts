@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { openApiDocument } from '../../contract/openapi/openapi.ts';
-import { readConfig, UsageError } from '../config.ts';
+import { readConfig } from '../config.ts';
 import type { Declare } from './command.ts';
+import { writeFile } from './output-file.ts';
 import { sayJson } from './terminal.ts';
 
 export const openapiCommand: Declare = (command) =>
@@ -15,11 +16,5 @@ under "servers".`,
       const { PUBLIC_URL, PORT } = readConfig();
       const document = openApiDocument(PUBLIC_URL ?? `http://localhost:${PORT}`);
       if (output === undefined) return sayJson(document);
-      try {
-        await writeFile(output, `${JSON.stringify(document, undefined, 2)}\n`);
-      } catch (error) {
-        throw new UsageError(`cannot write ${output}: ${error instanceof Error ? error.message : String(error)}`, {
-          cause: error,
-        });
-      }
+      await writeFile(output, (file) => pipeline([`${JSON.stringify(document, undefined, 2)}\n`], file));
     });

@@ -57,12 +57,11 @@ const change = (slug: string, json: boolean | undefined, to: Change) =>
 
 const list = ({ json }: { json?: true | undefined }) =>
   withDatabase(async (database) => {
-    const rows = (await listOrganizations(database)).map(present);
-    printList(json, rows, rows);
+    printList(json, (await listOrganizations(database)).map(present));
   });
 
 function print(organization: Organization, json: boolean | undefined): void {
-  printList(json, present(organization), [present(organization)]);
+  printList(json, present(organization));
 }
 
 const present = ({ id, name, slug, plan, currency, createdAt }: Organization) => ({
@@ -80,6 +79,7 @@ function slugText(value: string): string {
 }
 
 function currencyCode(value: string): string {
-  if (currencyInput.safeParse(value).success) return value;
+  const { data } = currencyInput.safeParse(value);
+  if (data !== undefined) return data;
   throw new InvalidArgumentError('It must be an ISO 4217 code such as USD.');
 }

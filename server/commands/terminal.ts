@@ -11,9 +11,8 @@ const linesOf = (lines: string[]): string => lines.map((line) => `${printable(li
 
 /** JSON in which such characters are escaped. */
 export function sayJson(value: unknown): void {
-  const text = JSON.stringify(value, undefined, 2);
-  const lines = text.split('\n').map((line) => line.replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped));
-  process.stdout.write(`${lines.join('\n')}\n`);
+  const text = JSON.stringify(value, undefined, 2).replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped);
+  process.stdout.write(`${text}\n`);
 }
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

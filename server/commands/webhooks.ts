@@ -1,4 +1,4 @@
-import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { recordEventTypes } from '../../contract/events.ts';
 import { readSecret } from '../accounts/sign-in-tables.ts';
@@ -12,7 +12,7 @@ import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
 import { createSeal } from '../text/seal.ts';
 import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
-import { idOf, jsonOption, printList, text, withDatabase } from './command.ts';
+import { idOf, instant, jsonOption, printList, text, withDatabase } from './command.ts';
 import { say } from './terminal.ts';
 
 // Its keys are a constant's.
@@ -35,21 +35,16 @@ const endpointArgument = () =>
   );
 
 const eventsOption = () =>
-  new Option('--events <TYPES>', `event types, separated by commas: ${recordEventTypes.join(', ')}`).argParser(
-    (value) => value.split(',').map((type) => type.trim()),
-  );
+  new Option('--events <TYPES>', `event types, separated by commas: ${recordEventTypes.join(', ')}`).argParser<
+    string[]
+  >((types, others: string[] | undefined) => [...(others ?? []), ...types.split(',').map((type) => type.trim())]);
 
 function declareReading(command: Command): void {
   organizationCommand(command, 'list', 'list the endpoints of an organization, without their secrets')
     .addOption(jsonOption())
     .action(({ organization, json }) =>
       withDatabase(async (database) => {
-        const found = await listEndpoints(await scoped(database, organization));
-        printList(
-          json,
-          found.map(present),
-          found.map((endpoint) => ({ ...present(endpoint), events: endpoint.events.join(',') })),
-        );
+        printList(json, (await listEndpoints(await scoped(database, organization))).map(present));
       }),
     );
   organizationCommand(command, 'deliveries', 'list the last 50 deliveries to an endpoint')
@@ -59,8 +54,7 @@ function declareReading(command: Command): void {
       withDatabase(async (database) => {
         const em = await scoped(database, organization);
         const { id: endpointId } = await findEndpoint(em, id);
-        const rows = (await listDeliveries(em, endpointId, 50)).map(presentDelivery);
-        printList(json, rows, rows);
+        printList(json, (await listDeliveries(em, endpointId, 50)).map(presentDelivery));
       }),
     );
 }
@@ -130,7 +124,7 @@ function declareSending(command: Command): void {
   adminCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
     .addArgument(endpointArgument())
     .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(idOf('event', 'an event')).conflicts('since'))
-    .addOption(new Option('--since <TIME>', 'an RFC 3339 time').argParser(time))
+    .addOption(new Option('--since <TIME>', 'such as 2026-03-01 or 2026-03-01T09:30:00Z').argParser(instant))
     .action((id, { event, since, ...acting }) =>
       asMember(acting, async (em, member) => {
         if (event !== undefined) await resend(em, member, { id, deliveryId: event });
@@ -141,12 +135,6 @@ function declareSending(command: Command): void {
 }
 
 const allTime = '2000-01-01T00:00:00.000Z';
-
-function time(value: string): string {
-  const at = new Date(value);
-  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be a time such as 2026-03-01T09:30:00Z.');
-  return at.toISOString();
-}
 
 async function partsOf({ pool }: Opened): Promise<EndpointParts> {
   const { AUTH_SECRET, WEBHOOK_ALLOW } = readConfig();
@@ -162,16 +150,16 @@ const present = ({ id, name, url, events, activeSince, offReason, createdAt }: W
   url,
   events,
   status: activeSince === null ? 'off' : 'on',
-  reason: offReason ?? '',
+  reason: offReason,
   createdAt,
 });
 
-const presentDelivery = (delivery: WebhookDelivery) => ({
-  id: publicId('event', delivery.id),
-  type: delivery.type,
-  foundAt: delivery.foundAt,
-  state: delivery.state,
-  attempts: String(delivery.attempts),
-  status: String(delivery.status ?? ''),
-  error: delivery.error ?? '',
+const presentDelivery = ({ id, type, foundAt, state, attempts, status, error }: WebhookDelivery) => ({
+  id: publicId('event', id),
+  type,
+  foundAt,
+  state,
+  attempts,
+  status,
+  error,
 });
