@@ -31,7 +31,6 @@ export const settingsProblems = {
   invalid: row(422, 'Check the form'),
   limit: row(422, 'Limit reached'),
   last_admin: row(422, 'An organization needs an admin'),
-  password: row(422, 'This password cannot be used'),
   too_many: row(429, 'Too many attempts'),
   provider_away: row(503, 'Single sign-on is unavailable'),
 };

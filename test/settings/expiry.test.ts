@@ -56,6 +56,14 @@ describe('a key with an expiry', () => {
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
   });
 
+  test('is chosen again in a form that was rejected, which says what is wrong with it', async () => {
+    const { create } = await scene();
+    expect((await create({ name: '', expires: '90' })).text).toMatch(/<option value="90"\s+selected/);
+    const unknown = await create({ name: 'Short', expires: '91' });
+    expect(unknown.status).toBe(422);
+    expect(unknown.text).toMatch(/id="expires-problem" role="alert">Choose when the key expires/);
+  });
+
   test('is replaced by one that lives as long, and never lives longer for it', async () => {
     const { tenant, visiting, create } = await scene();
     await create({ name: 'Short', expires: '30' });

@@ -2,7 +2,8 @@
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { passwordLength } from '../../accounts/passwords.ts';
-import { Problem } from '../../problems/problem.ts';
+import { fieldOf, Problem } from '../../problems/problem.ts';
+import type { SettingsProblem } from '../../problems/problem.ts';
 
 /** One field of a posted form or a query; '' if it is missing or repeated. */
 export function field(fields: unknown, name: string): string {
@@ -29,43 +30,67 @@ export const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
-type TextField = {
+/** A form that was rejected: why, and what it contained. */
+export type Rejected = { problem: SettingsProblem; body: unknown };
+
+/** What is wrong with a field. */
+export const problemOf = (rejected: Rejected | undefined, name: string): string | undefined =>
+  rejected && fieldOf(rejected.problem) === name ? rejected.problem.message : undefined;
+
+type Field = {
   id: string;
   label: string;
+  hint?: string | Html;
+  autofocus?: boolean;
+  /** The field contains what was typed, and says what is wrong with it. */
+  rejected?: Rejected | undefined;
+  /** What is wrong, where it is not said of a field with this id. */
+  problem?: string | undefined;
+};
+
+/** A field with its label, what is wrong with it, and what it is for; the control has attributes that refer to both. */
+export function labelled(given: Field, control: (attributes: Html) => Html): Html {
+  const { id, label, hint, autofocus = false, rejected, problem = problemOf(rejected, id) } = given;
+  const ids = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`].filter(Boolean).join(' ');
+  const attributes = html`${(autofocus || problem !== undefined) && html` autofocus`}${ids !== '' && html` aria-describedby="${ids}"`}${problem !== undefined && html` aria-invalid="true"`}`;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    ${control(attributes)}
+    ${problem !== undefined && html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`}
+    ${hint !== undefined && html`<small id="${id}-hint">${hint}</small>`}
+  </div>`;
+}
+
+type TextField = Field & {
   type?: 'text' | 'email';
   value?: string | undefined;
   most: number;
   autocomplete?: string;
   inputmode?: 'text' | 'numeric';
-  autofocus?: boolean;
   isOptional?: boolean;
-  hint?: string;
-  /** What is wrong with what was typed. */
-  problem?: string | undefined;
 };
 
-export function textField({ id, label, type = 'text', value, most, autocomplete = 'off', ...rest }: TextField): Html {
-  const { autofocus = false, isOptional = false, inputmode, hint, problem } = rest;
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <input
-      id="${id}"
-      name="${id}"
-      type="${type}"
-      maxlength="${most}"
-      ${!isOptional && html` required`}
-      autocomplete="${autocomplete}"
-      ${inputmode && html` inputmode="${inputmode}"`}
-      ${type === 'email' && html` autocapitalize="none" spellcheck="false"`}
-      value="${value}"
-      ${(autofocus || problem !== undefined) && html` autofocus`}
-      ${described(id, hint, problem)}
-    />
-    ${notes(id, hint, problem)}
-  </div>`;
+export function textField(given: TextField): Html {
+  const { id, type = 'text', value, most, autocomplete = 'off', inputmode, isOptional = false, rejected } = given;
+  return labelled(
+    given,
+    (attributes) =>
+      html`<input
+        id="${id}"
+        name="${id}"
+        type="${type}"
+        maxlength="${most}"
+        ${!isOptional && html` required`}
+        autocomplete="${autocomplete}"
+        ${inputmode && html` inputmode="${inputmode}"`}
+        ${type === 'email' && html` autocapitalize="none" spellcheck="false"`}
+        value="${rejected ? field(rejected.body, id) : value}"
+        ${attributes}
+      />`,
+  );
 }
 
-type SelectField = Pick<TextField, 'id' | 'label' | 'problem'> & {
+type SelectField = Field & {
   /** Where it differs from the id. */
   name?: string;
   /** The label of a first choice without a value; among the options, numbers would come before it. */
@@ -75,14 +100,17 @@ type SelectField = Pick<TextField, 'id' | 'label' | 'problem'> & {
   chosen?: string | undefined;
 };
 
-export const selectField = ({ id, name = id, label, none, options, chosen, problem }: SelectField): Html =>
-  html`<div class="field">
-    <label for="${id}">${label}</label>
-    <select id="${id}" name="${name}" ${described(id, undefined, problem)}>
-      ${none !== undefined && html`<option value="">${none}</option>`} ${printOptions(options, chosen)}
-    </select>
-    ${notes(id, undefined, problem)}
-  </div>`;
+export function selectField(given: SelectField): Html {
+  const { id, name = id, none, options, chosen, rejected } = given;
+  return labelled(
+    given,
+    (attributes) =>
+      html`<select id="${id}" name="${name}" ${attributes}>
+        ${none !== undefined && html`<option value="">${none}</option>`}
+        ${printOptions(options, rejected ? field(rejected.body, name) : chosen)}
+      </select>`,
+  );
+}
 
 export const printOptions = (options: Readonly<Record<string, string>>, chosen: string | undefined): Html[] =>
   Object.entries(options).map(
@@ -94,30 +122,39 @@ export const exportFormatLabels = {
   jsonl: 'JSON Lines, with the lines of proposals',
 } as const;
 
-type PasswordField = Pick<TextField, 'id' | 'label' | 'autofocus' | 'hint' | 'problem'> & { isNew?: boolean };
-
-export function passwordField({ id, label, autofocus = false, hint, problem, isNew = false }: PasswordField): Html {
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <div class="secret">
-      <input
-        id="${id}"
-        name="${id}"
-        type="password"
-        autocomplete="${isNew ? 'new-password' : 'current-password'}"
-        ${isNew && html` minlength="${passwordLength.least}"`}
-        maxlength="${passwordLength.most}"
-        required
-        ${(autofocus || problem !== undefined) && html` autofocus`}
-        ${described(id, hint, problem)}
-      />
-      <button type="button" class="secondary outline" data-show="${id}" aria-pressed="false" hidden>
-        Show<span class="unseen"> ${label.toLowerCase()}</span>
-      </button>
-    </div>
-    ${notes(id, hint, problem)}
-  </div>`;
+export function passwordField(given: Field & { isNew?: boolean }): Html {
+  const { id, label, isNew = false } = given;
+  return labelled(
+    given,
+    (attributes) =>
+      html`<div class="secret">
+        <input
+          id="${id}"
+          name="${id}"
+          type="password"
+          autocomplete="${isNew ? 'new-password' : 'current-password'}"
+          ${isNew && html` minlength="${passwordLength.least}"`}
+          maxlength="${passwordLength.most}"
+          required
+          ${attributes}
+        />
+        <button type="button" class="secondary outline" data-show="${id}" aria-pressed="false" hidden>
+          Show<span class="unseen"> ${label.toLowerCase()}</span>
+        </button>
+      </div>`,
+  );
 }
+
+/** A code of two-factor authentication: of the app, or with a hint, also another. */
+export const codeField = (given: Pick<Field, 'autofocus' | 'hint' | 'problem'>) =>
+  textField({
+    id: 'code',
+    label: 'Code',
+    most: 40,
+    autocomplete: 'one-time-code',
+    inputmode: given.hint === undefined ? 'numeric' : 'text',
+    ...given,
+  });
 
 /** Tells a password manager whose password it is. */
 export const ownEmailField = (email: string): Html =>
@@ -133,13 +170,3 @@ export const ownEmailField = (email: string): Html =>
   />`;
 
 export const passwordHint = `At least ${passwordLength.least} characters. A few unrelated words work well.`;
-
-function described(id: string, hint: string | undefined, problem: string | undefined): Html | false {
-  const ids = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`].filter(Boolean).join(' ');
-  if (ids === '') return false;
-  return html` aria-describedby="${ids}"${problem !== undefined && html` aria-invalid="true"`}`;
-}
-
-const notes = (id: string, hint: string | undefined, problem: string | undefined): Html =>
-  html`${problem !== undefined && html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`}
-  ${hint !== undefined && html`<small id="${id}-hint">${hint}</small>`}`;

@@ -1,9 +1,9 @@
 /** Forms of signed-in members, and pages that are a form. */
 import { fieldOf } from '../../problems/problem.ts';
-import type { SettingsProblem } from '../../problems/problem.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { field, hidden } from './fields.ts';
+import { hidden } from './fields.ts';
+import type { Rejected } from './fields.ts';
 import type { Page, Section } from './page.ts';
 import { notice } from './sections.ts';
 import type { Visit } from './visit.ts';
@@ -18,20 +18,11 @@ export const postForm = ({ csrfToken }: Tokens, action: string, content: Html, a
 export const buttonForm = (tokens: Tokens, action: string, label: string | Html): Html =>
   postForm(tokens, action, html`<button type="submit" class="secondary outline">${label}</button>`);
 
-/** A form that was rejected: why, and what it contained. */
-export type Rejected = { problem: SettingsProblem; body: unknown };
-
-/** The value of a text field, and what is wrong with it: as typed where the form was rejected. */
-export const typed = (rejected: Rejected | undefined, name: string, value?: string) =>
-  rejected ? { value: field(rejected.body, name), problem: problemOf(rejected, name) } : { value };
-
-/** What is wrong with a field. */
-export const problemOf = (rejected: Rejected | undefined, name: string): string | undefined =>
-  rejected && fieldOf(rejected.problem) === name ? rejected.problem.message : undefined;
-
 /** Why a form was rejected, if the reason is not about one of its fields. */
-export const failedNotice = (rejected: Rejected | undefined): Html | false =>
-  notice('failed', rejected && fieldOf(rejected.problem) === undefined ? rejected.problem.message : undefined);
+export const reasonOf = (rejected: Rejected | undefined): string | undefined =>
+  rejected && fieldOf(rejected.problem) === undefined ? rejected.problem.message : undefined;
+
+export const failedNotice = (rejected: Rejected | undefined): Html | false => notice('failed', reasonOf(rejected));
 
 type Choices = { name: string; legend: string; options: Readonly<Record<string, string>>; chosen?: string | undefined };
 

@@ -10,7 +10,7 @@ import type { Provider } from '../../accounts/single-sign-on.ts';
 import { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Clock } from '../../accounts/two-factor.ts';
 import { databaseTime } from '../../database/clock.ts';
-import { accountRoutes } from './account/account-routes.ts';
+import { accountRoutes } from './account/account-page.ts';
 import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-page.ts';
 import { serveAsset } from './assets.ts';
@@ -24,7 +24,7 @@ import { importRoutes, readColumnsForm, readUploadForm } from './import/import-r
 import { keyRoutes } from './keys/key-routes.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { homePath, SessionGuard } from './session-guard.ts';
-import { codeRoutes } from './sign-in/code-routes.ts';
+import { codeRoutes } from './sign-in/code-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import { singleSignOnRoutes } from './sign-in/single-sign-on-routes.ts';
 import { overviewRoutes } from './overview/overview-page.ts';

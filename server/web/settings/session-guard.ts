@@ -10,22 +10,23 @@ import type { SettingsProblem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
 import type { SettingsServices } from './context.ts';
 import { field } from './fields.ts';
-import type { Rejected } from './forms.ts';
+import type { Rejected } from './fields.ts';
 import { isFromOurPage } from './origin.ts';
 import { sendPage } from './layout.ts';
-import type { Page } from './page.ts';
 import type { Change, Open, Params, Result, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
 
-export type Form = {
-  action: AuditAction;
-  submit: Handler<Change>;
-  /** The page of the form, for a problem that the member can solve there; other problems are an error page. */
-  again?: (change: Change, rejected: Rejected) => Promise<Page>;
+type FormOf<Reader, Sender extends Reader> = {
+  submit: Handler<Sender>;
+  /** The page of the form, at the same path. */
+  show?: (reader: Reader, rejected?: Rejected) => Result | Promise<Result>;
+  /** The page for a problem that can be solved there, if it has another path; other problems are an error page. */
+  again?: (sender: Sender, rejected: Rejected) => Result | Promise<Result>;
   /** Whether it can be solved there; unless given, whether it is about a field. */
   isSolvable?: (problem: SettingsProblem) => boolean;
 };
+export type Form = FormOf<Visit, Change> & { action: AuditAction };
 
 /** They take as long as the file does, and have bounds of their own. */
 const transfers: readonly AuditAction[] = ['records_imported', 'records_exported'];
@@ -53,7 +54,8 @@ export class SessionGuard {
 
   /** A form sent from one of our own pages, with a CSRF token of this session, and not too often. */
   form(path: string, form: Form): void {
-    const { action } = form;
+    const { action, show } = form;
+    if (show) this.page(path, (visit) => show(visit));
     this.#router.post(path, async (request: Request<Params>, response) => {
       const visit = await this.#visitOf(request, response);
       const isOurs = isFromOurPage(request, this.#context.baseUrl());
@@ -77,11 +79,13 @@ export class SessionGuard {
   }
 
   /** A form that is used before there is a session. */
-  openForm(path: string, work: Handler<Open>): void {
+  openForm(path: string, form: FormOf<Open, Open>): void {
+    const { show } = form;
+    if (show) this.openPage(path, (open) => show(open));
     this.#router.post(path, async (request: Request<Params>, response) => {
       if (!isFromOurPage(request, this.#context.baseUrl())) throw forged();
       const open = { request, response, context: this.#context };
-      send(await work(open), open);
+      send(await submit(open, form), open);
     });
   }
 
@@ -107,13 +111,15 @@ function send(result: Result, to: Open | Visit): void {
   else if (result) sendPage(to.response, result, 'member' in to ? to : undefined);
 }
 
-async function submit(change: Change, form: Form): Promise<Result> {
-  const { again, isSolvable = (problem) => fieldOf(problem) !== undefined } = form;
+async function submit<Sender extends Open>(sender: Sender, form: FormOf<Sender, Sender>): Promise<Result> {
+  const { show, again = show, isSolvable = (problem) => fieldOf(problem) !== undefined } = form;
   try {
-    return await form.submit(change);
+    return await form.submit(sender);
   } catch (problem) {
     if (!again || !isSettingsProblem(problem) || !isSolvable(problem)) throw problem;
-    return { ...(await again(change, { problem, body: change.request.body })), status: problem.status };
+    sender.response.set(problem.headers);
+    const result = await again(sender, { problem, body: sender.request.body });
+    return typeof result === 'object' ? { ...result, status: problem.status } : result;
   }
 }
 

@@ -44,12 +44,14 @@ export const sentenceFor = (sentences: Readonly<Record<string, string>>, word: s
 
 /** Throws if the caller has to wait. */
 export function rejectTooMany(waitSeconds: number): void {
-  if (waitSeconds > 0)
-    throw new Problem('too_many', { sentence: tooMany(waitSeconds), retryAfterSeconds: waitSeconds });
+  if (waitSeconds > 0) throw tooManyAttempts(waitSeconds);
 }
 
-export function tooMany(waitSeconds: number): string {
-  if (waitSeconds < 60) return `Too many attempts. Try again in ${waitSeconds} seconds.`;
+export function tooManyAttempts(waitSeconds: number): Problem {
   const minutes = Math.ceil(waitSeconds / 60);
-  return `Too many attempts. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+  const long = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  return new Problem('too_many', {
+    sentence: `Too many attempts. Try again in ${waitSeconds < 60 ? `${waitSeconds} seconds` : long}.`,
+    retryAfterSeconds: waitSeconds,
+  });
 }

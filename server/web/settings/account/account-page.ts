@@ -1,29 +1,94 @@
-/** A member's own account, as a page. */
+/** A member's own account: the password, two-factor authentication, and where the member is signed in. */
+import { admitSignIn, forgiveSignIn } from '../../../accounts/attempts.ts';
+import { passwordProblem } from '../../../accounts/passwords.ts';
+import { endSessions, readSessions } from '../../../accounts/sessions.ts';
 import type { Session } from '../../../accounts/sessions.ts';
+import { Problem } from '../../../problems/problem.ts';
+import { writeEvent } from '../../../records/audit-log.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hidden, ownEmailField, passwordField, passwordHint } from '../fields.ts';
+import { field, hidden, ownEmailField, passwordField, passwordHint, uuidForm } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 import { buttonForm, postForm } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { card, notice } from '../sections.ts';
+import { deviceOf } from '../session-guard.ts';
+import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
-import type { Visit } from '../visit.ts';
+import { rejectTooMany, sentenceFor } from '../visit.ts';
+import type { Change, Visit } from '../visit.ts';
 import { twoFactorSection } from './two-factor-page.ts';
 
-export type AccountView = {
+const path = '/settings/account';
+
+const sentences = {
+  password: 'Your password is changed, and your other sessions have ended.',
+  off: 'Two-factor authentication is off.',
+  recovered:
+    'You signed in with a recovery code, which no longer works. If you lost your app, turn two-factor authentication off and on again.',
+  session: 'The session has ended.',
+  sessions: 'Your other sessions have ended.',
+};
+
+export function accountRoutes(guard: SessionGuard): void {
+  guard.page('/account', (visit) => show(visit, { done: sentenceFor(sentences, field(visit.request.query, 'done')) }));
+  guard.form('/account/password', {
+    action: 'password_changed',
+    submit: changePassword,
+    again: (change, rejected) => show(change, { rejected }),
+  });
+  guard.form('/account/sessions', { action: 'sessions_ended', submit: endOwnSessions });
+}
+
+async function show(visit: Visit, view: Pick<AccountView, 'done' | 'rejected'>): Promise<Page> {
+  const { member, isSingleSignOn, organization, context } = visit;
+  const sessions = await readSessions(context.database.signIns, member.id);
+  const [app] = await context.twoFactor.read([member.id]);
+  const twoFactor = { app, isSingleSignOn, isRequired: organization.requiresTwoFactor };
+  return accountPage(visit, { twoFactor, sessions, ...view });
+}
+
+async function changePassword(change: Change): Promise<string> {
+  const { member, memberships, em, request, context } = change;
+  const pool = context.database.signIns;
+  const { ipAddress } = deviceOf(request);
+  const [current, next] = [field(request.body, 'current'), field(request.body, 'password')];
+  if (current === '') throw new Problem('invalid', { sentence: 'Enter your current password.', field: 'current' });
+  const known = [member.email, member.name, ...memberships.map((one) => one.organizationName)];
+  const sentence = await passwordProblem(next, known);
+  if (sentence !== undefined) throw new Problem('invalid', { sentence, field: 'password' });
+  const attempt = { email: member.email, ipAddress, device: member.id };
+  rejectTooMany(await admitSignIn(pool, attempt));
+  if (!(await context.signIns.changeOwnPassword(change, { current, next })))
+    throw new Problem('invalid', { sentence: 'Incorrect password.', field: 'current' });
+  await forgiveSignIn(pool, attempt);
+  await writeEvent(em, { action: 'password_changed', memberId: member.id, subjectId: member.id, ipAddress });
+  return `${path}?done=password`;
+}
+
+async function endOwnSessions({ member, em, sessionId, request, context }: Change): Promise<string> {
+  const only = field(request.body, 'session');
+  if (only !== '' && !uuidForm.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
+  const wanted = only === '' ? { except: sessionId } : { only };
+  const ended = await endSessions(context.database.signIns, member.id, wanted);
+  if (ended > 0) await writeEvent(em, { action: 'sessions_ended', memberId: member.id, subjectId: member.id });
+  return `${path}?done=${only === '' ? 'sessions' : 'session'}`;
+}
+
+type AccountView = {
   /** What protects the account beside the password. */
   twoFactor: Parameters<typeof twoFactorSection>[0];
   sessions: Session[];
   done?: string | undefined;
-  problems?: { current?: string | undefined; next?: string | undefined };
+  rejected?: Rejected;
 };
 
-export function accountPage(visit: Visit, { twoFactor, sessions, done, problems }: AccountView): Page {
+function accountPage(visit: Visit, { twoFactor, sessions, done, rejected }: AccountView): Page {
   const { member, organization } = visit;
   const passwordFields = html`${ownEmailField(member.email)}
-    ${passwordField({ id: 'current', label: 'Current password', problem: problems?.current })}
-    ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, problem: problems?.current === undefined ? problems?.next : undefined })}
+    ${passwordField({ id: 'current', label: 'Current password', rejected })}
+    ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, rejected })}
     <button type="submit">Change password</button>`;
   const passwordForm = postForm(visit, '/settings/account/password', passwordFields, html` class="stack"`);
   const main = html` <h1>Account</h1>

@@ -4,18 +4,16 @@ import { appUrl } from '../../../accounts/authenticator.ts';
 import type { App } from '../../../accounts/two-factor.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { Html, html, serviceName } from '../../html.ts';
-import { hidden, passwordField } from '../fields.ts';
+import { codeField, hidden, passwordField, problemOf } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { copyButton, notice } from '../sections.ts';
-import { codeField } from '../sign-in/code-page.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
 export const twoFactorPath = '/settings/account/two-factor';
 const current = '/settings/account';
-
-export type Problems = { current?: string; code?: string };
 
 type SectionView = { app: App | undefined; isSingleSignOn: boolean; isRequired: boolean };
 
@@ -51,16 +49,16 @@ type SetUpView = {
   offer: { secret: string; sealed: string };
   isRequired: boolean;
   next: string;
-  problems?: Problems | undefined;
+  rejected?: Rejected | undefined;
 };
 
-export function setUpPage(visit: Visit, { offer, isRequired, next, problems }: SetUpView): Page {
+export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: SetUpView): Page {
   const { member, organization } = visit;
   const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
   const required = `${organization.name} requires two-factor authentication. Set it up to go on.`;
   const fields = html`${hidden('offer', offer.sealed)} ${hidden('next', next)}
-    ${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
-    ${codeField({ problem: problems?.code })}
+    ${passwordField({ id: 'current', label: 'Password', rejected })}
+    ${codeField({ problem: problemOf(rejected, 'code') })}
     <div class="choices">
       <button type="submit">Turn on</button>
       ${!isRequired && html`<a href="${current}" role="button" class="secondary outline">Cancel</a>`}
@@ -138,11 +136,11 @@ const confirmations = {
 };
 export type Confirmation = keyof typeof confirmations;
 
-export const confirmPage = (visit: Visit, confirmation: Confirmation, problems?: Problems): Page =>
+export const confirmPage = (visit: Visit, confirmation: Confirmation, rejected?: Rejected): Page =>
   questionPage(visit, {
     ...confirmations[confirmation],
-    fields: html`${passwordField({ id: 'current', label: 'Password', problem: problems?.current })}
-    ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: problems?.code })}`,
+    fields: html`${passwordField({ id: 'current', label: 'Password', rejected })}
+    ${codeField({ hint: 'From your authenticator app, or a recovery code.', problem: problemOf(rejected, 'code') })}`,
     action: `${twoFactorPath}/${confirmation}`,
     back: current,
     current,

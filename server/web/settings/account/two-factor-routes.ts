@@ -8,7 +8,9 @@ import type { Membership } from '../../../accounts/sessions.ts';
 import { logOwn } from '../../../accounts/sign-in-log.ts';
 import type { App } from '../../../accounts/two-factor.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { field } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, localPath, needsTwoFactor } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -16,18 +18,18 @@ import { tellOfTwoFactor } from '../two-factor-mail.ts';
 import { rejectTooMany } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { confirmPage, recoveryCodesPage, setUpPage, withoutPasswordPage } from './two-factor-page.ts';
-import type { Confirmation, Problems } from './two-factor-page.ts';
+import type { Confirmation } from './two-factor-page.ts';
 
 const account = '/settings/account';
 
 export function twoFactorRoutes(guard: SessionGuard): void {
-  guard.page('/account/two-factor', (visit) => showSetUp(visit));
-  guard.form('/account/two-factor', { action: 'two_factor_turned_on', submit: turnOn });
-  const confirming = (confirmation: Confirmation, action: AuditAction, work: Work) => {
-    const path = `/account/two-factor/${confirmation}`;
-    guard.page(path, (visit) => (visit.hasTwoFactor ? confirmPage(visit, confirmation) : account));
-    guard.form(path, { action, submit: (change) => confirm(change, confirmation, work) });
-  };
+  guard.form('/account/two-factor', { action: 'two_factor_turned_on', show: showSetUp, submit: turnOn });
+  const confirming = (confirmation: Confirmation, action: AuditAction, work: Work) =>
+    guard.form(`/account/two-factor/${confirmation}`, {
+      action,
+      show: (visit, rejected) => (visit.hasTwoFactor ? confirmPage(visit, confirmation, rejected) : account),
+      submit: (change) => confirm(change, work),
+    });
   confirming('codes', 'recovery_codes_made', renewCodes);
   confirming('off', 'two_factor_turned_off', turnOff);
 }
@@ -35,14 +37,13 @@ export function twoFactorRoutes(guard: SessionGuard): void {
 /** What is done after the password and a code. */
 type Work = (change: Change, app: App) => Promise<Page | string>;
 
-async function showSetUp(visit: Visit, problems?: Problems): Promise<Page | string> {
+async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | string> {
   const { request, context } = visit;
   if (visit.hasTwoFactor) return account;
   if ((await readSignInReady(context.database.signIns, [visit.member.id])).size === 0) return withoutPasswordPage;
   const offer = context.twoFactor.offer(visit.sessionId, field(request.body, 'offer'));
   const next = field(request.method === 'GET' ? request.query : request.body, 'next');
-  const page = setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next, problems });
-  return { ...page, status: problems ? 422 : 200 };
+  return setUpPage(visit, { offer, isRequired: needsTwoFactor(visit), next, rejected });
 }
 
 async function turnOn(change: Change): Promise<Page | string> {
@@ -50,7 +51,6 @@ async function turnOn(change: Change): Promise<Page | string> {
   if (change.hasTwoFactor) return account;
   const { body } = request;
   const right = await checkPassword(change);
-  if (!Array.isArray(right)) return showSetUp(change, right);
   // What this password opens in this session, so that the app protects all of it at once.
   const memberships = change.memberships.filter(
     ({ memberId, hasTwoFactor }) => !hasTwoFactor && right.some((credential) => credential.memberId === memberId),
@@ -58,24 +58,22 @@ async function turnOn(change: Change): Promise<Page | string> {
   const offer = context.twoFactor.offer(sessionId, field(body, 'offer'));
   const whose = { userId: change.userId, memberIds: memberships.map(({ memberId }) => memberId) };
   const codes = await context.twoFactor.turnOn(offer, field(body, 'code'), whose);
-  if (!codes) return showSetUp(change, { code: 'Incorrect code. Enter the one that the app shows now.' });
+  if (!codes) throw wrong('code', 'Incorrect code. Enter the one that the app shows now.');
   for (const { memberId } of memberships) await endSessions(context.database.signIns, memberId, { except: sessionId });
   await tell(change, memberships, { action: 'two_factor_turned_on', mail: 'turnedOn' });
   const next = field(body, 'next');
   return recoveryCodesPage(change, codes, next === '' ? account : localPath(next));
 }
 
-async function confirm(change: Change, confirmation: Confirmation, work: Work): Promise<Page | string> {
+async function confirm(change: Change, work: Work): Promise<Page | string> {
   const { member, userId, request, context } = change;
-  const again = (problems: Problems) => ({ ...confirmPage(change, confirmation, problems), status: 422 });
   const [app] = await context.twoFactor.read([member.id]);
   if (!app) return account;
-  const right = await checkPassword(change);
-  if (!Array.isArray(right)) return again(right);
+  await checkPassword(change);
   const attempt = { userId, device: member.id };
   rejectTooMany(await admitCode(context.database.signIns, attempt));
   if (!(await context.twoFactor.accept(app, field(request.body, 'code'))))
-    return again({ code: 'Incorrect code. Each works once.' });
+    throw wrong('code', 'Incorrect code. Each works once.');
   await forgiveCode(context.database.signIns, attempt);
   return work(change, app);
 }
@@ -99,15 +97,18 @@ async function protectedBy({ memberships, context }: Change, { id }: App): Promi
   return memberships.filter(({ memberId }) => apps.some((app) => app.id === id && app.memberId === memberId));
 }
 
-async function checkPassword({ member, request, context }: Change): Promise<Credential[] | Problems> {
+const wrong = (name: 'current' | 'code', sentence: string) => new Problem('invalid', { sentence, field: name });
+
+/** The memberships whose password was given; a code is not checked yet. */
+async function checkPassword({ member, request, context }: Change): Promise<Credential[]> {
   const pool = context.database.signIns;
   const [current, code] = [field(request.body, 'current').slice(0, 1000), field(request.body, 'code')];
-  if (current === '') return { current: 'Enter your password.' };
-  if (code === '') return { code: 'Enter a code.' };
+  if (current === '') throw wrong('current', 'Enter your password.');
+  if (code === '') throw wrong('code', 'Enter a code.');
   const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
   rejectTooMany(await admitSignIn(pool, attempt));
   const right = await context.signIns.check(member.email, current);
-  if (!right.some(({ memberId }) => memberId === member.id)) return { current: 'Incorrect password.' };
+  if (!right.some(({ memberId }) => memberId === member.id)) throw wrong('current', 'Incorrect password.');
   await forgiveSignIn(pool, attempt);
   return right;
 }

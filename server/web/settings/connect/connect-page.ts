@@ -103,7 +103,7 @@ const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
     visit,
     consentPath,
     html`${hidden('organization', publicId('organization', visit.organization.id))}
-      ${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField}
+      ${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField()}
       <p class="quiet">
         ${
           before

@@ -7,20 +7,20 @@ import type { FieldInfo } from '../../../import/fields.ts';
 import { needsTeam } from '../team-plan.ts';
 import { recordTable } from '../record-table.ts';
 import { count } from '../usage/usage-chart.ts';
-import { exportFormatLabels, field, selectField, textField } from '../fields.ts';
-import { postForm, problemOf, typed } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
+import { exportFormatLabels, labelled, selectField, textField } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
+import { postForm } from '../forms.ts';
 import { checkedSection, endedSection, workingSection } from './import-progress.ts';
 import { mappingSection } from './mapping-page.ts';
 import type { MappingForm } from './mapping.ts';
 import type { Page } from '../page.ts';
-import { card, foldable, notice } from '../sections.ts';
+import { card, foldable } from '../sections.ts';
 import type { Visit } from '../visit.ts';
 
 export type ImportView = {
   upload?: Upload;
   hasRejects?: boolean;
-  rejectedUpload?: Rejected;
+  rejectedUpload?: Rejected | undefined;
   /** What the columns of the upload mean, where that can be chosen. */
   mapping?: MappingForm | undefined;
   /** Imports that came to their end. */
@@ -60,14 +60,8 @@ function importSections(visit: Visit, view: ImportView): Html {
 export const kindLabels = { customers: 'Customers', items: 'Items', proposals: 'Proposals' } as const;
 
 function uploadForm(visit: Visit, { rejectedUpload, fields }: ImportView): Html {
-  const kind = selectField({
-    id: 'kind',
-    label: 'Record type',
-    options: kindLabels,
-    chosen: field(rejectedUpload?.body, 'kind'),
-    problem: problemOf(rejectedUpload, 'kind'),
-  });
-  const content = html`${kind} ${fileField(problemOf(rejectedUpload, 'file'))}
+  const kind = selectField({ id: 'kind', label: 'Record type', options: kindLabels, rejected: rejectedUpload });
+  const content = html`${kind} ${fileField(rejectedUpload)}
     <p class="quiet">Nothing is imported yet. You will see a preview and the changes first.</p>
     <button type="submit">Upload and check</button>`;
   const attributes = html` enctype="multipart/form-data" class="stack" data-busy="Uploading…"`;
@@ -99,36 +93,29 @@ function historySection(ended: readonly Upload[]): Html | false {
   return card('history', 'Earlier imports', recordTable(table));
 }
 
-const fileField = (problem: string | undefined): Html =>
-  html`<div class="field">
-    <label for="file">File</label>
-    <input
-      id="file"
-      name="file"
-      type="file"
-      accept=".csv,.tsv,.txt,.xlsx,.json,.jsonl,.ndjson,.gz"
-      required
-      aria-describedby="file-hint${problem !== undefined && ' file-problem'}"
-      ${problem !== undefined && html`aria-invalid="true" autofocus`}
-    />
-    ${problem !== undefined && html`<p class="problem" id="file-problem" role="alert">${problem}</p>`}
-    <small id="file-hint"
-      >An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON of up to 100 MB, also compressed with gzip. The columns
-      may have any names. Empty files to fill in: <a href="/settings/import-templates/customers.csv">customers</a>,
-      <a href="/settings/import-templates/items.csv">items</a>. <a href="/docs/import">How to prepare a file</a></small
-    >
-  </div>`;
+const fileHint = html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON of up to 100 MB, also compressed with gzip.
+  The columns may have any names. Empty files to fill in:
+  <a href="/settings/import-templates/customers.csv">customers</a>,
+  <a href="/settings/import-templates/items.csv">items</a>. <a href="/docs/import">How to prepare a file</a>`;
+
+const fileField = (rejected: Rejected | undefined): Html =>
+  labelled(
+    { id: 'file', label: 'File', hint: fileHint, rejected },
+    (attributes) =>
+      html`<input
+        id="file"
+        name="file"
+        type="file"
+        accept=".csv,.tsv,.txt,.xlsx,.json,.jsonl,.ndjson,.gz"
+        required
+        ${attributes}
+      />`,
+  );
 
 function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
-  const since = typed(rejected, 'since');
-  const content = html`${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels, chosen: field(rejected?.body, 'kind') })}
-    ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels, chosen: field(rejected?.body, 'format') })}
-    ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', ...since })}
+  const content = html`${selectField({ id: 'export-kind', name: 'kind', label: 'Records', options: kindLabels, rejected })}
+    ${selectField({ id: 'format', label: 'Format', options: exportFormatLabels, rejected })}
+    ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', rejected })}
     <button type="submit">Download</button>`;
-  return card(
-    'export',
-    'Export',
-    html`${notice('failed', since.value === '' ? rejected?.problem.message : undefined)}
-    ${postForm(visit, '/settings/exports', content, html` class="stack" data-download`)}`,
-  );
+  return card('export', 'Export', postForm(visit, '/settings/exports', content, html` class="stack" data-download`));
 }

@@ -32,15 +32,13 @@ const importer = () => import('./mapping.ts');
 
 export function importRoutes(guard: SessionGuard): void {
   const action = 'records_imported';
-  guard.page('/imports', (visit) => showImports(visit));
   guard.page('/import-templates/:name', sendTemplate);
   guard.form('/imports', {
     action,
+    show: (visit, rejectedUpload) => showImports(visit, { rejectedUpload }),
     submit: receive,
-    again: (change, rejectedUpload) => showImports(change, { rejectedUpload }),
   });
-  guard.page('/imports/:id/columns', showColumns);
-  guard.form('/imports/:id/columns', { action, submit: chooseColumns });
+  guard.form('/imports/:id/columns', { action, show: showColumns, submit: chooseColumns });
   for (const deed of ['start', 'discard'] as const)
     guard.form(`/imports/:id/${deed}`, {
       action,

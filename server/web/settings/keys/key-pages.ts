@@ -5,8 +5,8 @@ import type { ReplacementPeriod } from '../../../keys/issue.ts';
 import { maskedKey } from '../../../keys/list.ts';
 import { html } from '../../html.ts';
 import { textField } from '../fields.ts';
-import { questionPage, radioField, typed } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
+import type { Rejected } from '../fields.ts';
+import { questionPage, radioField } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -28,7 +28,8 @@ export const renamePage = (visit: Visit, key: ApiKey, rejected?: Rejected): Page
       label: 'Name',
       most: nameLength.apiKey,
       autofocus: true,
-      ...typed(rejected, 'name', key.name),
+      value: key.name,
+      rejected,
     }),
     button: 'Rename',
     action: `${keyPath(key)}/rename`,

@@ -6,7 +6,7 @@ import { renameKey, revokeKey } from '../../../keys/revoke.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { readActivity } from '../activity/activity-section.ts';
 import { choiceIn, field } from '../fields.ts';
-import type { Rejected } from '../forms.ts';
+import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
@@ -19,19 +19,15 @@ import type { KeysView } from './keys-page.ts';
 const keysPath = '/settings/api-keys';
 
 export function keyRoutes(guard: SessionGuard): void {
-  guard.page('/api-keys', (visit) => show(visit));
   guard.form('/api-keys', {
     action: 'key_created',
+    show: (visit, rejected) => show(visit, { rejected }),
     submit: create,
-    again: (change, rejected) => show(change, { rejected }),
     isSolvable: () => true,
   });
-  guard.page('/api-keys/:id/rename', liveKeyPage(renamePage));
-  guard.form('/api-keys/:id/rename', { action: 'key_renamed', submit: rename, again: renameAgain });
-  guard.page('/api-keys/:id/replace', liveKeyPage(replacePage));
-  guard.form('/api-keys/:id/replace', { action: 'key_replaced', submit: replace });
-  guard.page('/api-keys/:id/revoke', liveKeyPage(revokePage));
-  guard.form('/api-keys/:id/revoke', { action: 'key_revoked', submit: revoke });
+  guard.form('/api-keys/:id/rename', { action: 'key_renamed', show: liveKeyPage(renamePage), submit: rename });
+  guard.form('/api-keys/:id/replace', { action: 'key_replaced', show: liveKeyPage(replacePage), submit: replace });
+  guard.form('/api-keys/:id/revoke', { action: 'key_revoked', show: liveKeyPage(revokePage), submit: revoke });
 }
 
 async function show(visit: Visit, view: Partial<KeysView> = {}): Promise<Page> {
@@ -45,11 +41,11 @@ async function show(visit: Visit, view: Partial<KeysView> = {}): Promise<Page> {
 
 /** The page of one live key; without it, back to the list. */
 const liveKeyPage =
-  (print: (visit: Visit, key: ApiKey) => Page) =>
-  async (visit: Visit): Promise<Page | string> => {
+  (print: (visit: Visit, key: ApiKey, rejected?: Rejected) => Page) =>
+  async (visit: Visit, rejected?: Rejected): Promise<Page | string> => {
     requireAdminVisit(visit, 'rename, replace and revoke API keys');
     const key = await findKey(visit.em, idIn(visit, 'key'));
-    return isLive(key) ? print(visit, key) : keysPath;
+    return isLive(key) ? print(visit, key, rejected) : keysPath;
   };
 
 async function create(change: Change): Promise<Page> {
@@ -67,9 +63,6 @@ async function rename(change: Change): Promise<string> {
   context.keys.forget();
   return `${keysPath}?renamed=${publicId('key', renamed.id)}`;
 }
-
-const renameAgain = async (change: Change, rejected: Rejected): Promise<Page> =>
-  renamePage(change, await findKey(change.em, idIn(change, 'key')), rejected);
 
 async function replace(change: Change): Promise<Page> {
   const { em, member, request, csrfTokenId, context } = change;

@@ -8,8 +8,8 @@ import type { Html } from '../../html.ts';
 import { activitySection } from '../activity/activity-section.ts';
 import type { Activity } from '../activity/activity-section.ts';
 import { selectField, textField } from '../fields.ts';
-import { failedNotice, postForm, typed } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
+import type { Rejected } from '../fields.ts';
+import { failedNotice, postForm } from '../forms.ts';
 import { gettingStarted } from './getting-started.ts';
 import { keyTable } from './key-rows.ts';
 import { warningSection } from './key-warnings.ts';
@@ -28,7 +28,7 @@ export type KeysView = {
   /** What was done before this page was requested. */
   done?: string | undefined;
   /** Why no key was created. */
-  rejected?: Rejected;
+  rejected?: Rejected | undefined;
 };
 
 type NewKey = {
@@ -94,18 +94,20 @@ function createSection(visit: Visit, { overview, rejected }: KeysView): Html {
     label: 'Name',
     most: nameLength.apiKey,
     hint: 'What it is for, such as “Zapier” or “Website”. Use a separate key for each, so that you can revoke them individually.',
-    ...typed(rejected, 'name'),
+    rejected,
   });
-  const fields = html`${name} ${expiryField} <button type="submit">Create key</button>`;
+  const fields = html`${name} ${expiryField(rejected)} <button type="submit">Create key</button>`;
   return card('create', 'Create a key', postForm(visit, '/settings/api-keys', fields, html` class="stack"`));
 }
 
-export const expiryField = selectField({
-  id: 'expires',
-  label: 'Expires',
-  none: 'Never',
-  options: Object.fromEntries(expiryDays.map((days) => [days, `After ${days} days`])),
-});
+export const expiryField = (rejected?: Rejected): Html =>
+  selectField({
+    id: 'expires',
+    label: 'Expires',
+    none: 'Never',
+    options: Object.fromEntries(expiryDays.map((days) => [days, `After ${days} days`])),
+    rejected,
+  });
 
 const teamBenefits = [
   `Up to ${maximumLiveKeys} API keys that can be revoked individually`,

@@ -19,24 +19,22 @@ import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { requireAdmin } from '../../../records/require-admin.ts';
 import { choiceIn, field } from '../fields.ts';
-import type { Rejected } from '../forms.ts';
+import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
 import { tellOfTwoFactor } from '../two-factor-mail.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { removePage, resetPage, roleLabels, rolePage } from './member-forms.ts';
-import { membersPage } from './members-page.ts';
+import { membersPage, removePage, resetPage, roleLabels, rolePage } from './members-page.ts';
 import type { MembersView } from './members-page.ts';
 
 const path = '/settings/members';
 
 export function memberRoutes(guard: SessionGuard): void {
-  guard.page('/members', async (visit) => show(visit, { done: await whatWasDone(visit) }));
   guard.form('/members', {
     action: 'member_added',
+    show: (visit, rejectedInvitation) => show(visit, { rejectedInvitation }),
     submit: invite,
-    again: (change, rejectedInvitation) => show(change, { rejectedInvitation }),
   });
   guard.form('/members/organization', {
     action: 'organization_renamed',
@@ -50,12 +48,23 @@ export function memberRoutes(guard: SessionGuard): void {
       ...failingWith('invalid'),
     });
   guard.form('/members/:id/link', { action: 'password_link_issued', submit: sendLink });
-  guard.page('/members/:id/role', async (visit) => rolePage(visit, await memberFor(visit)));
-  guard.form('/members/:id/role', { action: 'role_changed', submit: setRole, ...failingWith('last_admin') });
-  guard.page('/members/:id/remove', showRemoval);
-  guard.form('/members/:id/remove', { action: 'member_removed', submit: remove, ...failingWith('last_admin') });
-  guard.page('/members/:id/two-factor', async (visit) => resetPage(visit, await memberFor(visit)));
-  guard.form('/members/:id/two-factor', { action: 'two_factor_reset', submit: reset });
+  guard.form('/members/:id/role', {
+    action: 'role_changed',
+    show: async (visit) => rolePage(visit, await memberFor(visit)),
+    submit: setRole,
+    ...failingWith('last_admin'),
+  });
+  guard.form('/members/:id/remove', {
+    action: 'member_removed',
+    show: showRemoval,
+    submit: remove,
+    ...failingWith('last_admin'),
+  });
+  guard.form('/members/:id/two-factor', {
+    action: 'two_factor_reset',
+    show: async (visit) => resetPage(visit, await memberFor(visit)),
+    submit: reset,
+  });
 }
 
 /** The members page says why it cannot be done. */
@@ -70,7 +79,7 @@ async function show(visit: Visit, view: Partial<MembersView>): Promise<Page> {
   const ids = members.map(({ id }) => id);
   const ready = await readSignInReady(context.database.signIns, ids);
   const protectedIds = new Set((await context.twoFactor.read(ids)).map(({ memberId }) => memberId));
-  return membersPage(visit, { members, ready, protectedIds, ...view });
+  return membersPage(visit, { members, ready, protectedIds, done: await whatWasDone(visit), ...view });
 }
 
 /** The member whom a page is about that only admins see. */

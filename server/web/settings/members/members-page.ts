@@ -1,17 +1,17 @@
-/** The members of the organization, with an admin's actions for each. */
+/** The members of the organization, and the pages about one: change the role, remove, and reset two-factor authentication. */
 import type { Member, Role } from '../../../entities/organization.ts';
 import { nameLength } from '../../../entities/name.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { field, textField } from '../fields.ts';
-import { postForm, problemOf, typed } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
+import { publicId } from '../../../records/public-id.ts';
+import { field, problemOf, selectField, textField } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
+import { postForm, questionPage } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { card, notice, secretSection } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { pathOf, roleField, roleLabels } from './member-forms.ts';
 
 export type MembersView = {
   members: Member[];
@@ -23,9 +23,16 @@ export type MembersView = {
   failure?: string;
   /** A link that this request issued. */
   issued?: { member: Member; link: string; hours: number; mail: 'sent' | 'failed' | 'none' };
-  rejectedInvitation?: Rejected;
+  rejectedInvitation?: Rejected | undefined;
   rejectedDetails?: Rejected;
 };
+
+export const pathOf = (member: Member) => `/settings/members/${publicId('member', member.id)}`;
+
+export const roleLabels: Record<Role, string> = { member: 'Member', admin: 'Admin' };
+
+export const roleField = (chosen: Role): Html =>
+  selectField({ id: 'role', label: 'Role', options: roleLabels, chosen });
 
 export function membersPage(visit: Visit, view: MembersView): Page {
   const { members, done, failure, issued } = view;
@@ -93,9 +100,9 @@ const issuedLink = ({ member, link, hours, mail }: NonNullable<MembersView['issu
 
 function inviteSection(visit: Visit, rejected: Rejected | undefined): Html {
   const role: Role = field(rejected?.body, 'role') === 'admin' ? 'admin' : 'member';
-  const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, ...typed(rejected, 'name') })}
-    ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, ...typed(rejected, 'email') })}
-    ${roleField(role)} <button type="submit">Invite</button>`;
+  const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, rejected })}
+    ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, rejected })} ${roleField(role)}
+    <button type="submit">Invite</button>`;
   return card('invite', 'Invite a member', postForm(visit, '/settings/members', fields, html` class="columns"`));
 }
 
@@ -119,7 +126,8 @@ function organizationSection(visit: Visit, rejected: Rejected | undefined): Html
       id: 'organizationName',
       label: 'Name of the organization',
       most: nameLength.organization,
-      ...typed(rejected, 'organizationName', name),
+      value: name,
+      rejected,
       problem: problemOf(rejected, 'name'),
     })}
     ${textField({
@@ -127,8 +135,50 @@ function organizationSection(visit: Visit, rejected: Rejected | undefined): Html
       label: 'Currency',
       most: 3,
       hint: 'For new items without a currency.',
-      ...typed(rejected, 'currency', currency),
+      value: currency,
+      rejected,
     })} <button type="submit">Save</button>`;
   const form = postForm(visit, '/settings/members/organization', fields, html` class="columns"`);
   return card('details', 'Organization', form);
 }
+
+const about = (member: Member) => ({
+  about: member.email,
+  back: '/settings/members',
+  current: '/settings/members' as const,
+});
+
+export const rolePage = (visit: Visit, member: Member): Page =>
+  questionPage(visit, {
+    ...about(member),
+    title: `Change the role of ${member.name}`,
+    fields: roleField(member.role),
+    button: 'Save',
+    action: `${pathOf(member)}/role`,
+  });
+
+/** `liveKeys`: how many the member has created. */
+export function removePage(visit: Visit, member: Member, liveKeys: number): Page {
+  const keys =
+    liveKeys === 0
+      ? ''
+      : `The ${liveKeys === 1 ? 'API key' : `${liveKeys} API keys`} that ${member.name} created will keep working; revoke ${liveKeys === 1 ? 'it' : 'them'} on the API Keys page if needed.`;
+  return questionPage(visit, {
+    ...about(member),
+    title: `Remove ${member.name}?`,
+    text: `If you remove ${member.name}, they will be signed out immediately and their password deleted. ${keys}`,
+    button: 'Remove member',
+    isDestructive: true,
+    action: `${pathOf(member)}/remove`,
+  });
+}
+
+export const resetPage = (visit: Visit, member: Member): Page =>
+  questionPage(visit, {
+    ...about(member),
+    title: `Reset the two-factor authentication of ${member.name}?`,
+    text: `Do this if ${member.name} has lost both the authenticator app and the recovery codes, and only if you are sure that it is ${member.name} who asks. The password alone then opens ${visit.organization.name}, until ${member.name} turns two-factor authentication on again. Other organizations of the same person are not affected.`,
+    button: 'Reset two-factor',
+    isDestructive: true,
+    action: `${pathOf(member)}/two-factor`,
+  });

@@ -21,13 +21,12 @@ import type { OneRecord } from './record-page.ts';
 export function erasureRoutes(guard: SessionGuard, { database, uploads }: SettingsServices): void {
   const tenantOf = ({ organization }: Visit) => forOrganization(database, organization.id);
 
-  guard.page('/customers/:id/erase', async (visit) => {
+  const showErasure = async (visit: Visit) => {
     requireAdminVisit(visit, 'erase personal data');
     const id = idIn(visit, 'customer');
     const record = await readRecord(visit, recordKinds[0]);
     return erasePage(visit, record, await countProposals(tenantOf(visit), id));
-  });
-
+  };
   const erase = async (change: Change): Promise<string> => {
     await asAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
       eraseCustomer(tenantOf(change), id, change.member.id),
@@ -35,7 +34,7 @@ export function erasureRoutes(guard: SessionGuard, { database, uploads }: Settin
     await uploads.removeErased();
     return `${pathOf(change)}?erased`;
   };
-  guard.form('/customers/:id/erase', { action: 'customer_erased', submit: erase });
+  guard.form('/customers/:id/erase', { action: 'customer_erased', show: showErasure, submit: erase });
 
   const release = async (change: Change): Promise<string> => {
     await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>

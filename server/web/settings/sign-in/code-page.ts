@@ -1,30 +1,71 @@
 /** The second step of a sign-in: a code of the authenticator app, or a recovery code. */
+import { membersWithEmail } from '../../../accounts/member-lookup.ts';
+import type { FirstStep, Pending } from '../../../accounts/second-step.ts';
 import { consentPath } from '../../../connect/metadata.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
-import { hidden, textField } from '../fields.ts';
+import { codeField, field, hidden, problemOf, textField } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
+import { failedNotice } from '../forms.ts';
 import type { Page } from '../page.ts';
-import { notice } from '../sections.ts';
+import { deviceOf, localPath, setCookies } from '../session-guard.ts';
+import type { SessionGuard } from '../session-guard.ts';
+import { tellOfTwoFactor } from '../two-factor-mail.ts';
+import { tooManyAttempts } from '../visit.ts';
+import type { Open } from '../visit.ts';
 
-export const codePath = '/settings/sign-in/code';
+const codePath = '/settings/sign-in/code';
 
-export type CodeView = {
-  email: string;
-  next: string;
-  /** The organizations that can be opened without a code. */
-  open: string[];
-  withRecovery: boolean;
-  problem?: string | undefined;
-  failure?: string | undefined;
-};
+export const codeRoutes = (guard: SessionGuard): void =>
+  guard.openForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
 
-export function codePage({ email, next, open, withRecovery, problem, failure }: CodeView): Page {
+/** After the first step: into the settings, or to the page for the code. */
+export async function enter({ request, response, context }: Open, first: FirstStep): Promise<string> {
+  const { cookies, needsCode } = await context.secondStep.begin(first, deviceOf(request));
+  setCookies(response, needsCode ? cookies : [...cookies, context.devices.remember(first.email)]);
+  return needsCode ? codePath : localPath(first.next);
+}
+
+async function show({ request, context }: Open, rejected?: Rejected): Promise<Page | string> {
+  const pending = await context.secondStep.pending(request.headers.cookie);
+  if (!pending) return '/settings/sign-in';
+  const { email, open } = pending;
+  const members = open.length === 0 ? [] : await membersWithEmail(context.database.signIns, email);
+  const names = members.flatMap(({ id, organizationName }) => (open.includes(id) ? [organizationName] : []));
+  return codePage(pending, names, field(rejected?.body ?? request.query, 'with') === 'recovery', rejected);
+}
+
+async function finish({ request, response, context }: Open): Promise<string> {
+  const { secondStep, devices } = context;
+  const { cookie } = request.headers;
+  const kind = field(request.body, 'with');
+  const code = field(request.body, 'code').slice(0, 100);
+  const device = deviceOf(request);
+  const knownDevice = (email: string) => devices.known(cookie, email);
+  const result = await (kind === 'nothing'
+    ? secondStep.finishWithout(cookie, device)
+    : secondStep.finish(cookie, { code, device, knownDevice }));
+  if (result.outcome === 'ended') return '/settings/sign-in?after=too-late';
+  if (result.outcome === 'too_many') throw tooManyAttempts(result.waitSeconds);
+  if (result.outcome === 'wrong')
+    throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });
+  setCookies(response, [...result.cookies, ...(kind === 'nothing' ? [] : [devices.remember(result.email)])]);
+  if (result.recovered.length > 0) tellOfTwoFactor(context, result.email, 'recovered', result.recovered);
+  return result.recovered.length > 0 ? '/settings/account?done=recovered' : localPath(result.next);
+}
+
+const wrongCode = 'Incorrect code. Enter the one that the app shows now; each works once.';
+const wrongRecovery = 'Incorrect recovery code. Each works once.';
+
+function codePage({ email, next }: Pending, open: string[], withRecovery: boolean, rejected?: Rejected): Page {
+  const problem = problemOf(rejected, 'code');
   const what = withRecovery
     ? 'Enter one of the recovery codes that you saved. Each works once.'
     : 'Enter the code that your authenticator app shows for this service.';
   const main = html`<article class="card">
     <h1>Two-factor authentication</h1>
     <p class="quiet">for ${email}</p>
-    ${notice('failed', failure)}
+    ${failedNotice(rejected)}
     <p>${what}</p>
     <form method="post" action="${codePath}" novalidate>
       ${withRecovery && hidden('with', 'recovery')}
@@ -47,13 +88,3 @@ export function codePage({ email, next, open, withRecovery, problem, failure }: 
   const connecting = next.startsWith(consentPath) ? { formAction: '' } : undefined;
   return { title: 'Two-factor authentication', main, connecting };
 }
-
-export const codeField = (given: { autofocus?: boolean; hint?: string; problem?: string | undefined }) =>
-  textField({
-    id: 'code',
-    label: 'Code',
-    most: 40,
-    autocomplete: 'one-time-code',
-    inputmode: given.hint === undefined ? 'numeric' : 'text',
-    ...given,
-  });

@@ -3,7 +3,9 @@ import { linkHours } from '../../../accounts/password-links.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
+import { field, hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
+import { reasonOf } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { notice } from '../sections.ts';
 import { sentenceFor } from '../visit.ts';
@@ -19,21 +21,18 @@ const failures: Record<string, string> = {
     'Single sign-on failed. You must be a member, and your provider must have verified your email address.',
 };
 
-export type SignInView = {
-  email?: string;
+type SignInView = {
   /** Where to go afterward. */
-  next?: string;
-  after?: string;
-  failure?: string;
-  /** What is missing from the form. */
-  problems?: { email?: string | undefined; password?: string | undefined };
-  singleSignOn?: boolean;
+  next: string;
+  after: string;
+  rejected: Rejected | undefined;
+  singleSignOn: boolean;
 };
 
-export function signInPage(view: SignInView): Page {
-  const { email = '', next = '', after = '', problems = {}, singleSignOn } = view;
+export function signInPage({ next, after, rejected, singleSignOn }: SignInView): Page {
+  const email = field(rejected?.body, 'email');
   const arrival = sentenceFor(arrivals, after);
-  const sentence = view.failure ?? sentenceFor(failures, after);
+  const sentence = rejected ? reasonOf(rejected) : sentenceFor(failures, after);
   const main = html`<article class="card">
     <h1>Sign in</h1>
     <p class="quiet">Manage the API keys of your organization.</p>
@@ -41,8 +40,8 @@ export function signInPage(view: SignInView): Page {
     ${singleSignOn && singleSignOnLink(next)}
     <form method="post" action="/settings/sign-in" novalidate>
       ${hidden('next', next)}
-      ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: email === '', problem: problems.email })}
-      ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', problem: problems.email === undefined ? problems.password : undefined })}
+      ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: email === '', rejected })}
+      ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', rejected })}
       <button type="submit">Sign in</button>
     </form>
     <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don't have one yet?</a></p>
@@ -60,19 +59,17 @@ const singleSignOnLink = (next: string): Html =>
     </p>
     <p class="or">or</p>`;
 
-type PasswordView = { email: string; token: string; problem?: string | undefined };
-
-export function passwordPage({ email, token, problem }: PasswordView): Page {
+export function passwordPage(email: string, token: string, rejected?: Rejected): Page {
   const main = html`<article class="card">
     <h1>Choose a password</h1>
     <p class="quiet">for ${email}</p>
     <form method="post" action="/settings/password">
       ${hidden('token', token)} ${ownEmailField(email)}
-      ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, problem })}
+      ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, rejected })}
       <button type="submit">Set password and sign in</button>
     </form>
   </article>`;
-  return { title: 'Choose a password', main, status: problem === undefined ? 200 : 422 };
+  return { title: 'Choose a password', main };
 }
 
 export const usedLinkPage: Page = {
@@ -91,9 +88,7 @@ export const usedLinkPage: Page = {
   status: 410,
 };
 
-type ForgottenView = { email?: string; problem?: string | undefined; withMail: boolean };
-
-export function forgottenPage({ email = '', problem, withMail }: ForgottenView): Page {
+export function forgottenPage(withMail: boolean, rejected?: Rejected): Page {
   const offer = withMail
     ? 'We’ll email you a link to set a new one.'
     : 'An admin of your organization can send you a link to set a new one.';
@@ -101,12 +96,12 @@ export function forgottenPage({ email = '', problem, withMail }: ForgottenView):
     <h1>Forgot your password?</h1>
     <p class="quiet">${offer}</p>
     <form method="post" action="/settings/forgot-password" novalidate>
-      ${textField({ id: 'email', label: 'Email', type: 'email', value: email, most: 254, autocomplete: 'username', autofocus: true, problem })}
+      ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: true, rejected })}
       <button type="submit">${withMail ? 'Send the link' : 'Continue'}</button>
     </form>
     <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>
   </article>`;
-  return { title: 'Forgot your password?', main, status: problem === undefined ? 200 : 422 };
+  return { title: 'Forgot your password?', main };
 }
 
 /** The page is the same for every email address, so that it does not tell who is a member. */

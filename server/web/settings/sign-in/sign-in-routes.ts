@@ -11,59 +11,52 @@ import { passwordProblem } from '../../../accounts/passwords.ts';
 import { readPasswords } from '../../../accounts/credentials.ts';
 import { attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
 import type { SettingsServices } from '../context.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { field } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, forged, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { enter } from './code-routes.ts';
+import { enter } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
-import type { SignInView } from './sign-in-page.ts';
-import { rejectTooMany, tooMany } from '../visit.ts';
+import { rejectTooMany, tooManyAttempts } from '../visit.ts';
 import type { Open } from '../visit.ts';
 
 export function signInRoutes(guard: SessionGuard, { mailer }: SettingsServices): void {
-  guard.openPage('/sign-in', showForm);
-  guard.openForm('/sign-in', signIn);
-  guard.openForm('/sign-out', signOut);
-  guard.openForm('/organization', switchOrganization);
-  guard.openPage('/password', showLink);
-  guard.openForm('/password', choosePassword);
-  guard.openPage('/forgot-password', () => forgottenPage({ withMail: mailer !== undefined }));
-  guard.openForm('/forgot-password', requestLink);
+  guard.openForm('/sign-in', { show: showSignIn, submit: signIn, isSolvable: () => true });
+  guard.openForm('/sign-out', { submit: signOut });
+  guard.openForm('/organization', { submit: switchOrganization });
+  guard.openForm('/password', { show: showLink, submit: choosePassword });
+  guard.openForm('/forgot-password', {
+    show: (_, rejected) => forgottenPage(mailer !== undefined, rejected),
+    submit: requestLink,
+  });
 }
 
-const show = ({ context }: Open, view: SignInView, status = 200): Page => ({
-  ...signInPage({ ...view, singleSignOn: context.singleSignOn !== undefined }),
-  status,
-});
-
-async function showForm(open: Open): Promise<Page | string> {
+async function showSignIn(open: Open, rejected?: Rejected): Promise<Page | string> {
   const { query } = open.request;
-  const next = field(query, 'next');
-  if (await visitorOf(open)) return localPath(next);
-  return show(open, { after: field(query, 'after'), next });
+  const next = field(rejected?.body ?? query, 'next');
+  if (!rejected && (await visitorOf(open))) return localPath(next);
+  const singleSignOn = open.context.singleSignOn !== undefined;
+  return signInPage({ next, after: field(query, 'after'), rejected, singleSignOn });
 }
 
-async function signIn(open: Open): Promise<Page | string> {
-  const { request, response, context } = open;
+async function signIn(open: Open): Promise<string> {
+  const { request, context } = open;
   const email = emailOf(request);
   const password = field(request.body, 'password').slice(0, 1000);
   const next = field(request.body, 'next');
-  const problems = {
-    email: email === '' ? 'Enter your email address.' : undefined,
-    password: password === '' ? 'Enter your password.' : undefined,
-  };
-  if (problems.email || problems.password) return show(open, { email, next, problems }, 422);
+  if (email === '') throw withoutEmail();
+  if (password === '') throw new Problem('invalid', { sentence: 'Enter your password.', field: 'password' });
   const knownDevice = context.devices.known(request.headers.cookie, email);
   const result = await attemptSignIn(context, { email, password, device: deviceOf(request), knownDevice });
   if (result.outcome === 'accepted') return enter(open, { email, credentials: result.credentials, next });
-  if (result.outcome === 'too_many') {
-    response.set('Retry-After', String(result.waitSeconds));
-    return show(open, { email, next, failure: tooMany(result.waitSeconds) }, 429);
-  }
+  if (result.outcome === 'too_many') throw tooManyAttempts(result.waitSeconds);
   // The same message whether the address, the password or both are wrong.
-  return show(open, { email, next, failure: 'Incorrect email or password.' }, 422);
+  throw new Problem('invalid', { sentence: 'Incorrect email or password.' });
 }
+
+const withoutEmail = () => new Problem('invalid', { sentence: 'Enter your email address.', field: 'email' });
 
 async function signOut(open: Open): Promise<string> {
   const visitor = await visitorOf(open);
@@ -89,10 +82,10 @@ function requireToken({ sessionId }: Visitor, { request, context }: Open): void 
   if (!context.csrf.verify(sessionId, field(request.body, 'csrfToken'))) throw forged();
 }
 
-async function showLink(open: Open): Promise<Page> {
-  const token = field(open.request.query, 'token');
-  const [found] = await linked(open, token);
-  return found ? passwordPage({ ...found, token }) : usedLinkPage;
+async function showLink(open: Open, rejected?: Rejected): Promise<Page> {
+  const token = field(rejected?.body ?? open.request.query, 'token');
+  const [found] = rejected ? await readLink(open.context.database.signIns, token) : await linked(open, token);
+  return found ? passwordPage(found.email, token, rejected) : usedLinkPage;
 }
 
 async function choosePassword(open: Open): Promise<Page | string> {
@@ -103,8 +96,8 @@ async function choosePassword(open: Open): Promise<Page | string> {
   const [found] = linkedMembers;
   if (!found) return usedLinkPage;
   const known = linkedMembers.flatMap(({ email, name, organizationName }) => [email, name, organizationName]);
-  const problem = await passwordProblem(password, known);
-  if (problem) return passwordPage({ ...found, token, problem });
+  const sentence = await passwordProblem(password, known);
+  if (sentence !== undefined) throw new Problem('invalid', { sentence, field: 'password' });
   const members = await redeemLink(database.signIns, token, password);
   const [first] = members;
   if (!first) return usedLinkPage;
@@ -128,7 +121,7 @@ async function requestLink({ request, context }: Open): Promise<Page> {
   const { database, mailer, onError } = context;
   const withMail = mailer !== undefined;
   const email = emailOf(request);
-  if (email === '') return forgottenPage({ withMail, problem: 'Enter your email address.' });
+  if (email === '') throw withoutEmail();
   rejectTooMany(await admitReset(database.signIns, deviceOf(request).ipAddress));
   // Not awaited: the response time would reveal whether the member exists.
   if (withMail) void sendReset(context, email).catch(onError);

@@ -6,9 +6,8 @@ import { publicId } from '../../../records/public-id.ts';
 import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { field, textField } from '../fields.ts';
-import { problemOf, typed } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
+import { field, problemOf, textField } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 
 export const webhooksPath = '/settings/webhooks';
 export const endpointPath = ({ id }: Pick<WebhookEndpoint, 'id'>): string =>
@@ -26,13 +25,14 @@ export const fieldsIn = (body: unknown): EndpointFields => ({
 export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields): Html {
   const chosen = new Set(rejected ? fieldsIn(rejected.body).events : stored?.events);
   const problem = problemOf(rejected, 'events');
-  return html`${textField({ id: 'name', label: 'Name', most: nameLength.webhook, ...typed(rejected, 'name', stored?.name) })}
+  return html`${textField({ id: 'name', label: 'Name', most: nameLength.webhook, value: stored?.name, rejected })}
     ${textField({
       id: 'url',
       label: 'URL',
       most: 2000,
       hint: 'The https:// URL that your tool gave you.',
-      ...typed(rejected, 'url', stored?.url),
+      value: stored?.url,
+      rejected,
     })}
     <fieldset>
       <legend>Events</legend>

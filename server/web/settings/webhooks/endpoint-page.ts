@@ -5,8 +5,8 @@ import type { ReplacementOverlap } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { hidden } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 import { buttonForm, failedNotice, postForm, radioField } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { foldable, notice } from '../sections.ts';
@@ -19,7 +19,7 @@ type View = {
   endpoint: WebhookEndpoint;
   deliveries: WebhookDelivery[];
   done?: string | undefined;
-  rejected?: Rejected;
+  rejected?: Rejected | undefined;
 };
 
 export const shownDeliveries = 50;

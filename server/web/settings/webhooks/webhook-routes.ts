@@ -5,7 +5,7 @@ import { storedId } from '../../../records/public-id.ts';
 import * as endpoints from '../../../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../../../webhooks/log.ts';
 import { choiceIn, field } from '../fields.ts';
-import type { Rejected } from '../forms.ts';
+import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
@@ -15,8 +15,7 @@ import { endpointPage, overlaps, shownDeliveries } from './endpoint-page.ts';
 import { secretPage, webhooksPage } from './webhooks-page.ts';
 
 export function webhookRoutes(guard: SessionGuard): void {
-  guard.page('/webhooks', (visit) => showAll(visit));
-  guard.form('/webhooks', { action: 'webhook_created', submit: create, again: showAll, isSolvable: () => true });
+  guard.form('/webhooks', { action: 'webhook_created', show: showAll, submit: create, isSolvable: () => true });
   guard.page('/webhooks/:id', (visit) => showOne(visit));
   guard.form('/webhooks/:id/change', {
     action: 'webhook_changed',
@@ -79,7 +78,7 @@ function sendAgain({ em, member, request }: Change, id: string): Promise<unknown
 async function showAll(visit: Visit, rejected?: Rejected): Promise<Page> {
   requireAdminVisit(visit, 'manage webhooks');
   const found = await listEndpoints(visit.em.fork());
-  return webhooksPage(visit, { endpoints: found, done: whatWasDone(visit), ...(rejected && { rejected }) });
+  return webhooksPage(visit, { endpoints: found, done: whatWasDone(visit), rejected });
 }
 
 async function showOne(visit: Visit, rejected?: Rejected): Promise<Page> {
@@ -87,7 +86,7 @@ async function showOne(visit: Visit, rejected?: Rejected): Promise<Page> {
   const em = visit.em.fork();
   const endpoint = await findEndpoint(em, idIn(visit, 'endpoint'));
   const deliveries = await listDeliveries(em, endpoint.id, shownDeliveries);
-  return endpointPage(visit, { endpoint, deliveries, done: whatWasDone(visit), ...(rejected && { rejected }) });
+  return endpointPage(visit, { endpoint, deliveries, done: whatWasDone(visit), rejected });
 }
 
 const sentences = {

@@ -4,8 +4,8 @@ import { maximumEndpoints } from '../../../webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
-import type { Rejected } from '../forms.ts';
 import type { Page } from '../page.ts';
 import { recordTable } from '../record-table.ts';
 import { card, notice, secretSection } from '../sections.ts';
@@ -18,7 +18,7 @@ type View = {
   endpoints: WebhookEndpoint[];
   /** What was done before this page was requested. */
   done?: string | undefined;
-  rejected?: Rejected;
+  rejected?: Rejected | undefined;
 };
 
 export function webhooksPage(visit: Visit, view: View): Page {
