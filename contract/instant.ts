@@ -24,8 +24,10 @@ export function parseInstant(value: string): string | undefined {
   if (Number.isNaN(wall) || new Date(wall).toISOString().slice(0, 19) !== clock) return undefined;
   const offset = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000 * (sign === '-' ? -1 : 1);
   if (isLeap) return leapSecond(wall - offset);
-  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
-  return printed(wall - offset + milliseconds);
+  const time = wall - offset + Number(fraction.slice(0, 3).padEnd(3, '0'));
+  const finer = /[1-9]/.test(fraction.slice(3)) ? 1 : 0;
+  // What other programs print for "no end" is later than the last millisecond of the year 9999.
+  return printed(time + finer) ?? printed(time);
 }
 
 /** Leap seconds are inserted only at the end of a day in UTC. */

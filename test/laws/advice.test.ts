@@ -168,13 +168,16 @@ describe('a list', () => {
     }
     const statusOf = async (time: string) =>
       (await tenant.call('GET', `/v1/customers?createdSince=${encodeURIComponent(time)}`)).status;
-    for (const time of ['2016-12-31T23:59:60Z', '2017-01-01T01:59:60+02:00'])
+    // The last time that .NET and Python have: they mean no end.
+    const last = ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999+00:00'];
+    for (const time of ['2016-12-31T23:59:60Z', '2017-01-01T01:59:60+02:00', ...last])
       expect(await statusOf(time), time).toBe(200);
     for (const time of [
       `${date}T${clock}`,
       `${date} ${clock}`,
       '2016-12-31T12:00:60Z',
       '2016-12-31T23:59:61Z',
+      '9999-12-31T23:59:59.9999999-01:00',
       'UTC',
     ]) {
       expect(await statusOf(time), time).toBe(400);
