@@ -26,7 +26,7 @@ import { parseQuery } from '../text/query.ts';
 import type { UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
-import { siteRoutes, unknownPage } from '../web/site.ts';
+import { siteFiles, siteRoutes, unknownPage } from '../web/site.ts';
 import type { Secret } from '../text/signatures.ts';
 
 export type Parts = SettingsOptions & {
@@ -62,7 +62,12 @@ export function createApp(parts: Parts): Express {
     .enable('case sensitive routing')
     .set('query parser', parseQuery)
     .set('trust proxy', parts.trustedProxies);
-  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
+  const readable = ['/healthz', '/readyz', ...documents, ...siteFiles];
+  const allowed = new Map([
+    ...allowedMethods(v1),
+    ['/mcp', 'POST, OPTIONS'],
+    ...readable.map((path) => [path, 'GET, HEAD, OPTIONS'] as const),
+  ]);
 
   // The API comes first, because anything before it would cost time in each of its requests.
   app.use(receive(parts, allowed));
@@ -71,11 +76,11 @@ export function createApp(parts: Parts): Express {
   const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(parts));
   app.use('/mcp', admitAgent(parts));
   app.post('/mcp', ...readBody(parts.shares), mcp);
-  for (const [path, methods] of allowed) app.all(path, rejectMethod(methods));
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   mountPages(app, parts);
+  for (const [path, methods] of allowed) app.all(path, rejectMethod(methods));
 
   app.use(unknownPage);
   app.use(({ path }) => {
@@ -105,11 +110,13 @@ function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHan
   };
 }
 
+const documents = ['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swagger-2.0.json'];
+
 /** For people, and for the tools of those who call the API. */
 function mountPages(app: Express, parts: Parts): void {
   const { baseUrl, log } = parts;
   const openApi = onDemand(async () => (await import('./documents/routes.ts')).openApiRoutes(baseUrl));
-  app.get(['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swagger-2.0.json'], openApi);
+  app.get(documents, openApi);
   app.use(
     '/docs',
     onDemand(async () => (await import('../web/docs/router.ts')).docs(baseUrl)),

@@ -33,6 +33,9 @@ const welcomePage = {
 
 const robots = 'User-agent: *\nAllow: /docs\nAllow: /llms.txt\nAllow: /llms-full.txt\nDisallow: /\n';
 
+/** What siteRoutes() always has. */
+export const siteFiles = ['/', '/favicon.ico', '/robots.txt', '/sitemap.xml', '/llms.txt', '/llms-full.txt'];
+
 type SiteParts = { baseUrl: () => string; securityContact: string | undefined };
 
 export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {

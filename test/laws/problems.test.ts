@@ -267,6 +267,22 @@ describe('requests outside the contract', () => {
     ]);
   });
 
+  test('files and health checks allow GET and HEAD, and say so', async () => {
+    for (const path of ['/', '/healthz', '/readyz', '/openapi.json', '/llms.txt', '/robots.txt']) {
+      for (const [method, status] of [
+        ['GET', 200],
+        ['HEAD', 200],
+        ['OPTIONS', 204],
+        ['POST', 405],
+        ['DELETE', 405],
+      ] as const) {
+        const response = await fetch(world.url + path, { method });
+        expect([response.status, path, method]).toEqual([status, path, method]);
+        if (status > 200) expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+      }
+    }
+  });
+
   test('an id that cannot be decoded is an unknown one', async () => {
     const tenant = await world.organization();
     for (const id of ['%ZZ', '%', 'a%2Fb', '%00', '..%2f..%2fitems']) {
