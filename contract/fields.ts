@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
-import { eachClearable, eachEmptyIsAbsent, eachNullable } from './parsed.ts';
 import type { FieldCode } from './problems/field-codes.ts';
+import { nullable, optional, shapeOf } from './record.ts';
 import { failure, text, textThat } from './text.ts';
 import type { TextOptions } from './text.ts';
 import { asUri, isUri } from './uri.ts';
@@ -80,7 +80,7 @@ export function email(options: TextOptions) {
   });
 }
 
-/** The digits of a phone number, in whatever script and with whatever punctuation they were typed. */
+/** The digits of a phone number, full-width ones too, with whatever punctuation they were typed. */
 export function phoneDigits(value: string): string {
   return value.normalize('NFKC').replaceAll(/[^0-9]/g, '');
 }
@@ -165,24 +165,23 @@ export const countryInput = codeIn(countryCodes, {
 });
 
 const addressFields = {
-  line1: text(200, { description: 'Street and number.', example: 'Obere Str. 57' }),
-  line2: text(200, { description: 'Building, floor, suite.', example: 'Hinterhaus' }),
-  city: text(200, { description: 'City or town.', example: 'Berlin' }),
-  region: text(200, { description: 'State, province or county.', example: 'Berlin' }),
-  postalCode: text(20, { description: 'Postal code, in the form used in that country.', example: '12209' }),
+  line1: optional(text(200, { description: 'Street and number.', example: 'Obere Str. 57' })),
+  line2: optional(text(200, { description: 'Building, floor, suite.', example: 'Hinterhaus' })),
+  city: optional(text(200, { description: 'City or town.', example: 'Berlin' })),
+  region: optional(text(200, { description: 'State, province or county.', example: 'Berlin' })),
+  postalCode: optional(text(20, { description: 'Postal code, in the form used in that country.', example: '12209' })),
+  country: nullable(country, countryInput),
 };
 
-const addressInputFields = { ...addressFields, country: countryInput };
-
 export const address = z
-  .object(eachNullable({ ...addressFields, country }))
+  .object(shapeOf(addressFields, 'record'))
   .meta({ id: 'Address', description: 'A postal address; `null` if every part of it is `null`.' });
-export const addressInput = z.strictObject(eachEmptyIsAbsent(addressInputFields)).meta({
+export const addressInput = z.strictObject(shapeOf(addressFields, 'create')).meta({
   id: 'AddressInput',
   description: 'A postal address. Absent, `null` and empty parts are treated as unknown.',
 });
 export const addressPatch = z
-  .strictObject(eachClearable(addressInputFields))
+  .strictObject(shapeOf(addressFields, 'update'))
   .meta({ id: 'AddressPatch', description: 'The parts to change. An absent part stays as it is, `null` clears it.' });
 
 export const externalId = text(255, {

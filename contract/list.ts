@@ -47,12 +47,12 @@ const cursor = textParameter(longestCursor, {
 /** An import into a tool may send every example at once: together they select the example records. */
 export const filterTimes = { since: '2026-01-01T00:00:00Z', before: '2040-01-01T00:00:00Z' } as const;
 
-const since = (field: string) =>
+export const sinceParameter = (field: string) =>
   instantParameter({
     description: `Only records whose \`${field}\` is at or after this time.`,
     examples: [filterTimes.since],
   });
-const before = (field: string) =>
+export const beforeParameter = (field: string) =>
   instantParameter({
     description: `Only records whose \`${field}\` is before this time.`,
     examples: [filterTimes.before],
@@ -73,10 +73,10 @@ export function listQuery<const Sort extends string>(
       default: '-createdAt',
       examples: ['-createdAt'],
     }),
-    createdSince: since('createdAt'),
-    createdBefore: before('createdAt'),
-    updatedSince: since('updatedAt'),
-    updatedBefore: before('updatedAt'),
+    createdSince: sinceParameter('createdAt'),
+    createdBefore: beforeParameter('createdAt'),
+    updatedSince: sinceParameter('updatedAt'),
+    updatedBefore: beforeParameter('updatedAt'),
     q: searchParameter(100, {
       description: `Search in ${searched}. Every word must be found in one of these fields; case, accents and punctuation are ignored. Up to ${maximumWords} words.`,
       examples: [searchExample],
@@ -89,7 +89,6 @@ export function listQuery<const Sort extends string>(
     metadata: metadataParameter,
   };
 }
-export { since as sinceParameter, before as beforeParameter };
 
 /** Sorts by creation, by last change, and by a further field of the resource. */
 export const sortsBy = <const Field extends string>(field: Field) =>

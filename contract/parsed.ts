@@ -75,19 +75,9 @@ export function clearable<T extends z.ZodType>(schema: T) {
   return rejectEmpty(schema.nullable()).optional();
 }
 
-type Fields = Record<string, z.ZodType>;
-
-/** Applies one wrapper to each field, keeping their names and types. */
-export const eachEmptyIsAbsent = <T extends Fields>(fields: T) =>
-  mapFields(fields, emptyIsAbsent) as { [K in keyof T]: ReturnType<typeof emptyIsAbsent<T[K]>> };
-
-export const eachClearable = <T extends Fields>(fields: T) =>
-  mapFields(fields, clearable) as { [K in keyof T]: ReturnType<typeof clearable<T[K]>> };
-
-export const eachNullable = <T extends Fields>(fields: T) =>
-  mapFields(fields, (field) => field.nullable()) as { [K in keyof T]: z.ZodNullable<T[K]> };
-
-// Object.fromEntries forgets which key had which value; the three callers above name the result.
-function mapFields(fields: Fields, wrap: (field: z.ZodType) => z.ZodType): unknown {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, wrap(field)]));
-}
+/** Each of these fields, where `""` counts as absent. */
+export const eachEmptyIsAbsent = <T extends Record<string, z.ZodType>>(fields: T) =>
+  // Object.fromEntries forgets which key had which value.
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, emptyIsAbsent(field)])) as {
+    [K in keyof T]: ReturnType<typeof emptyIsAbsent<T[K]>>;
+  };

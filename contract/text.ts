@@ -37,7 +37,9 @@ function checkNormalisable(value: string, max: number): Failure | undefined {
     : undefined;
 }
 
-const normalize = (value: string): string => value.normalize('NFC').trim();
+/** CRLF becomes a newline. */
+const normalize = (value: string, multiline: boolean): string =>
+  (multiline ? value.replaceAll('\r\n', '\n') : value).normalize('NFC').trim();
 
 /** A normalized value that cannot be stored. */
 function beyondStoring(value: string, max: number, multiline: boolean): Failure | undefined {
@@ -49,13 +51,11 @@ function beyondStoring(value: string, max: number, multiline: boolean): Failure 
   return value.length > max && codePoints(value) > max ? tooLong(max, value) : undefined;
 }
 
-const withNewlines = (value: string) => value.replaceAll('\r\n', '\n');
-
 /** The value as it is stored (at most `max` code points, NFC-normalized and trimmed), or the error if it cannot be. */
 export function cleanText(value: string, max: number, multiline = false): string | Failure {
   const rejected = checkNormalisable(value, max);
   if (rejected) return rejected;
-  const clean = normalize(multiline ? withNewlines(value) : value);
+  const clean = normalize(value, multiline);
   return beyondStoring(clean, max, multiline) ?? clean;
 }
 
@@ -63,13 +63,13 @@ export type TextOptions = { description: string; example?: string; min?: number;
 
 /**
  * A string of 1..max code points, NFC-normalized and trimmed. NUL, control characters and lone surrogates are rejected;
- * multi-line text may have tabs and newlines (CRLF becomes a newline).
+ * multi-line text may have tabs and newlines.
  */
 export function text(max: number, { description, example, min = 1, multiline = false }: TextOptions) {
   return z
     .string()
     .check(reporting((value) => checkNormalisable(value, max)))
-    .overwrite((value) => normalize(multiline ? withNewlines(value) : value))
+    .overwrite((value) => normalize(value, multiline))
     .check(reporting((value) => beyondStoring(value, max, multiline) ?? tooShort(value, min)))
     .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }

@@ -49,55 +49,33 @@ const before = (what: string, suggestion: string): Elsewhere => ({
   suggestion,
 });
 
-/** What users of other APIs look for → where it is here; the advice continues "is not a parameter of this operation". */
-export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map([
-  ['page', nextPage],
-  ['offset', nextPage],
-  ['starting_after', nextPage],
-  ['page_token', nextPage],
-  ['per_page', pageSize],
-  ['page_size', pageSize],
-  ['search', search],
-  ['query', search],
-  ...[
-    'since',
-    'changedSince',
-    'updated_at_min',
-    'modified_since',
-    'modifiedSince',
-    'modified_after',
-    'updated_after',
-    'updatedAfter',
-    'changed_since',
-  ].map((name): [string, Elsewhere] => [name, changed]),
-  ['name', search],
-  ['order', order],
-  ['orderBy', order],
-  ['order_by', order],
-  ['sort_by', order],
-  ['until', before('changed', 'updatedBefore')],
-  ['updated_at_max', before('changed', 'updatedBefore')],
-  ['createdAfter', since('created', 'createdSince')],
-  ['created_after', since('created', 'createdSince')],
-  ['created_at_min', since('created', 'createdSince')],
+const include: Elsewhere = {
+  advice:
+    'proposals contain a summary of their customer; to add the rest or their lines to a list, send include=customer,lineItems',
+  suggestion: 'include',
+  otherwise: whole,
+};
+const byStatus: Elsewhere = { advice: 'to choose by status, send status', suggestion: 'status' };
+
+const elsewhere: readonly [names: string, Elsewhere][] = [
+  ['page offset starting_after page_token', nextPage],
+  ['per_page page_size', pageSize],
+  ['search query name', search],
+  ['since changedSince changed_since updated_at_min updatedAfter updated_after updatedFrom', changed],
+  ['modifiedSince modified_since modified_after', changed],
+  ['order orderBy order_by sort_by', order],
+  ['until updated_at_max', before('changed', 'updatedBefore')],
+  ['createdAfter created_after created_at_min createdFrom', since('created', 'createdSince')],
   ['created_at_max', before('created', 'createdBefore')],
-  ['acceptedAfter', since('accepted', 'acceptedSince')],
-  ['accepted_after', since('accepted', 'acceptedSince')],
-  ['acceptedFrom', since('accepted', 'acceptedSince')],
-  ['createdFrom', since('created', 'createdSince')],
-  ['updatedFrom', changed],
+  ['acceptedAfter accepted_after acceptedFrom', since('accepted', 'acceptedSince')],
   ['id', { advice: 'to get records by their ids, send ids', suggestion: 'ids' }],
   ['country_code', { advice: 'to choose by country, send country', suggestion: 'country' }],
-  ['state', { advice: 'to choose by status, send status', suggestion: 'status' }],
-  ['archived', { advice: 'to choose by status, send status', suggestion: 'status' }],
+  ['state archived', byStatus],
   ['fields', { advice: whole }],
-  [
-    'expand',
-    {
-      advice:
-        'proposals contain a summary of their customer; to add the rest or their lines to a list, send include=customer,lineItems',
-      suggestion: 'include',
-      otherwise: whole,
-    },
-  ],
-]);
+  ['expand', include],
+];
+
+/** What users of other APIs look for → where it is here; the advice continues "is not a parameter of this operation". */
+export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map(
+  elsewhere.flatMap(([names, where]) => names.split(' ').map((name) => [name, where] as const)),
+);
