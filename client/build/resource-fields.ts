@@ -1,7 +1,7 @@
 /** The fields of the contract's schemas as no-code tools show them. */
 import { resolve } from '../../contract/openapi/document.ts';
 import type { Document, Parameter, Schema } from '../../contract/openapi/document.ts';
-import { label } from '../../contract/openapi/label.ts';
+import { labelOf } from '../../contract/openapi/label.ts';
 
 export type FieldKind =
   | 'text'
@@ -67,7 +67,7 @@ function fieldOf(path: readonly string[], schema: Schema, document: Document): F
   const choices = schema.enum ?? (items && resolved(items, document).enum) ?? [];
   return {
     name: path.join('.'),
-    label: label(path.join(' ')),
+    label: labelOf(path.join(' ')),
     help: description,
     kind: kindOf(schema),
     choices: choices.filter((choice) => choice !== null).map(String),

@@ -3,7 +3,7 @@
  * The packages of n8n and Zapier are made from this, so that a new field or operation reaches both.
  */
 import type { Document, Operation, Schema } from '../../contract/openapi/document.ts';
-import { label } from '../../contract/openapi/label.ts';
+import { labelOf } from '../../contract/openapi/label.ts';
 import { fieldsOf, filterOf } from './resource-fields.ts';
 import type { Field } from './resource-fields.ts';
 
@@ -62,7 +62,7 @@ function resourceOf(name: string, document: Document): Resource {
   return {
     name,
     singular,
-    plural: label(name),
+    plural: labelOf(name),
     title: record.some((field) => field.name === 'name') ? 'name' : 'title',
     // Every resource has these two, as was checked.
     steps: steps as Resource['steps'],
@@ -115,7 +115,7 @@ function triggersOf(singular: string, list: Operation, { webhooks = {} }: Docume
   return Object.entries(webhooks).flatMap(([type, { post }]) => {
     const [subject, what = ''] = type.split('.');
     if (subject !== kind || !post) return [];
-    const found = { type, label: `${singular} ${label(what)}`, summary: post.summary };
+    const found = { type, label: `${singular} ${labelOf(what)}`, summary: post.summary };
     if (what === 'created') return [{ ...found, filter: {}, sort: '-createdAt' }];
     if (what === 'updated') return [{ ...found, filter: {}, sort: '-updatedAt' }];
     if (!statuses.includes(what)) throw new Error(`No list finds what ${type} tells.`);

@@ -1,7 +1,7 @@
 /** The fields that a table can fill, as people see them. */
 import type { z } from 'zod';
 import { addressParts } from '../entities/customer.ts';
-import { labelOf } from '../text/labels.ts';
+import { labelOf } from '../../contract/openapi/label.ts';
 import type { Kind } from './kind.ts';
 
 /** The columns of a table with these fields; a dot stands for a field inside an object. */

@@ -1,7 +1,7 @@
 /** Schemas of OpenAPI 3.0 as the definitions of Swagger 2.0, with the labels that a designer of flows shows. */
 import { resolve } from '../../../contract/openapi/document.ts';
 import type { Schema } from '../../../contract/openapi/document.ts';
-import { label } from '../../../contract/openapi/label.ts';
+import { labelOf } from '../../../contract/openapi/label.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -41,7 +41,7 @@ export class Definitions {
       ...convertSchema(described),
       properties: this.#properties({ properties, required }, path, own),
       ...requiredOf(properties, required, (field) => this.#isNullable(field)),
-      ...labelOf(path, visibility(path.at(-1) ?? '')),
+      ...labeled(path, visibility(path.at(-1) ?? '')),
     });
     return this.#define(name ?? inPlace, inPlace, object);
   }
@@ -62,7 +62,7 @@ export class Definitions {
         const converted = this.of(field, inner, around);
         // Nothing may stand beside a `$ref`: its definition has the label.
         if (converted.$ref !== undefined) return [name, converted];
-        return [name, { ...converted, ...labelOf(inner, visibility(name, required.includes(name))) }];
+        return [name, { ...converted, ...labeled(inner, visibility(name, required.includes(name))) }];
       }),
     );
   }
@@ -78,8 +78,8 @@ export class Definitions {
   }
 }
 
-const labelOf = (path: readonly string[], shown: string): Json =>
-  path.length === 0 ? {} : { 'x-ms-summary': label(path.join(' ')), 'x-ms-visibility': shown };
+const labeled = (path: readonly string[], shown: string): Json =>
+  path.length === 0 ? {} : { 'x-ms-summary': labelOf(path.join(' ')), 'x-ms-visibility': shown };
 
 /** Generated code takes null for missing, and rejects a required field that is null. */
 function requiredOf(properties: Record<string, Schema>, required: string[], isNullable: (field: Schema) => boolean) {

@@ -5,7 +5,7 @@
 import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter, Response } from '../../../contract/openapi/document.ts';
 import { expandedDocument30 } from '../../../contract/openapi/openapi.ts';
-import { label } from '../../../contract/openapi/label.ts';
+import { labelOf } from '../../../contract/openapi/label.ts';
 import { convertSchema, Definitions, leftOut, visibility } from './swagger-schemas.ts';
 import type { Json } from './swagger-schemas.ts';
 import { triggers } from './triggers.ts';
@@ -84,7 +84,7 @@ function convertParameter({ name, in: place, description, required = false, sche
     required,
     ...(schema.type === 'array' && { collectionFormat: 'csv' }),
     ...convertSchema(schema),
-    'x-ms-summary': label(name),
+    'x-ms-summary': labelOf(name),
     'x-ms-visibility': visibility(name, required),
     ...(place === 'path' && { 'x-ms-url-encoding': 'single' }),
     ...(example !== undefined && { 'x-example': example }),

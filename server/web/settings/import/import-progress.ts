@@ -1,7 +1,7 @@
 /** An upload as the page shows it: while it is worked on, checked, interrupted, or at its end. */
 import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.ts';
 import { isInterrupted, isOpen } from '../../../entities/upload.ts';
-import { labelOf } from '../../../text/labels.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { buttonForm, postForm } from '../forms.ts';

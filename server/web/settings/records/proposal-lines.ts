@@ -6,7 +6,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { recordTable } from '../record-table.ts';
 import { timeDay } from '../time.ts';
-import { labelOf } from '../../../text/labels.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
 import { amount, badge, recordPath } from './record-kinds.ts';
 
 export function linesSection(proposal: Proposal): Html {

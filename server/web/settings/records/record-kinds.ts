@@ -7,7 +7,7 @@ import type { item } from '../../../../contract/items.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { v1 } from '../../../../contract/v1.ts';
-import { labelOf } from '../../../text/labels.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { timeDay } from '../time.ts';

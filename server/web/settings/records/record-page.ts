@@ -7,7 +7,7 @@ import { copyButton, foldable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 import { linesSection } from './proposal-lines.ts';
-import { labelOf } from '../../../text/labels.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
 import { recordPath } from './record-kinds.ts';
 import type { RecordKind } from './record-kinds.ts';
 import { sectionOf } from './records-page.ts';
