@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { atParts } from './at-parts.ts';
 import { foldForOrder, phoneDigits, phoneMark, searchForms, searchText } from './fold.ts';
-import { filters, metadata, optionalText, optionalTimestamp, owned, versioned } from './owned.ts';
+import { filters, metadata, optionalJson, optionalText, optionalTimestamp, owned, versioned } from './owned.ts';
 
 export const addressParts = ['line1', 'line2', 'city', 'region', 'postalCode', 'country'] as const;
 export type StoredAddress = Record<(typeof addressParts)[number], string | null>;
@@ -53,14 +53,8 @@ export const Customer = defineEntity({
     companyName: optionalText(),
     email: optionalText(),
     phone: optionalText(),
-    address: p
-      .json<StoredAddress | null>()
-      .strictNullable()
-      .onCreate(() => null),
-    shippingAddress: p
-      .json<StoredAddress | null>()
-      .strictNullable()
-      .onCreate(() => null),
+    address: optionalJson<StoredAddress>(),
+    shippingAddress: optionalJson<StoredAddress>(),
     taxId: optionalText(),
     website: optionalText(),
     notes: optionalText(),

@@ -57,6 +57,12 @@ export const optionalRate = () =>
     .$type<string | null>()
     .strictNullable()
     .onCreate(() => null);
+export const optionalJson = <T extends object>() =>
+  p
+    .json<T | null>()
+    .$type<T | null>()
+    .strictNullable()
+    .onCreate(() => null);
 export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({}));
 
 /** The primary key of every record includes its organization, by which statements filter and tables can be distributed. */

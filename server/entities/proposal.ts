@@ -6,6 +6,7 @@ import {
   filters,
   metadata,
   optionalId,
+  optionalJson,
   optionalRate,
   optionalText,
   optionalTimestamp,
@@ -22,11 +23,6 @@ export type StoredPerson = { name: string; email: string | null };
 type Searched = { number: string; title: string; customerKey?: string | null };
 /** The customer's folded name comes last, so that a new name can easily replace it. */
 const search = ({ number, title, customerKey }: Searched) => searchText([number, title], customerKey ?? '');
-const person = () =>
-  p
-    .json<StoredPerson | null>()
-    .strictNullable()
-    .onCreate(() => null);
 const money = () => p.decimal('string').columnType('numeric(24,4)');
 
 export const Proposal = defineEntity({
@@ -54,11 +50,11 @@ export const Proposal = defineEntity({
     declinedAt: optionalTimestamp(),
     expiredAt: optionalTimestamp(),
     canceledAt: optionalTimestamp(),
-    acceptedBy: person(),
+    acceptedBy: optionalJson<StoredPerson>(),
     declineReason: optionalText(),
     expiresAt: optionalTimestamp(),
     publicUrl: optionalText(),
-    owner: person(),
+    owner: optionalJson<StoredPerson>(),
     externalId: optionalText(),
     metadata: metadata(),
     ...versioned,

@@ -1,7 +1,7 @@
 /** A file that was uploaded to be imported: what it contains, how far it is, and what became of it. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { filters, optionalText, owned, timestamp } from './owned.ts';
+import { filters, optionalJson, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
 
 /**
  * `uploading` → `checking` → `mapping` (where an admin has to choose) → `checking` → `checked` → `importing` → `imported`;
@@ -69,30 +69,19 @@ export const Upload = defineEntity({
     fileName: p.text(),
     mapping: p.json<ImportChoices>(),
     /** What the file contains, with the first values of its columns: the inspection of server/import. */
-    inspection: p
-      .json<object>()
-      .$type<object | null>()
-      .strictNullable()
-      .onCreate(() => null),
+    inspection: optionalJson<object>(),
     state: p.text().$type<UploadState>(),
     bytesRead: p.bigint('number').onCreate(() => 0),
     bytesTotal: p.bigint('number').onCreate(() => 0),
     rowsRead: p.integer().onCreate(() => 0),
     rows: p.json<UploadRow[]>().onCreate(() => []),
     /** Of the dry run, and then of the import. */
-    summary: p
-      .json<UploadSummary>()
-      .$type<UploadSummary | null>()
-      .strictNullable()
-      .onCreate(() => null),
+    summary: optionalJson<UploadSummary>(),
     records: p.json<UploadRecords>().onCreate(() => ({ created: [], updated: [] })),
     /** Why it failed. */
     failure: optionalText(),
     /** When the file was discarded, because it may hold the data of a customer who was erased. */
-    erasedAt: timestamp()
-      .$type<string | null>()
-      .strictNullable()
-      .onCreate(() => null),
+    erasedAt: optionalTimestamp(),
     createdAt: timestamp().defaultRaw('now()'),
     /** When the process that works on it last said so. */
     activeAt: timestamp().defaultRaw('now()'),

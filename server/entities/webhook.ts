@@ -62,6 +62,13 @@ export const WebhookTurns = defineEntity({
 /** `pending` → `sending` → `delivered`, `failed` or `pending` again; `replaced` by a later state of the same record. */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed' | 'replaced';
 
+const optionalInteger = () =>
+  p
+    .integer()
+    .$type<number | null>()
+    .strictNullable()
+    .onCreate(() => null);
+
 /** One event for one endpoint. */
 export const WebhookDelivery = defineEntity({
   name: 'WebhookDelivery',
@@ -81,16 +88,8 @@ export const WebhookDelivery = defineEntity({
     attempts: p.integer().onCreate(() => 0),
     attemptedAt: optionalTimestamp(),
     /** Of the last attempt. */
-    status: p
-      .integer()
-      .$type<number | null>()
-      .strictNullable()
-      .onCreate(() => null),
-    durationMs: p
-      .integer()
-      .$type<number | null>()
-      .strictNullable()
-      .onCreate(() => null),
+    status: optionalInteger(),
+    durationMs: optionalInteger(),
     error: optionalText(),
     /** The body, the same in every attempt; null before the first, and once personal data was erased. */
     request: optionalText(),
