@@ -1,5 +1,6 @@
 /** Who may call: the key first (401), then the rate limit (429), then the plan (403). Later steps know the caller. */
 import type { Request, RequestHandler, Response } from 'express';
+import { rateLimit } from '../../contract/limits.ts';
 import { authenticate, requireLive } from '../keys/authenticate.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
@@ -7,7 +8,8 @@ import type { AuthenticatedKey } from '../keys/key-row.ts';
 import { admit, requireAdmission } from '../operations/perform.ts';
 import type { AdmissionParts } from '../operations/perform.ts';
 import { Problem } from '../problems/problem.ts';
-import { limitHeaders } from './rate-headers.ts';
+
+const { limit, windowSeconds } = rateLimit;
 
 type Parts = AdmissionParts & { keys: KeyDirectory };
 
@@ -27,8 +29,13 @@ export async function admitOne(
   isWhole = false,
 ): Promise<Caller> {
   const caller = await admit(key, parts, isWhole ? response : undefined);
-  const headers = limitHeaders(caller.allowance);
-  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+  const { remaining, resetSeconds } = caller.allowance;
+  // The IETF draft's two fields, and the three older ones.
+  response.setHeader('RateLimit-Policy', `"default";q=${limit};w=${windowSeconds}`);
+  response.setHeader('RateLimit', `"default";r=${remaining};t=${resetSeconds}`);
+  response.setHeader('X-RateLimit-Limit', limit);
+  response.setHeader('X-RateLimit-Remaining', remaining);
+  response.setHeader('X-RateLimit-Reset', resetSeconds);
   requireAdmission(caller);
   return caller;
 }

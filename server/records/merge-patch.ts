@@ -31,6 +31,12 @@ export function withoutUndefined<T extends object>(fields: T): Given<T> {
   return given as Given<T>;
 }
 
+/** Values for a record, and no more: a field that the contract has and the entity lacks does not compile. */
+export function noMore<Target extends object>() {
+  return <Value extends Target>(value: Value & { [Extra in Exclude<keyof Value, keyof Target>]: never }): Value =>
+    value;
+}
+
 /** A field that only the server sets may be sent back as it was read; anything else would be silently ignored. */
 export function requireUnchanged(sent: Readonly<Record<string, unknown>>, present: () => object): void {
   const given = Object.entries(sent).filter(([, value]) => value !== undefined);
