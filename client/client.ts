@@ -1,12 +1,14 @@
 /** The client: one method for each operation of the contract, made from the generated table. */
 import { createCall } from './call.ts';
 import type { Call, ClientOptions, Operation } from './call.ts';
+import { ApiError } from './errors.ts';
 import { operations } from './generated.ts';
 import type { Client } from './generated.ts';
 import { List } from './list.ts';
 import type { PageShape, Query } from './list.ts';
 import { Sync } from './sync.ts';
 import type { CallOptions, WithResponse } from './types.ts';
+import { isPlainObject } from './url.ts';
 
 /**
  * A client of the API at `baseUrl` for the organization of `apiKey`. Throws a TypeError if an option is invalid;
@@ -53,19 +55,37 @@ function method(call: Call, operation: Operation) {
 
 function listMethod(call: Call, operation: Operation) {
   return Object.assign(
-    (query?: Query, options?: CallOptions) => new List(pageReader(call, operation, options), { ...query }),
+    (query?: Query, options?: CallOptions) => new List(pageReader(call, operation, options), copied(query)),
     {
-      withResponse: async (query?: Query, options?: CallOptions) => pageReader(call, operation, options)({ ...query }),
+      withResponse: async (query?: Query, options?: CallOptions) => pageReader(call, operation, options)(copied(query)),
     },
   );
 }
 
 function syncMethod(call: Call, operation: Operation) {
-  return (query?: Query, options?: CallOptions) => new Sync(pageReader(call, operation, options), { ...query });
+  return (query?: Query, options?: CallOptions) => new Sync(pageReader(call, operation, options), copied(query));
+}
+
+/** JavaScript callers can pass anything; the entries of a Map or URLSearchParams would be lost. */
+function copied(given: unknown): Query {
+  const query = given ?? {};
+  if (!isPlainObject(query)) throw new TypeError("Pass the query as an object, such as { q: 'futter', limit: 10 }");
+  return { ...query };
 }
 
 function pageReader(call: Call, operation: Operation, options: CallOptions | undefined) {
-  // Every list returns pages; responses are not checked, so that a newer server stays readable.
-  return async (query: Query) =>
-    (await call(operation, [], undefined, { ...query, ...options })) as WithResponse<PageShape>;
+  return async (query: Query): Promise<WithResponse<PageShape>> => {
+    const response = await call(operation, [], undefined, { ...query, ...options });
+    const { data, status, headers } = response;
+    if (!isPage(data)) throw new ApiError(status, headers, data);
+    return { ...response, data };
+  };
+}
+
+/** Checks only what the client itself relies on, so that a newer server stays readable. */
+function isPage(body: unknown): body is PageShape {
+  // A body is an object; whether it is a page is what this finds out.
+  const { data, pagination } = body as Partial<PageShape>;
+  if (!Array.isArray(data) || !isPlainObject(pagination)) return false;
+  return !pagination.hasMore || typeof pagination.nextCursor === 'string';
 }

@@ -2,6 +2,7 @@
 import { isApiError } from './errors.ts';
 import { pagesOf, recordsIn } from './list.ts';
 import type { PageShape, Query, ReadPage, RecordOf } from './list.ts';
+import { timeText } from './url.ts';
 
 /** A page of a sync. Store its records and its checkpoint in one transaction. */
 export type SyncPage<Page extends PageShape> = {
@@ -32,7 +33,7 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
   constructor(readPage: ReadPage<Page>, { since, checkpoint, ...query }: Query & Start) {
     this.#readPage = readPage;
     this.#query = query;
-    this.#syncedThrough = since instanceof Date ? since.toISOString() : (since ?? null);
+    this.#syncedThrough = since instanceof Date ? timeText(since) : (since ?? null);
     if (typeof checkpoint !== 'string') return;
     const [through = '', cursor] = checkpoint.split(' ');
     this.#syncedThrough = through === '' ? null : through;

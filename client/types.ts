@@ -67,12 +67,12 @@ type Conditional<Options> = Options & {
 
 /** An operation that returns `null` if you pass the record's `etag` as `ifNoneMatch` and the record has not changed. */
 export type ConditionalMethod<Ids extends unknown[], Options, Body> = {
-  (...given: [...Ids, options: Conditional<Options>]): Promise<Body | null>;
-  (...given: [...Ids, options?: Unconditional<Options>]): Promise<Body>;
+  (...given: [...ids: Ids, options: Conditional<Options>]): Promise<Body | null>;
+  (...given: [...ids: Ids, options?: Unconditional<Options>]): Promise<Body>;
   /** The same call, returning `{ data, status, etag, requestId, rateLimit, headers }`. */
   withResponse: {
-    (...given: [...Ids, options: Conditional<Options>]): Promise<WithResponse<Body | null>>;
-    (...given: [...Ids, options?: Unconditional<Options>]): Promise<WithResponse<Body>>;
+    (...given: [...ids: Ids, options: Conditional<Options>]): Promise<WithResponse<Body | null>>;
+    (...given: [...ids: Ids, options?: Unconditional<Options>]): Promise<WithResponse<Body>>;
   };
 };
 

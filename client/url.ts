@@ -48,13 +48,19 @@ export function queryString(query: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+/** Not a Map, URLSearchParams or Temporal.Instant: their entries would be left out without a word. */
+export const isPlainObject = (value: unknown): value is object =>
+  Object.prototype.toString.call(value) === '[object Object]';
+
+/** RFC 3339. */
+export function timeText(date: Date): string {
+  if (Number.isNaN(date.getTime())) throw new TypeError('A time must be a valid Date or a string, not Invalid Date');
+  return date.toISOString();
 }
 
 function append(parameters: URLSearchParams, name: string, given: unknown): void {
   // What the methods' types allow; the server explains what is wrong with anything else.
   const value = given as string | number | boolean | Date | readonly string[] | null | undefined;
   if (value === undefined) return;
-  parameters.append(name, value instanceof Date ? value.toISOString() : String(value ?? ''));
+  parameters.append(name, value instanceof Date ? timeText(value) : String(value ?? ''));
 }

@@ -37,13 +37,16 @@ export async function unwrapWebhook(
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = new Date() }: UnwrapOptions = {},
 ): Promise<WebhookEvent> {
+  // JavaScript callers can pass what a framework has parsed.
+  if (typeof body !== 'string' && !ArrayBuffer.isView(body))
+    throw new TypeError('body must be the text or bytes of the request as received, not parsed JSON');
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature');
   checkTime(timestamp, toleranceSeconds, now);
   const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   const signed = bytesOf(`${id}.${timestamp}.${text}`);
-  const keys = await Promise.all((typeof secret === 'string' ? [secret] : secret).map(importSecret));
+  const keys = await Promise.all([secret].flat().map(importSecret));
   const checks = signatures.split(' ').flatMap((signature) => keys.map((key) => isValid(key, signature, signed)));
   if (!(await Promise.all(checks)).includes(true)) throw new WebhookVerificationError('No signature is valid.');
   // Only this service can have signed it, and it sends events.
@@ -72,9 +75,8 @@ const hmac = { name: 'HMAC', hash: 'SHA-256' };
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-function importSecret(secret: string): Promise<Key> {
-  const encoded = secret.replace(/^whsec_/, '');
-  const bytes = decodeBase64(encoded);
+function importSecret(secret: unknown): Promise<Key> {
+  const bytes = typeof secret === 'string' ? decodeBase64(secret.replace(/^whsec_/, '')) : undefined;
   // The message must not contain the secret.
   if (!bytes || bytes.length === 0)
     throw new TypeError('The secret must be whsec_ and base64, as the settings show it.');

@@ -6,7 +6,9 @@ export function generateExamples(): string {
   const examples = Object.entries(expandedDocument('https://api.example.com').paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => {
       const status = responses[201] ? 201 : 200;
-      const body = responses[status]?.content?.['application/json']?.example;
+      const body = Object(responses[status]?.content?.['application/json']?.example);
+      // Whatever the cursor, the response is the same: a loop over a list must end with it.
+      if (body.pagination) Object.assign(body.pagination, { hasMore: false, nextCursor: null, nextUrl: null });
       return [`${method.toUpperCase()} ${path}`, { status, body }];
     }),
   );

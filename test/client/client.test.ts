@@ -167,6 +167,18 @@ describe('exampleFetch', () => {
     ]);
   });
 
+  test('every loop over a list ends', async () => {
+    const fetch = exampleFetch();
+    const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
+    for (const { list, sync } of [client.customers, client.items, client.proposals]) {
+      const ids: string[] = [];
+      for await (const { id } of list()) ids.push(id);
+      for await (const { id } of sync()) ids.push(id);
+      expect(ids).toHaveLength(2);
+    }
+    expect(fetch.calls).toHaveLength(6);
+  });
+
   test('every method but sync has withResponse', async () => {
     const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch: exampleFetch() });
     const methods = Object.values(client).flatMap((resource) => Object.entries(resource));
@@ -174,7 +186,7 @@ describe('exampleFetch', () => {
     expect(methods.length).toBeGreaterThan(10);
     expect(new Set(without.map(([name]) => name))).toEqual(new Set(['sync']));
     for (const [name, { withResponse }] of methods.filter(([each]) => each !== 'sync'))
-      expect(await withResponse('id_1', {}), name).toMatchObject({
+      expect(await withResponse(...(name === 'list' ? [] : ['id_1']), {}), name).toMatchObject({
         data: expect.any(Object),
         headers: expect.any(Headers),
       });

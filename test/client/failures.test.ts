@@ -21,6 +21,21 @@ import type { Step } from './scripted.ts';
 
 afterEach(() => void vi.useRealTimers());
 
+/** Each way to read a list fails with an ApiError that names what was received. */
+async function expectNoPage(body: unknown): Promise<void> {
+  const { client } = await scene([answer(200, body)]);
+  const { list, sync } = client.customers;
+  const readers = [list(), list.withResponse(), ...[list(), list().pages(), sync(), sync().pages()].map(all)];
+  for (const error of await Promise.all(readers.map(caught))) {
+    expect(error, JSON.stringify(body)).toMatchObject({ status: 200, code: 'http_error' });
+    expect(String(error)).toContain('The response (application/json) did not come from this API.');
+  }
+}
+
+async function all(records: AsyncIterable<unknown>): Promise<void> {
+  for await (const record of records) expect(record).toBeDefined();
+}
+
 describe('what is told about attempts', () => {
   test('each of them, and each wait', async () => {
     const attempts: Attempt[] = [];
@@ -197,6 +212,30 @@ describe('writes that are tried again', () => {
   });
 });
 
+describe('arguments that are of no use', () => {
+  test('are a TypeError, and nothing is sent', async () => {
+    const { client, seen } = await scene([fine]);
+    const never = new Date(Number.NaN);
+    const message = 'A time must be a valid Date or a string, not Invalid Date';
+    expect(await caught(client.customers.list({ createdSince: never }))).toEqual(new TypeError(message));
+    expect(() => client.customers.sync({ since: never })).toThrow(new TypeError(message));
+    for (const query of [new URLSearchParams('q=ann'), new Map([['q', 'ann']]), 'q=ann', ['ann']]) {
+      // @ts-expect-error JavaScript callers can pass it
+      expect(() => client.customers.list(query)).toThrow('Pass the query as an object');
+      // @ts-expect-error JavaScript callers can pass it
+      expect(() => client.customers.sync(query)).toThrow('Pass the query as an object');
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test('values that are no plain objects are sent as their text, never left out', async () => {
+    const { client, seen } = await scene([answer(200, { data: [], pagination: {} })]);
+    // @ts-expect-error JavaScript callers can pass it
+    await client.customers.list({ metadata: new Map([['a', 'b']]), createdSince: new URLSearchParams('x=1') });
+    expect(seen[0]?.url).toBe('/v1/customers?metadata=%5Bobject+Map%5D&createdSince=x%3D1');
+  });
+});
+
 describe('timeouts and aborts', () => {
   test('a server that says nothing in time is a TimeoutError, after all attempts', async () => {
     // Attempts are counted where they start: on a busy machine one can end before it has reached the server.
@@ -266,6 +305,13 @@ describe('responses that are not from the API', () => {
       const { client } = await scene([answer(200, body)]);
       expect(await caught(client.me.get())).toMatchObject({ status: 200, code: 'http_error' });
     }
+  });
+
+  test('JSON that is no page is an http_error to every reader of a list', async () => {
+    const pagination = { hasMore: false, nextCursor: null };
+    for (const body of [{}, { data: null, pagination }, { data: 'abc', pagination }, { data: [] }])
+      await expectNoPage(body);
+    await expectNoPage({ data: [], pagination: { hasMore: true } });
   });
 
   test('a redirect is not followed: the key stays here', async () => {

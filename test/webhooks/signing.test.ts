@@ -46,6 +46,18 @@ function signed(secrets: readonly string[], sent = body, at = timestamp): Record
 const unwrap = (headers: Record<string, string>, secret: string | string[], sent: string | Uint8Array = body) =>
   unwrapWebhook(sent, headers, secret, { now });
 
+test('what JavaScript callers mix up is a TypeError that says so', async () => {
+  const headers = signed([newSecret()]);
+  // A body that a framework has parsed.
+  await expect(unwrap(headers, newSecret(), JSON.parse(body))).rejects.toThrow(
+    new TypeError('body must be the text or bytes of the request as received, not parsed JSON'),
+  );
+  // @ts-expect-error an environment variable that is not set
+  await expect(unwrap(headers, undefined)).rejects.toThrow(
+    new TypeError('The secret must be whsec_ and base64, as the settings show it.'),
+  );
+});
+
 describe('a signed request', () => {
   test('is verified by the client and by the reference library', async () => {
     const secret = newSecret();
