@@ -11,7 +11,7 @@ import { undocumented } from './hover.ts';
 
 const tools = join(root, 'test/consumers/node_modules');
 const compilers = {
-  '5.4': join(tools, 'typescript-5.4/bin/tsc'),
+  '5.0': join(tools, 'typescript-5.0/bin/tsc'),
   '5.9': join(tools, 'typescript/bin/tsc'),
   '7.0': join(root, 'node_modules/typescript/bin/tsc'),
 };
