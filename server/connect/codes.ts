@@ -41,7 +41,8 @@ export async function issueCode({ signIns }: Connections, actor: Actor, granted:
 export type Exchange = {
   code: string;
   clientId: string;
-  redirectUri: string;
+  /** Optional, as in OAuth 2.1: the verifier proves who asked. */
+  redirectUri: string | undefined;
   codeVerifier: string;
   resource: string | undefined;
 };
@@ -86,7 +87,7 @@ async function revokeMadeFrom(em: Parameters<typeof findKeyOfForm>[0], csrfToken
 }
 
 function requireSameClient({ clientId, redirectUri }: Exchange, granted: Grant): void {
-  if (clientId !== granted.clientId || redirectUri !== granted.redirectUri)
+  if (clientId !== granted.clientId || (redirectUri ?? granted.redirectUri) !== granted.redirectUri)
     throw new OAuthError('invalid_grant', 'This code was issued to another client_id or redirect_uri.');
 }
 

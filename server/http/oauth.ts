@@ -116,13 +116,12 @@ function readExchange({ authorization }: IncomingHttpHeaders, body: unknown): Ex
   if (required(body, 'grant_type') !== 'authorization_code')
     throw new OAuthError('unsupported_grant_type', 'The grant_type must be authorization_code.');
   if (authorization !== undefined && parameter(body, 'client_id') === '') throw new UnsupportedAuthentication();
-  const resource = parameter(body, 'resource');
   return {
     code: required(body, 'code'),
     clientId: required(body, 'client_id'),
-    redirectUri: parameter(body, 'redirect_uri'),
+    redirectUri: parameter(body, 'redirect_uri') || undefined,
     codeVerifier: parameter(body, 'code_verifier'),
-    resource: resource === '' ? undefined : resource,
+    resource: parameter(body, 'resource') || undefined,
   };
 }
 

@@ -239,10 +239,12 @@ describe('the code', () => {
   test('code injection: a code without its verifier gives nothing, and spoils nothing', async () => {
     const { tenant, ask, code } = await withCode();
     const other = asking(ask.parameters.client_id ?? '').verifier;
-    for (const code_verifier of ['', 'x', other, `${ask.verifier}x`, ask.parameters.code_challenge ?? '']) {
-      const { status, body } = await exchange(world, ask, code, { code_verifier });
-      expect([code_verifier, status, body.error]).toEqual([code_verifier, 400, 'invalid_grant']);
-    }
+    for (const code_verifier of ['', 'x', other, `${ask.verifier}x`, ask.parameters.code_challenge ?? ''])
+      for (const redirect_uri of [callback, '']) {
+        const changed = { code_verifier, redirect_uri };
+        const { status, body } = await exchange(world, ask, code, changed);
+        expect([changed, status, body.error]).toEqual([changed, 400, 'invalid_grant']);
+      }
     expect(await robots(tenant)).toEqual([]);
     expect((await exchange(world, ask, code)).status).toBe(200);
   });
@@ -253,7 +255,6 @@ describe('the code', () => {
       [{ client_id: await register(world, { client_name: 'Other' }) }, 'invalid_grant'],
       [{ client_id: '' }, 'invalid_request'],
       [{ redirect_uri: 'https://agent.example/' }, 'invalid_grant'],
-      [{ redirect_uri: '' }, 'invalid_grant'],
       [{ resource: `${world.url}/v1` }, 'invalid_target'],
       [{ grant_type: 'refresh_token' }, 'unsupported_grant_type'],
       [{ grant_type: '' }, 'invalid_request'],

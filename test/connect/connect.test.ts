@@ -185,6 +185,13 @@ describe('connecting', () => {
     expect((await agree(visiting, ask)).location).toMatch(/^http:\/\/127\.0\.0\.1:51234\/done\?code=/);
   });
 
+  test('needs no redirect URI with the code, as in OAuth 2.1', async () => {
+    const { visiting, clientId } = await scene(world);
+    const ask = asking(clientId);
+    const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+    expect((await exchange(world, ask, code, { redirect_uri: '' })).status).toBe(200);
+  });
+
   test('chooses the organization of someone with several, and only the one that was shown', async () => {
     const { tenant, clientId } = await scene(world);
     const second = await world.organization({ name: 'Second' });
