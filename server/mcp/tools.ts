@@ -16,7 +16,7 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
     name: 'sum_proposals',
     title: 'Count and sum proposals',
     description:
-      'Counts proposals and sums their totals by currency, and by status or month with groupBy: up to 200,000 proposals and 250 groups. Takes the filters of find_proposals.',
+      'Counts proposals and sums their totals by currency, and by status or month with groupBy: up to 200,000 proposals and 150 groups. Takes the filters of find_proposals.',
     inputSchema: {
       type: 'object',
       properties: inputsOf(schemaOf(sums.query), { whole: true }).properties,

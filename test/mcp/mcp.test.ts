@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { proposalIndex, proposalSelection } from '../../server/records/proposal.ts';
-import { readSums } from '../../server/records/sums.ts';
+import { readSums, sumBounds } from '../../server/records/sums.ts';
 import { notFilters } from '../../server/mcp/find.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -426,6 +426,26 @@ describe('the tools', () => {
     expect(await sum({ records: 2, groups: 9 })).toBe('records');
     expect(await sum({ records: 9, groups: 2 })).toBe('groups');
     expect(await sum({ records: 3, groups: 3 })).toHaveLength(3);
+  });
+
+  test('return a sum of as many groups as there may be in one answer, and name the bound of more', async () => {
+    const tenant = await world.organization();
+    const customer = String((await tenant.call('POST', '/v1/customers', { name: 'Ann' })).body.id);
+    const { tools } = (await rpc(tenant.key, 'tools/list')).body.result;
+    const { inputSchema } = tools.find(({ name }: { name: string }) => name === 'sum_proposals');
+    const add = (month: number) => {
+      const at = new Date(Date.UTC(2001, month, 1)).toISOString();
+      const lines = [{ name: 'Wall', unitPrice: '999999999.99' }];
+      return proposal(tenant, { customer, number: `${month}`, status: 'accepted', sentAt: at, acceptedAt: at, lines });
+    };
+    for (let month = 0; month < sumBounds.groups; month += 1) await add(month);
+    const sum = () => callTool(tenant, 'sum_proposals', { groupBy: inputSchema.properties.groupBy.items.enum });
+    const { text, value } = await sum();
+    expect(value.sums).toHaveLength(sumBounds.groups);
+    expect(text.length).toBeLessThan(28_000);
+    await add(sumBounds.groups);
+    expect(await sum()).toMatchObject({ isError: true, text: expect.stringContaining(`${sumBounds.groups} groups`) });
+    expect(JSON.stringify(tools)).toContain(`${sumBounds.groups} groups`);
   });
 
   test('keep a catalog', async () => {
