@@ -52,7 +52,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await other.getByRole('button', { name: 'Show new password' }).click();
     await other.getByLabel('New password').fill(password);
     await other.getByRole('button', { name: 'Set password and sign in' }).click();
-    await other.getByRole('heading', { name: 'Latest failed calls' }).waitFor();
+    await other.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
     await visitPath(other, 'api-keys');
     await other.getByText('Only admins of the organization can create').waitFor();
     await expectSound(other);
@@ -179,7 +179,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
     await signInByForm(page, member, 'another horse altogether');
-    await page.getByRole('heading', { name: 'Latest failed calls' }).waitFor();
+    await page.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
   });
 
   test('a forgotten password leads to an admin, without naming one', async () => {
@@ -237,6 +237,6 @@ describe.runIf(hasChromium)('with a mail server', { timeout: 300_000 }, () => {
     await page.goto(link);
     await page.getByLabel('New password').fill('another horse altogether');
     await page.getByRole('button', { name: 'Set password and sign in' }).click();
-    await page.getByRole('heading', { name: 'Latest failed calls' }).waitFor();
+    await page.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
   });
 });

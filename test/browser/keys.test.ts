@@ -183,7 +183,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Set password and sign in' }).click();
-    await page.getByRole('heading', { name: 'Latest failed calls' }).waitFor();
+    await page.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
     await expectSound(page);
     await page.goto(`${world.url}/settings/password?token=spent`);
     await expectSound(page);

@@ -72,7 +72,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
     await page.getByLabel('Code').fill(nextCode(secret));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { name: 'Latest failed calls' }).waitFor();
+    await page.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
 
     await givePasswordOf(page, admin);

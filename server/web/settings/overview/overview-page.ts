@@ -48,11 +48,11 @@ async function overviewPage(visit: Visit): Promise<Page> {
 }
 
 function figures({ total }: UsageReport, liveKeys: number): Html {
-  const calls = sum(total);
+  const requests = sum(total);
   const numbers: [string, number, string][] = [
     [liveKeys === 1 ? 'API key' : 'API keys', liveKeys, '/settings/api-keys'],
-    [calls === 1 ? 'call in 30 days' : 'calls in 30 days', calls, '/settings/usage'],
-    ['of them failed', calls - total.success, '/settings/usage'],
+    [requests === 1 ? 'request in 30 days' : 'requests in 30 days', requests, '/settings/usage'],
+    ['of them failed', requests - total.success, '/settings/usage'],
   ];
   return html`<dl class="figures">
     ${numbers.map(
@@ -65,7 +65,7 @@ function figures({ total }: UsageReport, liveKeys: number): Html {
   </dl>`;
 }
 
-function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey[], hasCalls: boolean): Html {
+function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey[], hasRequests: boolean): Html {
   const rows = failures.map(({ latest: { keyId, code, status, createdAt }, count: times }) => {
     const key = keys.find(({ id }) => id === keyId);
     return {
@@ -77,10 +77,10 @@ function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey
       ],
     };
   });
-  const empty = hasCalls ? 'No call failed in the last 7 days.' : 'No tool has called yet.';
+  const empty = hasRequests ? 'No request failed in the last 7 days.' : 'There were no requests yet.';
   return html`<section aria-labelledby="failures">
-    <h2 id="failures">Latest failed calls</h2>
-    ${recordTable({ label: 'Latest failed calls', heads: ['Key', 'Error', 'Status', 'When'], rows, empty })}
+    <h2 id="failures">Latest failed requests</h2>
+    ${recordTable({ label: 'Latest failed requests', heads: ['Key', 'Error', 'Status', 'When'], rows, empty })}
   </section>`;
 }
 
