@@ -89,7 +89,9 @@ function isProblem(body: unknown): body is Problem {
 
 function foreignResponse(headers: PlatformHeaders): string {
   const location = headers.get('location');
-  if (location !== null) return `The server redirected to ${location}. Use that URL as baseUrl.`;
+  // Without the query, which can contain names and email addresses.
+  if (location !== null)
+    return `The server redirected to ${location.split('?', 1)[0]}. Set baseUrl so that no redirect is needed.`;
   const type = headers.get('content-type') ?? 'no content type';
   return `The response (${type}) did not come from this API. Check baseUrl, and any proxy in between.`;
 }

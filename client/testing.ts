@@ -3,7 +3,8 @@
  *
  * @example
  * import { exampleFetch } from '@proposal-api/client/testing';
- * const fetch = exampleFetch({ 'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', errors: [] } } });
+ * const gone = { status: 404, body: { code: 'not_found', detail: 'There is none.', errors: [] } };
+ * const fetch = exampleFetch({ 'GET /v1/customers/{customerId}': gone });
  * const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
  * expect(fetch.calls).toEqual([{ operation: 'GET /v1/me', url: 'https://api.example.com/v1/me', body: undefined }]);
  */

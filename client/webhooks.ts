@@ -1,6 +1,7 @@
 /** Receiving webhooks: checks that a request comes from this service and is recent, as Standard Webhooks describes. */
 import type { WebhookEvent } from './generated.ts';
 import type { PlatformHeaders } from './platform.ts';
+import { isPlainObject } from './url.ts';
 
 /** The request's headers: those of `fetch`, or an object such as Node's `request.headers`. */
 export type WebhookHeaders = PlatformHeaders | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -37,8 +38,8 @@ export async function unwrapWebhook(
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = new Date() }: UnwrapOptions = {},
 ): Promise<WebhookEvent> {
-  // JavaScript callers can pass what a framework has parsed.
-  if (typeof body !== 'string' && !ArrayBuffer.isView(body))
+  // JavaScript callers can pass what a framework has parsed, or a property that it does not have.
+  if (isPlainObject(body ?? {}))
     throw new TypeError('body must be the text or bytes of the request as received, not parsed JSON');
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');

@@ -48,10 +48,12 @@ const unwrap = (headers: Record<string, string>, secret: string | string[], sent
 
 test('what JavaScript callers mix up is a TypeError that says so', async () => {
   const headers = signed([newSecret()]);
-  // A body that a framework has parsed.
-  await expect(unwrap(headers, newSecret(), JSON.parse(body))).rejects.toThrow(
-    new TypeError('body must be the text or bytes of the request as received, not parsed JSON'),
-  );
+  // A body that a framework has parsed, and a request without `rawBody`.
+  const { rawBody } = JSON.parse('{}');
+  for (const sent of [JSON.parse(body), rawBody])
+    await expect(unwrapWebhook(sent, headers, newSecret(), { now })).rejects.toThrow(
+      new TypeError('body must be the text or bytes of the request as received, not parsed JSON'),
+    );
   // @ts-expect-error an environment variable that is not set
   await expect(unwrap(headers, undefined)).rejects.toThrow(
     new TypeError('The secret must be whsec_ and base64, as the settings show it.'),
