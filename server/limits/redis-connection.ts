@@ -1,4 +1,5 @@
 /** A connection to Redis that fails at once where it cannot be used, and patience that is measured fairly. */
+import { once } from 'node:events';
 import { createClient } from '@redis/client';
 
 export function connect(url: string) {
@@ -16,7 +17,8 @@ export function connect(url: string) {
 }
 
 export function ready(client: ReturnType<typeof connect>): Promise<unknown> {
-  return client.isReady ? Promise.resolve() : new Promise((resolve) => client.once('ready', resolve));
+  // It also ends with the first error, which says more than that there was no response.
+  return client.isReady ? Promise.resolve() : once(client, 'ready');
 }
 
 const tickMs = 10;

@@ -84,6 +84,20 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     return { limiters, reports, admitted, allShare };
   }
 
+  test('the reason why a store cannot be used is reported', async () => {
+    const redis = await startRedis();
+    cleanups.push(() => redis.kill());
+    const reasons: (string | undefined)[] = [];
+    const report = (_: string, reason?: string) => reasons.push(reason);
+    const withPassword = redis.url.replace('//', '//:password@');
+    for (const url of [withPassword, 'redis://127.0.0.1:1'])
+      (await sharedRateLimiter({ url, clock: () => performance.now(), onChange: report })).close();
+    expect(reasons).toEqual([
+      expect.stringContaining('without any password configured'),
+      expect.stringContaining('ECONNREFUSED'),
+    ]);
+  });
+
   test.each([1, 2])('a store that comes back empty admits nothing extra to %d processes', async (count) => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
