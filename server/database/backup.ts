@@ -105,7 +105,7 @@ async function tablesInOrder(client: pg.ClientBase): Promise<Table[]> {
         join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
         where k.contype = 'f' and k.conrelid = c.oid and k.confrelid <> c.oid) as "refersTo"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and n.nspname in ('public', 'sign_in') and c.relname <> 'migrations'
+    where c.relkind = 'r' and n.nspname in (current_schema(), 'sign_in') and c.relname <> 'migrations'
       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
     order by 1`);
   const ordered: typeof rows = [];

@@ -3,15 +3,15 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBackup } from '../../server/database/backup.ts';
+import { readBackup, writeBackup } from '../../server/database/backup.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 import { start } from '../faults/processes.ts';
-import { ownDatabase } from '../database.ts';
+import { administer, ownDatabase } from '../database.ts';
 import { startService } from '../faults/service.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -135,6 +135,23 @@ test('restores nothing from a truncated backup or another kind of file', async (
   const missing = start(['restore', join(tmpdir(), 'no such file')], { DATABASE_URL: url });
   await missing.exited;
   expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
+});
+
+test('a role may keep its tables in another schema than public', async () => {
+  const databases = [await target(), await target()];
+  for (const url of databases) {
+    await administer('create schema elsewhere', [], url);
+    await administer(`alter database ${new URL(url).pathname.slice(1)} set search_path = elsewhere`, [], url);
+  }
+  const [from = '', to = ''] = databases;
+  const source = await startService(from);
+  await source.close();
+  const backup = new PassThrough();
+  const [tables, restored] = await Promise.all([writeBackup({ url: from }, backup), readBackup({ url: to }, backup)]);
+  expect(restored.tables).toBe(tables);
+  const database = await openDatabase({ url: to });
+  cleanups.push(() => database.orm.close());
+  expect((await database.pool.query('select from elsewhere.organizations')).rowCount).toBe(source.keys.length);
 });
 
 test('a file that cannot be written is named in one sentence', async () => {
