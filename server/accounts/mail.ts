@@ -1,5 +1,6 @@
 /** Mail to members, through the server at SMTP_URL. */
 import type { Config } from '../config.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 export type Mail = { to: string; subject: string; text: string };
 export type Mailer = { send(mail: Mail): Promise<void> };
@@ -37,8 +38,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
 
 /** For the log: servers repeat the address in what they say about it. */
 function withoutAddresses(error: unknown): Error {
-  const said = error instanceof Error ? error.message : String(error);
-  return new Error(said.replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
+  return new Error(messageOf(error).replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
 }
 
 type Invitation = { organization: string; inviter: string; link: string; hours: number };

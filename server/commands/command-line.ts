@@ -7,6 +7,7 @@ import type { Declare } from './command.ts';
 import { ExitStatus } from './exit-status.ts';
 import { outputStatus } from './standard-output.ts';
 import { warn } from './terminal.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 /** Name → summary, and where the command is declared: loaded only to run it, with only what it needs. */
 const commands: Record<string, [summary: string, load: () => Promise<Declare>]> = {
@@ -78,7 +79,7 @@ export async function runCommandLine(words: string[], { showsStack = false } = {
       return error.exitCode;
     }
     const known = error instanceof UsageError || isSettingsProblem(error);
-    const sentence = error instanceof Error ? error.message : String(error);
+    const sentence = messageOf(error);
     // Other errors may have SQL or a stack after their first line.
     const lines = known ? sentence.split('\n') : sentence.split('\n', 1);
     warn(...lines.map((line) => `error: ${line}`));

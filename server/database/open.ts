@@ -5,7 +5,8 @@ import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Address, Database } from './orm.ts';
-import { requireSchema } from './require-schema.ts';
+import { requireSchema, requireUnicode } from './require-schema.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 export type Opened = Database & {
   embedded: boolean;
@@ -29,23 +30,24 @@ export async function openConfiguredDatabase(
   const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
   const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
   const pooler = config.DATABASE_POOLER_URL;
+  let database: Database | undefined;
+  const close = async () => {
+    await database?.orm.close();
+    await embedded?.close();
+  };
   try {
-    const database = await openDatabase(address, {
+    database = await openDatabase(address, {
       pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
     });
+    if (isMigrated) await requireUnicode(database);
     const migrated = isMigrated ? await migrate(database, onProgress) : [];
     if (isMigrated) await requireSchema(database);
-    const close = async () => {
-      await database.orm.close();
-      if (embedded) await embedded.close();
-    };
     const displayUrl = embedded ? embedded.displayUrl : undefined;
     return { ...database, migrated, embedded: displayUrl !== undefined, folder, displayUrl, close };
   } catch (error) {
-    if (embedded) await embedded.close();
-    const reason = error instanceof Error ? error.message : String(error);
+    await close();
     throw config.DATABASE_URL
-      ? new UsageError(`The database at DATABASE_URL cannot be used: ${reason}`, { cause: error })
+      ? new UsageError(`The database at DATABASE_URL cannot be used: ${messageOf(error)}`, { cause: error })
       : error;
   }
 }

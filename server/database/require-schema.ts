@@ -1,10 +1,18 @@
-/** Refuses a database whose tables are not this release's, although it has run migrations of the same names. */
+/** Refuses a database that this release cannot use. */
 import { UsageError } from '../config.ts';
 import { appliedMigrations } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import type { Database } from './orm.ts';
 
-/** One statement at each start. A newer release's further columns do no harm. */
+/** Before the first migration: other encodings reject, or misread, most of the world's names. */
+export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<void> {
+  const { rows } = await pool.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8')
+    throw new UsageError(`its encoding is ${encoding}; create one with "encoding 'UTF8' template template0".`);
+}
+
+/** Refuses tables that are not this release's, although migrations of the same names ran. A newer release's columns do no harm. */
 export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns

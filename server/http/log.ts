@@ -1,5 +1,6 @@
 /** The log: one JSON object a line on standard error. Never a key, a secret or a body. */
 import { pino } from 'pino';
+import { messageOf } from '../problems/message-of.ts';
 
 export type Log = (entry: Record<string, unknown>) => void;
 
@@ -47,7 +48,7 @@ export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const described = isSqlError(error)
     ? describeSqlError(error)
-    : { name: error.name, message: error.message, stack: error.stack };
+    : { name: error.name, message: messageOf(error), stack: error.stack };
   return { ...described, ...(error.cause ? { cause: describeError(error.cause) } : {}) };
 }
 

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream';
 import { pipeline as run } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { UsageError } from '../config.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 /** Numbers only where a workbook says that a cell is one. */
 export type Cell = string | number;
@@ -85,7 +86,7 @@ async function firstBytes(source: Source): Promise<Buffer> {
 }
 
 function unreadable(file: string, cause: unknown): UsageError {
-  return new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  return new UsageError(`${file} cannot be read: ${messageOf(cause)}`, { cause });
 }
 
 export function tooLarge({ file, maximumBytes }: Pick<Source, 'file' | 'maximumBytes'>): UsageError {

@@ -4,6 +4,7 @@ import { connect, ready, withinTime } from './redis-connection.ts';
 import { memoryRateLimiter } from './rate-limit.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
 import { addToRedis, epochOf, removeFromRedis, StoreEmptied, takeFromRedis } from './redis-rate-limit.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 export type SharedRateLimiter = RateLimiter & {
   /** Whether the shared window is in use, and how many requests were limited by this process alone. */
@@ -104,7 +105,7 @@ class Limiter implements SharedRateLimiter {
       error instanceof StoreEmptied
         ? 'The rate limit store has lost its data: it gets what this process knows.'
         : 'The rate limit store is away or slow: this process limits on its own until it is back.';
-    this.#options.onChange(sentence, reasonOf(error));
+    this.#options.onChange(sentence, messageOf(error));
     this.#later(() => this.#probe(), error instanceof StoreEmptied ? 0 : retriesMs[0]);
   }
 
@@ -163,7 +164,7 @@ class Limiter implements SharedRateLimiter {
 
   /** What is stored for the key is no window; the store itself is well. */
   async #mend(key: string, error: ErrorReply): Promise<void> {
-    this.#options.onChange('The rate limit store had something else in the place of a window.', reasonOf(error));
+    this.#options.onChange('The rate limit store had something else in the place of a window.', messageOf(error));
     const epoch = this.#epoch;
     await removeFromRedis(this.#client, key, epoch)
       .then(() => {
@@ -178,8 +179,4 @@ class Limiter implements SharedRateLimiter {
     this.#timer = setTimeout(() => void work(), ms);
     this.#timer.unref();
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

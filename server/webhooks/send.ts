@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
+import { messageOf } from '../problems/message-of.ts';
 
 export type SendLimits = { connectMs: number; totalMs: number; readBytes: number; keptBytes: number };
 export const sendLimits: SendLimits = { connectMs: 10_000, totalMs: 15_000, readBytes: 16_384, keptBytes: 2_048 };
@@ -165,7 +166,7 @@ function sentenceOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'No response within 15 seconds.';
   const code: unknown = Reflect.get(Object(error), 'code');
   const known = typeof code === 'string' ? reasons[code] : undefined;
-  return known ?? (error instanceof Error ? error.message : String(error)).slice(0, 200);
+  return known ?? messageOf(error).slice(0, 200);
 }
 
 const reasons: Record<string, string> = {

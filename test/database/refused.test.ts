@@ -1,0 +1,39 @@
+/** A database that cannot be used: a command says why in one sentence, and ends. */
+import dns from 'node:dns';
+import { expect, inject, test, vi } from 'vitest';
+import { runCommand } from '../command.ts';
+import { administer } from '../database.ts';
+
+const list = (url: URL) => runCommand(['organizations', 'list'], { DATABASE_URL: url.href });
+const refused = (why: string) => ({
+  status: 1,
+  out: '',
+  err: `error: The database at DATABASE_URL cannot be used: ${why}\n`,
+});
+
+test('one with another encoding; its connections are closed', async () => {
+  await administer("create database other_encoding encoding 'LATIN1' locale 'C' template template0");
+  try {
+    const url = new URL(inject('databaseUrl'));
+    url.pathname = '/other_encoding';
+    const why = `its encoding is LATIN1; create one with "encoding 'UTF8' template template0".`;
+    expect(await list(url)).toEqual(refused(why));
+    // PostgreSQL drops no database that has connections.
+    await administer('drop database other_encoding');
+  } finally {
+    await administer('drop database if exists other_encoding with (force)');
+  }
+});
+
+test('one whose host has several addresses, none of which accepts connections', async () => {
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  type Found = (error: null, addresses: object) => void;
+  const find = (_: string, __: object, found: Found) => found(null, addresses);
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(find as typeof dns.lookup);
+  try {
+    const why = addresses.map(({ address }) => `connect ECONNREFUSED ${address}:1`).join('; ');
+    expect(await list(new URL('postgresql://nobody@host.test:1/none'))).toEqual(refused(why));
+  } finally {
+    lookup.mockRestore();
+  }
+});
