@@ -15,6 +15,7 @@ import type { Database } from '../../server/database/orm.ts';
 import { ensureDemo } from '../../server/demo/demo.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { Item } from '../../server/entities/item.ts';
+import { Member } from '../../server/entities/organization.ts';
 import { setPassword } from '../../server/accounts/password-links.ts';
 import { lineTotals } from '../../server/records/money.ts';
 import { serve } from '../../server/http/server.ts';
@@ -141,10 +142,12 @@ describe('the records', () => {
 describe('an existing organization', () => {
   test('is left as it is, and nothing is printed', async () => {
     expect(await linesOf(demo.database, demo.serving.url)).toEqual([]);
-    const other = await emptyDatabase();
-    await createOrganization(other, { name: 'Own', slug: 'own', plan: 'free', currency: 'EUR' });
-    expect(await linesOf(other, 'http://localhost:1')).toEqual([]);
-    expect(await countRows(other, 'organizations')).toBe(1);
+    for (const slug of ['own', 'demo']) {
+      const other = await emptyDatabase();
+      await createOrganization(other, { name: 'Own', slug, plan: 'free', currency: 'EUR' });
+      expect(await linesOf(other, 'http://localhost:1')).toEqual([]);
+      expect(await countRows(other, 'organizations')).toBe(1);
+    }
   });
 });
 
@@ -168,6 +171,7 @@ describe('a first run', () => {
     const database = await emptyDatabase();
     const half = await createOrganization(database, { name: 'Half', slug: 'demo', plan: 'team', currency: 'USD' });
     await forOrganization(database, half.id).transaction(async (em) => {
+      em.create(Member, { name: 'Mara', email: 'mara@demo.example', emailKey: 'mara@demo.example', role: 'admin' });
       em.create(Item, { type: 'service', name: 'Left over', unitPrice: '1', currency: 'USD' });
     });
     expect((await linesOf(database, 'http://localhost:1')).join('\n')).toContain('44 items');
