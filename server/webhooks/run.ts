@@ -121,7 +121,8 @@ export class Webhooks {
     const { pool, isDistributed } = this.#parts.database;
     const { all, changed } = await organizationsToLookAt(pool, isDistributed);
     this.#watched = new Map(all.map((id) => [id, id]));
-    for (const id of changed) await this.#lookUntilFound(id, [0]);
+    // One that fails keeps no other waiting.
+    for (const id of changed) await this.#lookUntilFound(id, [0]).catch(this.#parts.onError);
   }
 
   #tick(): void {

@@ -1,12 +1,14 @@
 /** What one organization or endpoint is sent does not depend on the others. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import { deliveriesOf, endpointTo, until, webhookWorld } from './scene.ts';
 
-const world = useWorld(webhookWorld);
+// So long that a look ends before the next one begins.
+const limits = { lookMs: 1_000, tickMs: 50 };
+const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
 const hourMs = 3_600_000;
 /** Before the look or after its bound, from when the record was written. */
@@ -62,4 +64,21 @@ test('a new state of a record replaces what waits for the same endpoint, and for
   await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: true });
   const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state);
   expect(await states()).not.toContain('replaced');
+});
+
+test('a look that fails keeps no other organization waiting', async () => {
+  const tenants = [await world.organization(), await world.organization(), await world.organization()] as const;
+  const receivers = [await useReceiver(), await useReceiver(), await useReceiver()] as const;
+  for (const index of [0, 1, 2] as const) await endpointTo(tenants[index], receivers[index]);
+  const { pool } = world.database;
+  const name = 'test_rejects_one_organization';
+  const rejected = `check (organization_id <> '${tenants[0].organization.id}')`;
+  await pool.query(`alter table webhook_deliveries add constraint ${name} ${rejected} not valid`);
+  onTestFinished(async () => {
+    await pool.query(`alter table webhook_deliveries drop constraint ${name}`);
+  });
+  // Only a regular look finds what is stored without a request.
+  for (const tenant of tenants) await proposal(tenant, {});
+  await until(() => receivers.map(({ received }) => received.length > 0), [false, true, true]);
+  expect(await deliveriesOf(world, tenants[0])).toEqual([]);
 });
