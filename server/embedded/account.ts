@@ -14,7 +14,7 @@ export const SURROUNDINGS = { cwd: '/', env: { LC_ALL: 'C' } };
 /** Accounts that run nothing but databases. */
 const dedicated = ['proposal-api', 'postgres'];
 
-const run = promisify(execFile);
+export const run = promisify(execFile);
 
 /** Options for spawn(): only root can, and must, switch to another account. */
 export function runningAs(account: Account): Partial<Account> {
@@ -57,8 +57,8 @@ export async function lstatIfAny(path: string): Promise<Stats | undefined> {
 }
 
 /** For catch(): rethrows everything else. */
-export function ignoring(code: string): (error: unknown) => undefined {
+export function ignoring(...codes: string[]): (error: unknown) => undefined {
   return (error) => {
-    if (!(error instanceof Error && 'code' in error && error.code === code)) throw error;
+    if (!(error instanceof Error && 'code' in error && codes.includes(String(error.code)))) throw error;
   };
 }

@@ -1,14 +1,10 @@
 /** The programs of the embedded PostgreSQL: those of the npm package, or a copy that its account can run. */
-import { execFile } from 'node:child_process';
 import type { Stats } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
-import { canReach, ignoring, lstatIfAny, SELF } from './account.ts';
+import { canReach, ignoring, lstatIfAny, run, SELF } from './account.ts';
 import type { Account } from './account.ts';
-
-const run = promisify(execFile);
 
 /** The folder with `postgres` and `initdb`; a copy goes into the folder `beside`. */
 export async function findBinaries(account: Account, beside: string): Promise<string> {

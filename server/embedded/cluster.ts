@@ -1,9 +1,7 @@
 /** The files of an embedded database, made by PostgreSQL's initdb at the first start. */
-import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { giveTo, ignoring, lstatIfAny, runningAs, SURROUNDINGS } from './account.ts';
+import { giveTo, ignoring, lstatIfAny, run, runningAs, SURROUNDINGS } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { requirePrivate } from './files.ts';
 import { createRole, writePassword } from './role.ts';
@@ -18,8 +16,6 @@ const INITDB = [
   '--builtin-locale=C.UTF-8',
   '--no-instructions',
 ];
-
-const run = promisify(execFile);
 
 /** Returns whether it was made by this call. */
 export async function createCluster({ place, report, settings, statements }: Opening): Promise<boolean> {

@@ -1,13 +1,11 @@
 /** The files of the embedded PostgreSQL. */
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { canReach, chooseAccount, giveTo, ignoring, IS_ROOT, lstatIfAny, NOBODY, SELF } from './account.ts';
+import { canReach, chooseAccount, giveTo, ignoring, IS_ROOT, lstatIfAny, NOBODY, run, SELF } from './account.ts';
 import type { Account } from './account.ts';
 
 export type Place = { cluster: string; account: Account; logFile: string; lockFile: string; passwordFile: string };
@@ -20,8 +18,6 @@ const SQLITE_BUSY = 5;
 const runsAsNobody =
   'PostgreSQL runs as `nobody`: any other program that runs as `nobody` can read the database. ' +
   'Create an account of its own before the first start: useradd --system proposal-api';
-
-const run = promisify(execFile);
 
 export async function preparePlace(dataDir: string, report: (line: string) => void): Promise<Place> {
   const folder = await writableFolder(resolve(dataDir));

@@ -5,6 +5,7 @@
 import * as fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
+import { ignoring } from './account.ts';
 import { createCluster } from './cluster.ts';
 import { holdingLock, preparePlace } from './files.ts';
 import { DATABASE, readPassword, ROLE } from './role.ts';
@@ -17,7 +18,6 @@ import {
   START_TIMEOUT_MS,
   startServer,
   stopServer,
-  unlessCode,
 } from './server.ts';
 import type { Place } from './files.ts';
 import type { Opening } from './server.ts';
@@ -54,7 +54,7 @@ const PRESENCE_LOCK = 7_767_310;
 /** The pauses between attempts to restart the server; the last one repeats until it runs. */
 const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
 /** Error codes of a server that is starting, stopping or crashing, of its socket, or of a wait for a lock. */
-const PASSING = new Set(['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
+const PASSING = ['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'];
 /** pg's own messages for the same errors, which have no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 /** A password that is not this cluster's. */
@@ -158,7 +158,7 @@ async function connectPresence(
         cause: error,
       });
     }
-    return unlessCode(PASSING)(error);
+    return ignoring(...PASSING)(error);
   }
 }
 

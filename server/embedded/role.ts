@@ -1,10 +1,8 @@
 /** The only role that can connect to the embedded PostgreSQL: it owns the service's database, and is no superuser. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { giveTo, lstatIfAny, runningAs, SELF, SURROUNDINGS } from './account.ts';
+import { giveTo, lstatIfAny, run, runningAs, SELF, SURROUNDINGS } from './account.ts';
 import type { Account } from './account.ts';
 
 export const ROLE = 'proposal_api';
@@ -12,8 +10,6 @@ export const DATABASE = 'app';
 
 /** Not even the superuser can connect. */
 const ACCESS = `local all ${ROLE} scram-sha-256\n`;
-
-const run = promisify(execFile);
 
 type Cluster = { binaries: string; cluster: string; account: Account };
 

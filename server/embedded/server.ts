@@ -1,11 +1,10 @@
 /** The server process of an embedded cluster: creating, finding, starting and stopping it. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { giveTo, runningAs, SURROUNDINGS } from './account.ts';
+import { giveTo, run, runningAs, SURROUNDINGS } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { privateFolder, requirePrivate } from './files.ts';
 import type { Place } from './files.ts';
@@ -37,8 +36,6 @@ const SETTINGS = {
   log_min_messages: 'log',
   log_checkpoints: 'off',
 };
-
-const run = promisify(execFile);
 
 export async function stopServer({ place: { cluster }, child }: Opening): Promise<boolean> {
   const server = await findServer(cluster);
@@ -152,12 +149,4 @@ export function oneLine(error: unknown): string {
     .replace(/^Command failed: .*\n/, '')
     .trim()
     .replaceAll(/(?<!\s)\s*\n\s*/g, '; ');
-}
-
-/** For catch(): rethrows everything else. */
-export function unlessCode(codes: ReadonlySet<string>): (error: unknown) => undefined {
-  return (error) => {
-    if (error instanceof Error && 'code' in error && codes.has(String(error.code))) return;
-    throw error;
-  };
 }
