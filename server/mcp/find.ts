@@ -3,10 +3,9 @@ import type { AppRoute } from '@ts-rest/core';
 import { chosenFields, idIn, positionIn } from './arguments.ts';
 import { mostBytes, selected, sizeOf, withoutLongest } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
-import { untrusted } from './tool.ts';
-import type { Arguments, CallOperation, Calling, Tool } from './tool.ts';
+import { reads, untrusted } from './tool.ts';
+import type { Arguments, Calling, Tool } from './tool.ts';
 
-const reads = { readOnlyHint: true, openWorldHint: false } as const;
 const usualLimit = 10;
 /** More would hardly ever fit. */
 const mostWithLines = 10;
@@ -46,8 +45,8 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
       additionalProperties: false,
     },
     annotations: reads,
-    run: async ({ fields, ...input }, call, pause) =>
-      readPage({ route, shown: chosenFields(fields, known, usual), input }, { call, pause }),
+    run: ({ fields, ...input }, calling) =>
+      readPage({ route, shown: chosenFields(fields, known, usual), input }, calling),
   };
 }
 
@@ -127,19 +126,15 @@ export function get(name: string, route: AppRoute, { idName, hint }: { idName: s
       additionalProperties: false,
     },
     annotations: reads,
-    async run({ fields, includeLineItems, lineItemsAfter, ...input }, call) {
+    async run({ fields, includeLineItems, lineItemsAfter, ...input }, { call }) {
       const chosen = chosenFields(fields, known, usual);
       const after = positionIn(lineItemsAfter);
-      const record = await recordOf(call, route, { [idName]: idIn(input, idName, hint) });
+      const { body } = await call(route, { params: { [idName]: idIn(input, idName, hint) } });
       const withLines = includeLineItems === true || lineItemsAfter !== undefined;
-      const shown = selected(record, withLines ? [...chosen, 'lineItems'] : chosen);
+      const shown = selected(body, withLines ? [...chosen, 'lineItems'] : chosen);
       if (!Array.isArray(shown.lineItems)) return withoutLongest(shown);
       const rest = shown.lineItems.filter((line) => Object(line).position > after);
       return withinBounds({ ...shown, lineItems: rest });
     },
   };
-}
-
-async function recordOf(call: CallOperation, route: AppRoute, params: Arguments): Promise<unknown> {
-  return (await call(route, { params })).body;
 }

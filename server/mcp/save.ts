@@ -38,8 +38,7 @@ async function createOnce(call: CallOperation, { tool, create, get, idName }: On
 
 export function saveCustomer(): Tool {
   const { create, update, get } = customers;
-  const { properties } = inputsOf(schemaOf(create.body));
-  const { definitions } = inputsOf(schemaOf(create.body));
+  const { properties, definitions } = inputsOf(schemaOf(create.body));
   const known = fieldsOf(create);
   const name = 'save_customer';
   return {
@@ -53,7 +52,7 @@ export function saveCustomer(): Tool {
       $defs: { AddressInput: definitions.AddressInput ?? {} },
     },
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-    async run({ customerId, ...body }, call) {
+    async run({ customerId, ...body }, { call }) {
       if (customerId !== undefined) {
         const hint = 'Leave it out to create a customer, or to update one by externalId.';
         const params = { customerId: idIn({ customerId }, 'customerId', hint) };
@@ -77,6 +76,6 @@ export function createItem(): Tool {
     description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrusted}`,
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    run: (body, call) => createOnce(call, { tool: name, create, get, idName: 'itemId' }, body),
+    run: (body, { call }) => createOnce(call, { tool: name, create, get, idName: 'itemId' }, body),
   };
 }

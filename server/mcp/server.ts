@@ -57,8 +57,8 @@ async function callTool(
   { tools, begin, onEnd }: Pick<McpOptions, 'tools' | 'begin' | 'onEnd'>,
 ): Promise<ToolResult> {
   try {
-    const { call, pause } = await begin();
-    const result = await toolFor(tools, name, input).run(input, call, pause);
+    const calling = await begin();
+    const result = await toolFor(tools, name, input).run(input, calling);
     await onEnd();
     return { content: [{ type: 'text', text: JSON.stringify(result) }] };
   } catch (error) {

@@ -5,10 +5,10 @@ import { find, get } from './find.ts';
 import { selected, usualFields } from './result.ts';
 import { createItem, saveCustomer } from './save.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
+import { reads } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 const { me, customers, proposals, items } = v1;
-const reads = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** `sums` is not an operation of the HTTP API. */
 function sumProposals(sums: AppRoute & { query: unknown }): Tool {
@@ -23,7 +23,7 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
       additionalProperties: false,
     },
     annotations: reads,
-    async run(query, call) {
+    async run(query, { call }) {
       return { ...Object((await call(sums, { query })).body) };
     },
   };
@@ -63,6 +63,6 @@ export const createTools = (sums: AppRoute & { query: unknown }): readonly Tool[
     description: me.get.description,
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     annotations: reads,
-    run: async (_, call) => selected((await call(me.get, {})).body, fieldsOf(me.get)),
+    run: async (_, { call }) => selected((await call(me.get, {})).body, fieldsOf(me.get)),
   },
 ];
