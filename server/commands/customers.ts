@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline/promises';
+import { Argument } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Customer } from '../entities/customer.ts';
 import { countProposals, eraseCustomer } from '../records/erase-customer.ts';
 import { releaseExternalId } from '../records/erased-external-ids.ts';
-import { storedId } from '../records/public-id.ts';
-import { jsonOption, organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
+import { publicId as publicIdOf } from '../records/public-id.ts';
+import { idOf, jsonOption, organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 
 export const customersCommand: Declare = (command) => {
@@ -22,7 +23,7 @@ It asks for confirmation on a terminal; elsewhere it needs --yes. Erasing a cust
 
 Older backups, exported files and the systems that read the API keep their copies.`,
     )
-    .argument('<CUSTOMER_ID>', 'the id of the customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md')
+    .addArgument(customerId('the id of the customer'))
     .addOption(organizationOption())
     .option('--yes', 'do not ask')
     .addOption(jsonOption())
@@ -34,24 +35,22 @@ Older backups, exported files and the systems that read the API keep their copie
       `Lets the externalId of an erased customer be used again, for a person who comes back. Until then, a create or an
 import with it is rejected, so that no sync brings erased data back. The erased customer itself stays as it is.`,
     )
-    .argument('<CUSTOMER_ID>', 'the id of the erased customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md')
+    .addArgument(customerId('the id of the erased customer'))
     .addOption(organizationOption())
     .addOption(jsonOption())
     .action(release);
 };
 
-type Options = { organization: string; yes?: true | undefined; json?: true | undefined };
+const example = 'such as cus_01jzy3v1k8e2tb6qk3x5w9r7md';
+const customerId = (what: string) =>
+  new Argument('<CUSTOMER_ID>', `${what}, ${example}`).argParser(idOf('customer', `a customer, ${example}`));
 
-function requireId(publicId: string): string {
-  const id = storedId('customer', publicId);
-  if (!id) throw new UsageError(`${publicId} is not the id of a customer, such as cus_01jzy3v1k8e2tb6qk3x5w9r7md`);
-  return id;
-}
+type Options = { organization: string; yes?: true | undefined; json?: true | undefined };
 
 const unknownCustomer = (slug: string, publicId: string) => new UsageError(`${slug} has no customer ${publicId}`);
 
-async function release(publicId: string, { organization: slug, json }: Options): Promise<void> {
-  const id = requireId(publicId);
+async function release(id: string, { organization: slug, json }: Options): Promise<void> {
+  const publicId = publicIdOf('customer', id);
   await withDatabase(async (database) => {
     const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);
     const released = await releaseExternalId(tenant, id, null);
@@ -64,8 +63,8 @@ async function release(publicId: string, { organization: slug, json }: Options):
   });
 }
 
-async function erase(publicId: string, { organization: slug, yes, json }: Options): Promise<void> {
-  const id = requireId(publicId);
+async function erase(id: string, { organization: slug, yes, json }: Options): Promise<void> {
+  const publicId = publicIdOf('customer', id);
   if (!yes && !process.stdin.isTTY) throw new UsageError('erasing cannot be undone; pass --yes to confirm');
   await withDatabase(async (database) => {
     const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);

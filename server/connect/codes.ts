@@ -28,10 +28,8 @@ export type Grant = z.infer<typeof grantForm>;
 /** A copy of the database holds hashes only, and no code. */
 const sealed = (code: string) => hash('sha256', code, 'base64url');
 
-type Connections = Pick<Database, 'signIns'>;
-
 /** Returns the code, which only the application gets. */
-export async function issueCode({ signIns }: Connections, actor: Actor, granted: Grant): Promise<string> {
+export async function issueCode({ signIns }: Pick<Database, 'signIns'>, actor: Actor, granted: Grant): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   const text = 'insert into sign_in.codes (hash, organization_id, member_id, granted) values ($1, $2, $3, $4)';
   await signIns.query(text, [sealed(code), actor.organizationId, actor.id, JSON.stringify(granted)]);

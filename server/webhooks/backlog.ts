@@ -1,15 +1,14 @@
 /** How much waits to be delivered, for the metrics. */
 import type pg from 'pg';
 
-export type Backlog = {
+export const noBacklog = {
   /** Events that wait for their first or next attempt. */
-  pending: number;
+  pending: 0,
   /** How long the endpoint that waits longest for its turn has been due. */
-  lagSeconds: number;
-  failingEndpoints: number;
+  lagSeconds: 0,
+  failingEndpoints: 0,
 };
-
-export const noBacklog: Backlog = { pending: 0, lagSeconds: 0, failingEndpoints: 0 };
+export type Backlog = typeof noBacklog;
 
 const endpoints = `select count(*) filter (where failing_since is not null)::int as "failingEndpoints",
   coalesce(extract(epoch from now() - min(due_at) filter (where due_at <= now())), 0)::float as "lagSeconds"
@@ -18,7 +17,7 @@ const deliveries = `select count(*)::int as pending from webhook_deliveries wher
 
 /** Two statements, because on a cluster endpoints are on another node than deliveries. */
 export async function readBacklog(pool: pg.Pool): Promise<Backlog> {
-  const ofEndpoints = await pool.query<Omit<Backlog, 'pending'>>(endpoints);
-  const ofDeliveries = await pool.query<Pick<Backlog, 'pending'>>(deliveries);
+  const ofEndpoints = await pool.query<Partial<Backlog>>(endpoints);
+  const ofDeliveries = await pool.query<Partial<Backlog>>(deliveries);
   return { ...noBacklog, ...ofEndpoints.rows[0], ...ofDeliveries.rows[0] };
 }

@@ -20,29 +20,20 @@ export type DeliveryParts = {
   onAttempt: (attempt: { endpoint: Leased; type: EventType; outcome: Outcome; isDelivered: boolean }) => void;
   switchOff: (endpoint: Leased, reason: string) => Promise<void>;
   isStopping: () => boolean;
-  limits: DeliveryLimits;
+  limits: typeof deliveryLimits;
 };
 
-export type DeliveryLimits = {
+export const deliveryLimits = {
   /** Longer than a round with its last request. */
-  leaseSeconds: number;
-  /** Requests at once to one endpoint. */
-  concurrency: number;
-  round: number;
-  /** After a failure: enough to see whether it works again. */
-  roundAfterFailure: number;
-  /** After the lease was renewed, no request is begun later than this: another process may have taken the lease. */
-  roundMs: number;
-  /** Then others get their turn. */
-  turnMs: number;
-};
-
-export const deliveryLimits: DeliveryLimits = {
   leaseSeconds: 30,
+  /** Requests at once to one endpoint. */
   concurrency: 10,
   round: 100,
+  /** After a failure: enough to see whether it works again. */
   roundAfterFailure: 5,
+  /** After the lease was renewed, no request is begun later than this: another process may have taken the lease. */
   roundMs: 5_000,
+  /** Then others get their turn. */
   turnMs: 10_000,
 };
 

@@ -18,9 +18,10 @@ const hasLock = `exists (select from pg_locks where locktype = 'advisory' and gr
 const select = `select id, kind, created, updated, unchanged, rejected, started_at as "startedAt", ended_at as "endedAt",
   now()::timestamptz(3) as now, ${hasLock} as "isRunning" from webhook_imports where organization_id = $1`;
 
-type Row = ImportCompleted['data'] & {
+type Data = ImportCompleted['data'];
+type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'startedAt'> & {
   id: string;
-  kind: ImportCompleted['data']['resource'];
+  kind: Data['resource'];
   endedAt: string | null;
   now: string;
   isRunning: boolean;
@@ -32,19 +33,11 @@ export async function readImports(client: Client, organizationId: string): Promi
   return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
 }
 
-function endedImport({ id, kind, startedAt, endedAt, now, ...counts }: Row): EndedImport {
+function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row): EndedImport {
+  const { created, updated, unchanged, rejected } = row;
   const end = endedAt ?? now;
-  const { created, updated, unchanged, rejected } = counts;
-  const data: ImportCompleted['data'] = {
-    resource: kind,
-    status: endedAt === null ? 'interrupted' : 'completed',
-    created,
-    updated,
-    unchanged,
-    rejected,
-    startedAt,
-    endedAt: end,
-  };
+  const status: Data['status'] = endedAt === null ? 'interrupted' : 'completed';
+  const data = { resource: kind, status, created, updated, unchanged, rejected, startedAt, endedAt: end };
   const body = JSON.stringify({ type: importCompleted, timestamp: end, data } satisfies ImportCompleted);
   return { id, startedAt, endedAt: end, isWhole: endedAt !== null, body };
 }

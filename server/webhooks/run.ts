@@ -6,36 +6,27 @@ import type { OrganizationId } from '../entities/owned.ts';
 import { noBacklog, readBacklog } from './backlog.ts';
 import type { Backlog } from './backlog.ts';
 import { deliverTo, deliveryLimits } from './deliver.ts';
-import type { DeliveryLimits, DeliveryParts } from './deliver.ts';
+import type { DeliveryParts } from './deliver.ts';
 import { lookAt, organizationsToLookAt } from './find.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
 
-export type RunLimits = DeliveryLimits & {
-  /** Between regular looks, which find what no hint announced. */
-  lookMs: number;
-  /** Between looks for endpoints with something due. */
-  tickMs: number;
-  /** Between measurements of the backlog. */
-  measureMs: number;
-  /** After a hint, until the change is behind the bound. */
-  hintPausesMs: readonly number[];
-  /** Endpoints at once, of all organizations, of those that fail, and of one organization. */
-  endpoints: number;
-  failingEndpoints: number;
-  endpointsOfOrganization: number;
-};
-
-export const runLimits: RunLimits = {
+export const runLimits = {
   ...deliveryLimits,
+  /** Between regular looks, which find what no hint announced. */
   lookMs: 5_000,
+  /** Between looks for endpoints with something due. */
   tickMs: 1_000,
+  /** Between measurements of the backlog. */
   measureMs: 15_000,
+  /** After a hint, until the change is behind the bound. */
   hintPausesMs: [20, 50, 100, 200, 400, 800],
+  /** Endpoints at once, of all organizations, of those that fail, and of one organization. */
   endpoints: 64,
   failingEndpoints: 32,
   endpointsOfOrganization: 4,
 };
+export type RunLimits = typeof runLimits;
 
 type Parts = {
   database: Database;

@@ -8,8 +8,8 @@ import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
 import { messageOf } from '../problems/message-of.ts';
 
-export type SendLimits = { connectMs: number; totalMs: number; readBytes: number; keptBytes: number };
-export const sendLimits: SendLimits = { connectMs: 10_000, totalMs: 15_000, readBytes: 16_384, keptBytes: 2_048 };
+export const sendLimits = { connectMs: 10_000, totalMs: 15_000, readBytes: 16_384, keptBytes: 2_048 };
+export type SendLimits = typeof sendLimits;
 
 /** A POST, unless it says otherwise. */
 export type Outgoing = { method?: 'GET' | 'POST'; url: string; headers: Record<string, string>; body: string };
