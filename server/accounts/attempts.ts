@@ -48,7 +48,8 @@ export async function forgiveSignIn(pool: pg.Pool, attempt: Attempt): Promise<vo
   if (attempt.device === undefined) await pool.query(text, [`address ${networkOf(attempt.ipAddress)}`]);
 }
 
-type CodeAttempt = { userId: string; device?: string | undefined };
+/** Counted for each app, because someone else may have one for another membership of the same address. */
+type CodeAttempt = { appId: string; device?: string | undefined };
 
 /** Seconds to wait; a browser that has signed in before is counted separately, so that others cannot lock it out. */
 export const admitCode = (pool: pg.Pool, attempt: CodeAttempt) => take(pool, 'code', codeKey(attempt));
@@ -58,7 +59,7 @@ export async function forgiveCode(pool: pg.Pool, attempt: CodeAttempt): Promise<
   await pool.query('delete from sign_in.attempts where key = $1', [`code ${codeKey(attempt)}`]);
 }
 
-const codeKey = ({ userId, device = 'unknown' }: CodeAttempt) => `${userId} ${device}`;
+const codeKey = ({ appId, device = 'unknown' }: CodeAttempt) => `${appId} ${device}`;
 
 /** Seconds to wait until another password link may be requested, or opened, from this network. */
 export const admitReset = (pool: pg.Pool, ipAddress: string) => take(pool, 'reset', networkOf(ipAddress));

@@ -24,14 +24,18 @@ const credentials = `members m join sign_in."user" u on u.email = m.email_key jo
 const finding = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
   from ${credentials} and m.email_key = $1 order by m.last_signed_in_at desc nulls last, m.id limit 50`;
 
+/** `opensAll`: no membership of the address has another password. */
+export type Match = { right: Credential[]; opensAll: boolean };
+
 /** The memberships of this address whose password this is. Takes as long if there is no such member. */
-export async function matchPassword(connection: Connection, email: string, password: string): Promise<Credential[]> {
+export async function matchPassword(connection: Connection, email: string, password: string): Promise<Match> {
   const { rows } = await connection.query<Credential>(finding, [email.toLowerCase()]);
   const stored = [...new Set(rows.map((row) => row.password))].slice(0, mostPasswords);
   if (stored.length === 0) await hashPassword(password);
-  const right = new Set<string>();
-  for (const hash of stored) if (await verifyPassword({ hash, password })) right.add(hash);
-  return rows.filter((row) => right.has(row.password));
+  const hashes = new Set<string>();
+  for (const hash of stored) if (await verifyPassword({ hash, password })) hashes.add(hash);
+  const right = rows.filter((row) => hashes.has(row.password));
+  return { right, opensAll: right.length === rows.length };
 }
 
 /** What is stored for these memberships, as long as they last. */

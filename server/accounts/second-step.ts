@@ -10,6 +10,7 @@ import { admitCode, forgiveCode } from './attempts.ts';
 import { readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
+import type { KnownDevices } from './known-devices.ts';
 import { signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
 import { endSessions } from './sessions.ts';
@@ -50,13 +51,13 @@ type Parts = {
   database: Database;
   signIns: SignIns;
   twoFactor: TwoFactor;
+  devices: KnownDevices;
   secret: Secret;
   secure: boolean;
   now: Clock;
 };
 
-/** `knownDevice` is a browser that has signed in to this account before. */
-type Attempt = { code: string; device: Device; knownDevice(email: string): string | undefined };
+type Attempt = { code: string; device: Device };
 
 export class SecondStep {
   readonly #parts: Parts;
@@ -76,7 +77,7 @@ export class SecondStep {
     const memberIds = credentials.map(({ memberId }) => memberId);
     const userId = credentials[0]?.userId ?? '';
     if ((await twoFactor.read(memberIds)).length === 0) {
-      const { cookies } = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
+      const cookies = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
       return { cookies, needsCode: false };
     }
     const endsAtMs = (await now()) + codeSeconds * 1000;
@@ -98,16 +99,19 @@ export class SecondStep {
     return apps.length === 0 ? undefined : { ...first, open: first.memberIds.filter(isOpen) };
   }
 
-  async finish(header: string | undefined, { code, device, knownDevice }: Attempt): Promise<CodeResult> {
-    const { database, twoFactor } = this.#parts;
+  async finish(header: string | undefined, { code, device }: Attempt): Promise<CodeResult> {
+    const { database, twoFactor, devices } = this.#parts;
     const first = await this.pending(header);
     if (!first) return { outcome: 'ended' };
-    const attempt = { userId: first.userId, device: knownDevice(first.email) };
-    const waitSeconds = await admitCode(database.signIns, attempt);
-    if (waitSeconds > 0) return { outcome: 'too_many', pending: first, waitSeconds };
+    const knownDevice = devices.known(header, first.email);
     const apps = await twoFactor.read(first.memberIds);
     const distinct = apps.filter(({ id }, at) => apps.findIndex((app) => app.id === id) === at);
+    const waits: number[] = [];
     for (const app of distinct) {
+      const attempt = { appId: app.id, device: knownDevice };
+      const wait = await admitCode(database.signIns, attempt);
+      waits.push(wait);
+      if (wait > 0) continue;
       const accepted = await twoFactor.accept(app, code);
       if (!accepted) continue;
       await forgiveCode(database.signIns, attempt);
@@ -117,6 +121,8 @@ export class SecondStep {
       await logOwn(database, recovered, { action: 'recovery_code_used' });
       return this.#open(first, memberIds, { device, recovered: recovered.map((member) => member.organizationName) });
     }
+    const [waitSeconds = 0] = waits.toSorted((one, other) => one - other);
+    if (waitSeconds > 0) return { outcome: 'too_many', pending: first, waitSeconds };
     const failed = await this.#members(first.email, first.memberIds);
     await logFailure(database, failed, { ipAddress: device.ipAddress, reason: 'code' });
     return { outcome: 'wrong', pending: first };
@@ -142,7 +148,7 @@ export class SecondStep {
     memberIds: string[],
     { device, recovered = [] }: { device: Device; recovered?: string[] },
   ): Promise<CodeResult> {
-    const { cookies } = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
+    const cookies = await admit(this.#parts, { email, admitted: { userId, memberIds }, device });
     return { outcome: 'accepted', cookies: [...cookies, this.#cookie.clear()], email, next, recovered };
   }
 

@@ -5,6 +5,7 @@ import type { AuditAction } from '../entities/audit-event.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { admitSignIn, admitToLog, forgiveSignIn } from './attempts.ts';
 import type { Credential } from './credentials.ts';
+import type { KnownDevices } from './known-devices.ts';
 import { membersWithEmail, noteSignIn } from './member-lookup.ts';
 import type { KnownMember } from './member-lookup.ts';
 import type { Device } from './sessions.ts';
@@ -25,29 +26,32 @@ export async function attemptSignIn(
   const attempt = { email, ipAddress: device.ipAddress, device: knownDevice };
   const waitSeconds = await admitSignIn(pool, attempt);
   if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
-  const credentials = await signIns.check(email, password);
+  const { right: credentials, opensAll } = await signIns.check(email, password);
   if (credentials.length === 0) {
     const members = await membersWithEmail(pool, email);
     await logFailure(database, members, { ipAddress: device.ipAddress });
     return { outcome: 'rejected' };
   }
-  await forgiveSignIn(pool, attempt);
+  // The password of one membership says nothing of who tries those of the others.
+  if (opensAll) await forgiveSignIn(pool, attempt);
   return { outcome: 'accepted', credentials };
 }
 
-/** Starts the session of someone who has proven who they are. */
+/** Starts the session of someone who has proven who they are, and remembers the browser. */
 export async function admit(
-  { database, signIns }: { database: Database; signIns: SignIns },
+  { database, signIns, devices }: { database: Database; signIns: SignIns; devices: KnownDevices },
   { email, admitted, device }: { email: string; admitted: Admitted; device: Device },
-): Promise<{ cookies: string[] }> {
+): Promise<string[]> {
   const { memberIds } = admitted;
-  const members = await membersWithEmail(database.signIns, email);
-  for (const member of members.filter(({ id }) => memberIds === null || memberIds.includes(id))) {
+  const known = await membersWithEmail(database.signIns, email);
+  const members = known.filter(({ id }) => memberIds === null || memberIds.includes(id));
+  for (const member of members) {
     await noteSignIn(database.signIns, member);
     const entry = { kind: 'sign_in', action: 'signed_in', memberId: member.id, ipAddress: device.ipAddress } as const;
     await writeEvent(forOrganization(database, member.organizationId).em(), entry);
   }
-  return signIns.start(admitted, device);
+  const opened = members.map(({ organizationId }) => organizationId);
+  return [await signIns.start(admitted, device), devices.remember(email, opened)];
 }
 
 /** Something that happened to a member’s own account, by the member. */

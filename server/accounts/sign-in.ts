@@ -5,7 +5,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import { hashPassword } from './passwords.ts';
 import { matchPassword, storePassword } from './credentials.ts';
-import type { Credential } from './credentials.ts';
+import type { Match } from './credentials.ts';
 import { endLinks } from './password-links.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
@@ -44,13 +44,14 @@ export class SignIns {
   }
 
   /** The memberships whose password this is. Does the same work if there is none. */
-  check(email: string, password: string): Promise<Credential[]> {
+  check(email: string, password: string): Promise<Match> {
     return matchPassword(this.#database.signIns, email, password);
   }
 
-  async start(admitted: Admitted, device: Device): Promise<{ cookies: string[] }> {
+  /** Returns the session's cookie. */
+  async start(admitted: Admitted, device: Device): Promise<string> {
     const token = await startSession(this.#database.signIns, { ...admitted, device });
-    return { cookies: [this.#cookie.set(token, sessionSeconds.idle)] };
+    return this.#cookie.set(token, sessionSeconds.idle);
   }
 
   /** The member whose session is in this Cookie header; undefined if there is none or it has ended. */
@@ -83,7 +84,7 @@ export class SignIns {
     { current, next }: { current: string; next: string },
   ): Promise<boolean> {
     const pool = this.#database.signIns;
-    const right = await this.check(member.email, current);
+    const { right } = await this.check(member.email, current);
     if (!right.some(({ memberId }) => memberId === member.id)) return false;
     const hash = await hashPassword(next);
     for (const { memberId, userId } of right) {

@@ -27,7 +27,7 @@ test('an address is the same one however it is written', async () => {
     expect(await admitMail(pool, written(count))).toBe(true);
   expect([await admitMail(pool, written(0)), await admitMail(pool, written(1))]).toEqual([false, false]);
   const devices = knownDevices({ secret: 'not much of a secret, but long enough', secure: false });
-  const [cookie = ''] = devices.remember(written(1)).split(';');
+  const [cookie = ''] = devices.remember(written(1), []).split(';');
   expect(devices.known(cookie, written(0))).toMatch(/./);
   expect(devices.known(cookie, 'bob@example.com')).toBeUndefined();
 });

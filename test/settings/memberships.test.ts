@@ -8,7 +8,17 @@ import type { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, password, passwordPath, signIn, someone, turnOnTwoFactor, unknownEmail, visit } from './visiting.ts';
+import {
+  auditLog,
+  givePassword,
+  password,
+  passwordPath,
+  signIn,
+  someone,
+  turnOnTwoFactor,
+  unknownEmail,
+  visit,
+} from './visiting.ts';
 
 const world = useWorld({ trustedProxies: 1 });
 const home = '/settings/api-keys';
@@ -105,6 +115,24 @@ describe('an address in two organizations', () => {
     expect((await before.get(home)).status).toBe(200);
     await signIn(world, member);
     expect((await auditLog(world, first)).filter((line) => line.startsWith('password'))).toEqual([]);
+  });
+
+  test('gets no more guesses at the password of one by signing in to the other', async () => {
+    const { member, again } = await twice();
+    await givePassword(world, again, otherPassword);
+    const rejected = { right: 0, wrong: 0 };
+    for (let count = 0; count <= attemptLimits.account.most; count += 1) {
+      const visiting = visit(world.url, { 'x-forwarded-for': '198.51.100.205' });
+      for (const typed of [otherPassword, 'wrong wrong wrong']) {
+        const { status } = await visiting.post('/settings/sign-in', { email: member.email, password: typed });
+        if (status === 429) rejected[typed === otherPassword ? 'right' : 'wrong'] += 1;
+      }
+    }
+    expect(rejected).toEqual({ right: 1, wrong: 1 });
+    // Who signs in to all of them is held up by nothing.
+    const last = await world.organization();
+    const alone = await someone(world, last);
+    for (let count = 0; count <= attemptLimits.account.most; count += 1) await signIn(world, alone);
   });
 
   test('does not open an organization that the person joined after signing in', async () => {

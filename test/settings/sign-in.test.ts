@@ -219,12 +219,10 @@ test('a service that is reached over https has cookies for https only', async ()
     secret: 'not much of a secret, but long enough',
     secure: true,
   });
-  const [right] = await signIns.check(member.email, password);
-  const admitted = { userId: right?.userId ?? '', memberIds: [member.id] };
-  const { cookies } = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
-  expect(cookies).toEqual([
-    expect.stringMatching(/^__Host-settings\.session_token=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
-  ]);
+  const { right } = await signIns.check(member.email, password);
+  const admitted = { userId: right[0]?.userId ?? '', memberIds: [member.id] };
+  const cookie = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
+  expect(cookie).toMatch(/^__Host-settings\.session_token=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
 });
 
 describe('a sign-in link', () => {

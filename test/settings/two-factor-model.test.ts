@@ -29,8 +29,8 @@ type Person = TwoFactorSetUp & {
 async function person(): Promise<Person> {
   const member = await someone(world, await world.organization());
   const setUp = await turnOnTwoFactor(await signIn(world, member), nowMs);
-  const user = 'select id from sign_in."user" where email = $1';
-  const { rows } = await world.database.pool.query<{ id: string }>(user, [member.emailKey]);
+  const app = 'select two_factor_id as id from sign_in.two_factor_members where member_id = $1';
+  const { rows } = await world.database.pool.query<{ id: string }>(app, [member.id]);
   const [lastStep, lastCode] = [Math.floor(nowMs / stepMs), codeAt(setUp.secret, nowMs)];
   const countedAs = `code ${rows[0]?.id} unknown`;
   return { ...setUp, member, countedAs, lastStep, lastCode, usedCodes: new Set(), guesses: 0 };

@@ -300,6 +300,31 @@ describe('guesses', () => {
     expect((await enter(known, codeAt(secret, nowMs))).status).toBe(303);
   });
 
+  test('are counted for each app: who has one for another membership of the address gets no more, and takes none', async () => {
+    const { member, secret } = await scene();
+    const second = await world.organization();
+    const { email } = member;
+    const again = await addMember(world.database, second.organization, { email, name: 'Ida', role: 'member' });
+    const otherPassword = 'another horse altogether';
+    await givePassword(world, again, otherPassword);
+    const theirs = visit(world.url);
+    await theirs.post('/settings/sign-in', { email, password: otherPassword });
+    const other = await turnOnTwoFactor(theirs, nowMs, otherPassword);
+    const enterOther = async (network: number) => {
+      nowMs += stepMs;
+      const here = { 'x-forwarded-for': `203.0.113.${network}` };
+      return (await enter(await begin(again, here, otherPassword), codeAt(other.secret, nowMs))).status;
+    };
+    const guessing = await begin(member);
+    const wrong = codeAt(secret, nowMs + 40 * stepMs);
+    for (let count = 0; count < attemptLimits.code.most; count += 1) {
+      expect(await enterOther(count)).toBe(303);
+      expect((await enter(guessing, wrong)).status).toBe(422);
+    }
+    expect((await enter(guessing, codeAt(secret, nowMs))).status).toBe(429);
+    expect(await enterOther(100)).toBe(303);
+  });
+
   test('are limited where it is turned off, too', async () => {
     const { visiting, secret } = await scene();
     const wrong = codeAt(secret, nowMs + 20 * stepMs);
@@ -446,13 +471,13 @@ describe('a person in two organizations', () => {
       return one;
     })();
     const signIns = new SignIns({ database: world.database, secret: old, secure: false });
-    const [right] = await signIns.check(member.email, password);
-    const admitted = { userId: right?.userId ?? '', memberIds: null };
-    const { cookies } = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
-    const visiting = visit(world.url, { cookie: cookies[0]?.split(';')[0] ?? '' });
+    const { right } = await signIns.check(member.email, password);
+    const admitted = { userId: right[0]?.userId ?? '', memberIds: null };
+    const cookie = await signIns.start(admitted, { ipAddress: '127.0.0.1', userAgent: 'test' });
+    const visiting = visit(world.url, { cookie: cookie.split(';')[0] ?? '' });
     await world.database.pool.query(
       `update sign_in.session set "organizationId" = $1 where "memberIds" is null and "userId" = $2`,
-      [member.organizationId, right?.userId],
+      [member.organizationId, right[0]?.userId],
     );
     await turnOnTwoFactor(visiting, nowMs);
     await begin(member);

@@ -135,11 +135,13 @@ export async function someone(
 export const passwordPath = async ({ signIns }: World['database'], member: Member): Promise<string> =>
   pathOfLink(await issueLink(signIns, member));
 
-let storedPassword: Promise<string> | undefined;
-
 /** What choosing a password leaves in the database, at a cost that a test can pay at each sign-in. */
-export async function givePassword(world: World, { id, name, emailKey }: Member): Promise<void> {
-  const stored = await (storedPassword ??= hashPassword(password, { N: 1024, r: 8, p: 1 }));
+export async function givePassword(
+  world: World,
+  { id, name, emailKey }: Member,
+  chosen: string = password,
+): Promise<void> {
+  const stored = await hashPassword(chosen, { N: 1024, r: 8, p: 1 });
   await world.database.pool.query(
     `with u as (insert into sign_in."user" (name, email, "emailVerified") values ($1, $2, true)
        on conflict (email) do update set name = excluded.name returning id)
@@ -184,13 +186,13 @@ export const codeAt = (secret: string, nowMs: number): string => new TOTP({ secr
 export type TwoFactorSetUp = { secret: string; codes: string[] };
 
 /** Turns two-factor authentication on, as a person does: the key from the page goes into an app, whose code goes back. */
-export async function turnOnTwoFactor(visiting: Visit, nowMs: number): Promise<TwoFactorSetUp> {
+export async function turnOnTwoFactor(visiting: Visit, nowMs: number, current = password): Promise<TwoFactorSetUp> {
   const path = '/settings/account/two-factor';
   const { text } = await visiting.get(path);
   const secret = (/<code translate="no">([A-Z2-7 ]+)<\/code>/.exec(text)?.[1] ?? '').replaceAll(' ', '');
   const [, offer = ''] = /name="offer" value="([^"]+)"/.exec(text) ?? [];
   const [, csrfToken = ''] = /name="csrfToken" value="([^"]+)"/.exec(text) ?? [];
-  const on = await visiting.post(path, { csrfToken, offer, current: password, code: codeAt(secret, nowMs) });
+  const on = await visiting.post(path, { csrfToken, offer, current, code: codeAt(secret, nowMs) });
   if (on.status !== 201) throw new Error(`Two-factor authentication is not on: ${on.status} ${on.text}`);
   return { secret, codes: on.text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)?.slice(0, 10) ?? [] };
 }

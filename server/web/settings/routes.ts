@@ -56,13 +56,14 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   const { now = () => databaseTime(parts.database.signIns) } = parts;
   const signIns = new SignIns(parts);
   const twoFactor = new TwoFactor({ ...parts, now });
+  const devices = knownDevices(parts);
   const services: SettingsServices = {
     ...parts,
     signIns,
     twoFactor,
-    secondStep: new SecondStep({ ...parts, signIns, twoFactor, now }),
+    secondStep: new SecondStep({ ...parts, signIns, twoFactor, devices, now }),
     csrf: csrfTokens(parts.secret),
-    devices: knownDevices(parts),
+    devices,
     mailer: mail && createMailer(mail),
     singleSignOn: provider && new SingleSignOn({ ...parts, provider }),
   };

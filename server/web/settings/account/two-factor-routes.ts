@@ -66,11 +66,11 @@ async function turnOn(change: Change): Promise<Page | string> {
 }
 
 async function confirm(change: Change, work: Work): Promise<Page | string> {
-  const { member, userId, request, context } = change;
+  const { member, request, context } = change;
   const [app] = await context.twoFactor.read([member.id]);
   if (!app) return account;
   await checkPassword(change);
-  const attempt = { userId, device: member.id };
+  const attempt = { appId: app.id, device: member.id };
   rejectTooMany(await admitCode(context.database.signIns, attempt));
   if (!(await context.twoFactor.accept(app, field(request.body, 'code'))))
     throw wrong('code', 'Incorrect code. Each works once.');
@@ -107,7 +107,7 @@ async function checkPassword({ member, request, context }: Change): Promise<Cred
   if (code === '') throw wrong('code', 'Enter a code.');
   const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
   rejectTooMany(await admitSignIn(pool, attempt));
-  const right = await context.signIns.check(member.email, current);
+  const { right } = await context.signIns.check(member.email, current);
   if (!right.some(({ memberId }) => memberId === member.id)) throw wrong('current', 'Incorrect password.');
   await forgiveSignIn(pool, attempt);
   return right;

@@ -22,7 +22,7 @@ export const codeRoutes = (guard: SessionGuard): void =>
 /** After the first step: into the settings, or to the page for the code. */
 export async function enter({ request, response, context }: Open, first: FirstStep): Promise<string> {
   const { cookies, needsCode } = await context.secondStep.begin(first, deviceOf(request));
-  setCookies(response, needsCode ? cookies : [...cookies, context.devices.remember(first.email)]);
+  setCookies(response, cookies);
   return needsCode ? codePath : localPath(first.next);
 }
 
@@ -36,20 +36,19 @@ async function show({ request, context }: Open, rejected?: Rejected): Promise<Pa
 }
 
 async function finish({ request, response, context }: Open): Promise<string> {
-  const { secondStep, devices } = context;
+  const { secondStep } = context;
   const { cookie } = request.headers;
   const kind = field(request.body, 'with');
   const code = field(request.body, 'code').slice(0, 100);
   const device = deviceOf(request);
-  const knownDevice = (email: string) => devices.known(cookie, email);
   const result = await (kind === 'nothing'
     ? secondStep.finishWithout(cookie, device)
-    : secondStep.finish(cookie, { code, device, knownDevice }));
+    : secondStep.finish(cookie, { code, device }));
   if (result.outcome === 'ended') return '/settings/sign-in?after=too-late';
   if (result.outcome === 'too_many') throw tooManyAttempts(result.waitSeconds);
   if (result.outcome === 'wrong')
     throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });
-  setCookies(response, [...result.cookies, ...(kind === 'nothing' ? [] : [devices.remember(result.email)])]);
+  setCookies(response, result.cookies);
   if (result.recovered.length > 0) tellOfTwoFactor(context, result.email, 'recovered', result.recovered);
   return result.recovered.length > 0 ? '/settings/account?done=recovered' : localPath(result.next);
 }

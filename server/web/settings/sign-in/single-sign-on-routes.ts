@@ -17,8 +17,7 @@ export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSign
     const admitted = await singleSignOn.finish(query, request.headers.cookie);
     setCookies(response, [singleSignOn.clear()]);
     if (!admitted) return '/settings/sign-in?after=single-sign-on';
-    const { cookies } = await admit(context, { email: admitted.email, admitted, device: deviceOf(request) });
-    setCookies(response, cookies);
+    setCookies(response, await admit(context, { email: admitted.email, admitted, device: deviceOf(request) }));
     return localPath(admitted.next);
   });
 }
