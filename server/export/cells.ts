@@ -8,7 +8,9 @@ export function cellsOf(columns: readonly string[]): (document: object) => strin
   return (document) =>
     paths.map(({ field, inner }) => {
       const value: unknown = Reflect.get(document, field);
-      return cellOf(inner === undefined || value === null ? value : Reflect.get(Object(value), inner));
+      if (inner === undefined) return cellOf(value);
+      // A key of metadata can be `toString`.
+      return Object.hasOwn(Object(value), inner) ? cellOf(Reflect.get(Object(value), inner)) : '';
     });
 }
 

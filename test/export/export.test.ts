@@ -71,7 +71,10 @@ describe('an export', () => {
   test.each(['csv', 'jsonl'] as const)('changes nothing when it is imported again, as %s', async (format) => {
     const { tenant, importing } = await start();
     await importing.rows('customers', awkward, { externalId: 'C-2', name: 'Bob', status: 'archived' });
-    await tenant.call('POST', '/v1/customers', { name: 'Without an id elsewhere', metadata: { b: 'x' } });
+    await tenant.call('POST', '/v1/customers', {
+      name: 'Without an id elsewhere',
+      metadata: { b: 'x', toString: 'y' },
+    });
     await importing.rows('items', ...items);
     await tenant.call('POST', '/v1/items', { type: 'service', name: 'Made here', unitPrice: 1 });
     await importing.rows('proposals', ...proposals);
