@@ -1,13 +1,14 @@
 /** One person in several organizations: what each knows of the other, and what a password opens. */
 import { describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { addMember } from '../../server/accounts/members.ts';
+import { addMember, changeRole } from '../../server/accounts/members.ts';
 import { issueLink, pathOfLink } from '../../server/accounts/password-links.ts';
 import { removeOrganization } from '../../server/accounts/organizations.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
+import type { Tenant } from '../world.ts';
 import {
   auditLog,
   givePassword,
@@ -101,6 +102,33 @@ describe('an address in two organizations', () => {
     expect((await visiting.get(home)).text).toMatch(/selected[^>]*>\s*Second Ltd/);
     expect((await visiting.get(home)).text).not.toContain('Third Ltd');
     expect((await visiting.post('/settings/organization', { csrfToken: 'x', organization: '' })).status).toBe(403);
+  });
+
+  test('changes nothing from a page of the one after another tab has switched to the other', async () => {
+    const { first, second, member, again } = await twice();
+    await changeRole(second.em(), null, again, 'admin');
+    await givePassword(world, again);
+    const visiting = await signIn(world, member);
+    const open = async ({ organization }: Tenant) => {
+      const fields = { csrfToken: await visiting.csrfToken(), organization: publicId('organization', organization.id) };
+      expect((await visiting.post('/settings/organization', fields)).status).toBe(303);
+      return visiting.csrfToken();
+    };
+    const csrfToken = await open(first);
+    await open(second);
+    const fields = { csrfToken, name: 'Cy', email: unknownEmail(), role: 'admin' };
+    for (const path of [home, '/settings/members']) {
+      const { status, text } = await visiting.post(path, fields);
+      expect([path, status, text.includes('You have switched to Second Ltd')]).toEqual([path, 409, true]);
+    }
+    expect(await auditLog(world, second)).toEqual(['key_created test', 'role_changed admin']);
+    const back = { csrfToken, organization: publicId('organization', first.organization.id) };
+    expect((await visiting.post('/settings/organization', back)).status).toBe(303);
+    expect((await visiting.post('/settings/members', fields)).status).toBe(201);
+    await open(second);
+    expect((await visiting.post('/settings/sign-out', { csrfToken })).location).toBe(
+      '/settings/sign-in?after=signed-out',
+    );
   });
 
   test('with two passwords signs in to one of them, and an admin’s link opens that admin’s organization only', async () => {

@@ -92,9 +92,7 @@ export class SessionGuard {
   async #visitOf(request: Request<Params>, response: Response): Promise<Visit | undefined> {
     const context = this.#context;
     const visitor = await visitorOf({ request, response, context });
-    return (
-      visitor && { ...visitor, request, response, context, csrfToken: () => context.csrf.issue(visitor.sessionId) }
-    );
+    return visitor && { ...visitor, request, response, context, csrfToken: () => context.csrf.issue(visitor) };
   }
 }
 
@@ -137,18 +135,24 @@ function setUpPath({ request }: Visit): string {
 
 /** Throws, and puts on the audit log, a form that did not come from one of our own pages. */
 async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Promise<Change> {
-  const { member, em, sessionId, request, context } = visit;
+  const { member, organization, em, request, context } = visit;
   const wait = await admitChange(context.database.signIns, member.id);
   if (wait > 0)
     throw new Problem('too_many', {
       sentence: `Too many changes at once. Try again in ${wait} seconds.`,
       retryAfterSeconds: wait,
     });
-  const csrfTokenId = isOurs && context.csrf.verify(sessionId, field(request.body, 'csrfToken'));
-  if (csrfTokenId) return { ...visit, csrfTokenId };
+  const token = isOurs && context.csrf.verify(visit, field(request.body, 'csrfToken'));
+  if (token && token.memberId !== member.id) throw switchedTo(organization);
+  if (token) return { ...visit, csrfTokenId: token.id };
   await writeEvent(em, { kind: 'rejection', action, memberId: member.id, reason: 'forged' });
   throw forged();
 }
+
+const switchedTo = ({ name }: Visitor['organization']) =>
+  new Problem('switched', {
+    sentence: `You have switched to ${name} since this page was opened, so nothing was changed. Open the page again and retry.`,
+  });
 
 export const homePath = '/settings/overview';
 

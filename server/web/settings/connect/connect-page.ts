@@ -3,7 +3,6 @@ import type { Authorization, Parameters } from '../../../connect/authorization.t
 import { consentPath } from '../../../connect/metadata.ts';
 import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
 import type { ApiKey, Member } from '../../../entities/organization.ts';
-import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { hidden } from '../fields.ts';
@@ -102,8 +101,7 @@ const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
   postForm(
     visit,
     consentPath,
-    html`${hidden('organization', publicId('organization', visit.organization.id))}
-      ${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField()}
+    html`${Object.entries(sent).map(([name, value]) => hidden(name, value))} ${expiryField()}
       <p class="quiet">
         ${
           before

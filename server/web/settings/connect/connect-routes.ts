@@ -7,8 +7,8 @@ import { OAuthError } from '../../../connect/oauth-error.ts';
 import { hostOf } from '../../../connect/redirect-uri.ts';
 import { findConnectedKey } from '../../../keys/connect.ts';
 import { parseExpiry, requireRoomForKey } from '../../../keys/issue.ts';
-import { isSettingsProblem, Problem } from '../../../problems/problem.ts';
-import { publicId } from '../../../records/public-id.ts';
+import { isSettingsProblem } from '../../../problems/problem.ts';
+import type { SettingsProblem } from '../../../problems/problem.ts';
 import type { SettingsServices } from '../context.ts';
 import { field } from '../fields.ts';
 import type { Page } from '../page.ts';
@@ -44,7 +44,7 @@ async function read({ context }: Visit, fields: unknown, clients: Clients): Prom
   }
 }
 
-async function show(visit: Visit, asked: Asked, failure?: Problem): Promise<Page> {
+async function show(visit: Visit, asked: Asked, failure?: SettingsProblem): Promise<Page> {
   const em = visit.em.fork();
   const members = visit.member.role === 'admin' ? [] : await listMembers(em);
   const page = connectPage(visit, {
@@ -70,12 +70,8 @@ async function connect(change: Change, asked: Asked): Promise<Result> {
   }
 }
 
-async function codeFor(
-  { em, member, organization, request, context }: Change,
-  { authorization }: Asked,
-): Promise<string> {
+async function codeFor({ em, member, request, context }: Change, { authorization }: Asked): Promise<string> {
   const { client, redirectUri, codeChallenge, resource } = authorization;
-  requireShown(organization, field(request.body, 'organization'));
   const expiresInMs = parseExpiry(field(request.body, 'expires'));
   await requireRoomForKey(em, member, client.name);
   return issueCode(context.database, member, {
@@ -87,11 +83,4 @@ async function codeFor(
     resource,
     expiresInMs,
   });
-}
-
-/** Another tab may have switched the session to another organization since. */
-function requireShown({ id, name }: { id: string; name: string }, shown: string): void {
-  if (publicId('organization', id) === shown) return;
-  const sentence = `You have switched to ${name} since this page was opened. Check it, then connect again.`;
-  throw new Problem('repeated', { sentence });
 }

@@ -78,8 +78,8 @@ async function switchOrganization(open: Open): Promise<string> {
   return localPath(field(request.body, 'next'));
 }
 
-function requireToken({ sessionId }: Visitor, { request, context }: Open): void {
-  if (!context.csrf.verify(sessionId, field(request.body, 'csrfToken'))) throw forged();
+function requireToken(visitor: Visitor, { request, context }: Open): void {
+  if (!context.csrf.verify(visitor, field(request.body, 'csrfToken'))) throw forged();
 }
 
 async function showLink(open: Open, rejected?: Rejected): Promise<Page> {
