@@ -1,6 +1,6 @@
 /** The rows of the first sheet of an Excel workbook. */
 import { createReadStream } from 'node:fs';
-import { Unzip, UnzipInflate } from 'fflate';
+import { Unzip, UnzipInflate, zipSync } from 'fflate';
 import { UsageError } from '../config.ts';
 import { tooLarge } from './source.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
@@ -12,13 +12,17 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const { file, size } = source;
   if (size > maximum.bytes)
     throw new UsageError(`${file} is larger than ${maximum.bytes / 1_000_000} MB. Save the sheet as CSV.`);
-  source.sheets = await countSheets(file);
+  const parts = await unpack(file);
+  source.sheets = [...parts.keys()].filter((name) => /^xl\/worksheets\/[^/]+\.xml$/.test(name)).length;
   source.bytesRead = size;
   // Loaded when it is needed: most files are CSV.
   const { readSheet } = await import('read-excel-file/node');
-  const rows = await readSheet(file).catch((cause: unknown) => {
-    throw notAWorkbook(file, cause);
-  });
+  // Packed again, because the library allocates what an archive claims to need.
+  const rows = await readSheet(Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }))).catch(
+    (cause: unknown) => {
+      throw notAWorkbook(file, cause);
+    },
+  );
   yield rows.map((cells, index) => ({ line: index + 1, cells: cells.map(cellOf) }));
 }
 
@@ -27,16 +31,19 @@ function notAWorkbook(file: string, cause: unknown): UsageError {
   return new UsageError(sentence, { cause });
 }
 
-/** Unpacks the file, within bounds, without keeping anything: the sizes that an archive claims may be wrong. */
-async function countSheets(file: string): Promise<number> {
-  let [bytes, sheets] = [0, 0];
+/** The XML in the file by its name, within bounds. */
+async function unpack(file: string): Promise<Map<string, Buffer>> {
+  const parts = new Map<string, Uint8Array[]>();
+  let bytes = 0;
   let failure: Error | undefined;
   const unzip = new Unzip((entry) => {
     if (!/\.xml(?:\.rels)?$/.test(entry.name)) return;
-    if (/^xl\/worksheets\/[^/]+\.xml$/.test(entry.name)) sheets += 1;
+    const chunks: Uint8Array[] = [];
+    parts.set(entry.name, chunks);
     entry.ondata = (error, chunk) => {
       failure ??= error ?? undefined;
       bytes += chunk?.length ?? 0;
+      if (chunk) chunks.push(chunk);
     };
     entry.start();
   });
@@ -51,7 +58,7 @@ async function countSheets(file: string): Promise<number> {
     if (failure) throw notAWorkbook(file, failure);
     if (bytes > maximum.unpackedBytes) throw tooLarge({ file, maximumBytes: maximum.unpackedBytes });
   }
-  return sheets;
+  return new Map([...parts].map(([name, chunks]) => [name, Buffer.concat(chunks)]));
 }
 
 function cellOf(cell: unknown): Cell {

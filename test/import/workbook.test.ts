@@ -1,5 +1,5 @@
 import { strToU8, zipSync } from 'fflate';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { useWorld } from '../world.ts';
 import { fetchRecord, withFile } from './importing.ts';
@@ -62,6 +62,17 @@ test('what is on further sheets of a workbook is not passed over in silence', as
   expect(one.report.notes).toEqual([]);
   expect(two.report).toMatchObject({ created: 1 });
   expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first is read.']);
+});
+
+test('a workbook needs the memory of what it holds, and not of what it claims to hold', async () => {
+  const rows = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row><row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
+  const content = workbook(rows, { 'claims.xml': '<a/>' });
+  const claiming = content.indexOf('claims.xml') - 30;
+  content.writeUInt32LE(0x7f_ff_ff_ff, claiming + 22);
+  const allocated = vi.spyOn(Buffer, 'alloc');
+  expect((await run(content, 'customers')).report).toMatchObject({ created: 1 });
+  expect(Math.max(...allocated.mock.calls.map(([size]) => size))).toBeLessThan(1_000_000);
+  allocated.mockRestore();
 });
 
 test('a workbook that unpacks to too much is rejected before it is in memory', async () => {
