@@ -68,9 +68,15 @@ export function createCall(clientOptions: ClientOptions): Call {
     const url = service + fillPath(path, ids) + queryString(query);
     const headers = requestHeaders(further, given, body !== undefined);
     headers.set('authorization', authorization);
-    const outgoing = { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+    const outgoing = { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body, asJson) };
     return withResponse(await send(outgoing, { fetch, sleep, timeoutMs, maxRetries, signal, onAttempt, onWait }));
   };
+}
+
+/** JSON has no NaN: it would become `null`, which clears the field. */
+function asJson(name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TypeError(`${name} must be a finite number, not ${value}`);
 }
 
 /** `if-none-match` is the option `ifNoneMatch`. */

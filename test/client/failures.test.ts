@@ -219,6 +219,9 @@ describe('arguments that are of no use', () => {
     const message = 'A time must be a valid Date or a string, not Invalid Date';
     expect(await caught(client.customers.list({ createdSince: never }))).toEqual(new TypeError(message));
     expect(() => client.customers.sync({ since: never })).toThrow(new TypeError(message));
+    const item = { type: 'service', name: 'Wall', unitPrice: '1', taxRate: Number('7 %') } as const;
+    const notNumber = new TypeError('taxRate must be a finite number, not NaN');
+    expect(await caught(client.items.create(item))).toEqual(notNumber);
     for (const query of [new URLSearchParams('q=ann'), new Map([['q', 'ann']]), 'q=ann', ['ann']]) {
       // @ts-expect-error JavaScript callers can pass it
       expect(() => client.customers.list(query)).toThrow('Pass the query as an object');
