@@ -111,7 +111,7 @@ export const eventHeaders = {
   },
   'webhook-signature': {
     description:
-      'One or more signatures, separated by spaces: `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` with the secret of the endpoint.',
+      'One or more signatures, separated by spaces: `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. Its key is what follows `whsec_` in the secret of the endpoint, base64-decoded.',
     example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   },
 } as const;

@@ -115,7 +115,9 @@ function eventsPage({ webhooks = {} }: Document): string {
   const sections = Object.entries(events).map(([type, { summary, description }]) => {
     const record = type.split('.')[0] ?? '';
     const isOfRecord = /^(?:customer|item|proposal)\./.test(type);
-    const data = isOfRecord ? ` \`data\` is a [${record}](/docs/reference/${record}).` : `\n\n${json(exampleOf(type))}`;
+    const data = isOfRecord
+      ? ` \`data\` is the [${record}](/docs/reference/${record}).`
+      : `\n\n${json(exampleOf(type))}`;
     return `## ${type}\n\n${summary} ${description}${data}`;
   });
   return `# Events
