@@ -1,4 +1,6 @@
 /** Files that commands write. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { UsageError } from '../config.ts';
@@ -11,7 +13,8 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   const found = await stat(file).catch(() => undefined);
   const isDirect = found !== undefined && !found.isFile();
   const target = found ? await realpath(file) : file;
-  const partial = isDirect ? file : `${target}.${process.pid}.partial`;
+  const partial = isDirect ? file : `${target}.${randomUUID()}.partial`;
+  const finished = isDirect ? undefined : removedOnSignal(partial);
   let output: Writable | undefined;
   try {
     // Opened here, so that a failure is this command's. What only its owner could read stays so.
@@ -28,5 +31,20 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
       throw new UsageError(`${file} cannot be written (${code})`, { cause: error });
     }
     throw error;
+  } finally {
+    finished?.();
   }
+}
+
+/** A command that Ctrl-C or a supervisor ends leaves nothing behind. Call the result once the file is complete. */
+function removedOnSignal(partial: string): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const end = (signal: NodeJS.Signals) => {
+    rmSync(partial, { force: true });
+    process.kill(process.pid, signal);
+  };
+  for (const signal of signals) process.once(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+  };
 }

@@ -1,6 +1,6 @@
 /** What is backed up is restored, into a database of its own, row for row. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -159,6 +159,21 @@ test('a file that cannot be written is named in one sentence', async () => {
   await backup.exited;
   expect(backup.child.exitCode).toBe(1);
   expect(backup.output.text).toBe('error: /nowhere/all.backup cannot be written (ENOENT)\n');
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no part of a file behind', async (signal) => {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-stopped-'));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  const { pool, orm } = await openDatabase({ url: sourceUrl });
+  cleanups.push(() => orm.close());
+  const waiting = await pool.connect();
+  await waiting.query('begin; lock table customers in access exclusive mode');
+  const { end } = start(['backup', join(folder, 'all.backup')], { DATABASE_URL: sourceUrl });
+  await expect.poll(() => readdir(folder)).toHaveLength(1);
+  expect(await end(signal)).toBe(signal);
+  expect(await readdir(folder)).toEqual([]);
+  await waiting.query('rollback');
+  waiting.release();
 });
 
 test('closing a database ends its connections, although the ORM sent nothing', async () => {
