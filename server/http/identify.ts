@@ -28,7 +28,7 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
         method,
         path,
         operation,
-        status: response.statusCode,
+        status: statusOf(response),
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
         ...(key && shownIds(key)),
         memberId: memberId && publicId('member', memberId),
@@ -40,6 +40,13 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
     requireUnambiguousHeaders(request);
   };
 }
+
+/** As proxies log it: the client closed the connection before there was a response. */
+const clientClosed = 499;
+
+/** A status other than the default has been sent, or written by rejectUnparsed(). */
+const statusOf = ({ headersSent, statusCode }: Response): number =>
+  headersSent || statusCode !== 200 ? statusCode : clientClosed;
 
 const shown = new WeakMap<AuthenticatedKey, { keyId: string; organizationId: string }>();
 

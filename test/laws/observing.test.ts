@@ -1,5 +1,6 @@
 /** One request, and all that tells of it: the response and the line of the log agree. */
 import { describe, expect, test } from 'vitest';
+import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -43,6 +44,26 @@ describe('the log', () => {
     });
     expect(Number(line.ms)).toBeGreaterThanOrEqual(0);
     expect(Number(line.ms)).toBeLessThanOrEqual(waitedMs + 1);
+  });
+
+  test('does not say that a request succeeded whose client left before the response', async () => {
+    const tenant = await world.organization();
+    const blocker = await patientConnection(world.database.pool);
+    const leaving = new AbortController();
+    try {
+      await blocker.query('begin; lock table items in access exclusive mode');
+      const headers = { authorization: `Bearer ${tenant.key}` };
+      const request = fetch(`${world.url}/v1/items`, { headers, signal: leaving.signal }).catch(() => 'gone');
+      const waiting = `select from pg_locks where not granted and relation = 'items'::regclass`;
+      await expect.poll(async () => (await world.database.pool.query(waiting)).rowCount).toBe(1);
+      leaving.abort();
+      await request;
+      const line = () => world.log.find(({ operation }) => operation === 'listItems');
+      await expect.poll(line).toMatchObject({ status: 499, aborted: true });
+    } finally {
+      await blocker.query('rollback');
+      blocker.release();
+    }
   });
 
   test('says why a request failed, without what the caller sent', async () => {
