@@ -3,7 +3,7 @@ import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { violatedIndex } from '../records/constraint.ts';
 import type { Caller } from '../keys/caller.ts';
-import { Problem } from '../problems/problem.ts';
+import { parameterProblem, Problem } from '../problems/problem.ts';
 import { claimKey, insertOnce, storeResponse } from '../records/idempotency.ts';
 import type { Claim } from '../records/idempotency.ts';
 import { publicId } from '../records/public-id.ts';
@@ -138,10 +138,7 @@ async function notThere<T extends Stored, Row extends Stored, Body>(
 
 function requireExternalId(onConflict: string, { externalId }: Unique): void {
   if (onConflict === 'error' || typeof externalId === 'string') return;
-  const message = `${onConflict} needs an externalId in the body`;
-  throw new Problem('invalid_parameter', {
-    errors: [{ in: 'query', field: 'onConflict', pointer: null, code: 'invalid_parameter', message }],
-  });
+  throw parameterProblem('onConflict', `${onConflict} needs an externalId in the body`);
 }
 
 /** `*` matches whatever is there. */

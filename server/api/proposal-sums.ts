@@ -4,7 +4,8 @@ import { choicesParameter } from '../../contract/parameters.ts';
 import { proposalListQuery, proposals } from '../../contract/proposals.ts';
 import type { Proposal } from '../entities/proposal.ts';
 import type { Caller } from '../keys/caller.ts';
-import { Problem } from '../problems/problem.ts';
+import { parameterProblem } from '../problems/problem.ts';
+import type { Problem } from '../problems/problem.ts';
 import { printTotal } from '../records/money.ts';
 import { proposalIndex, proposalSelection } from '../records/proposal.ts';
 import { readSums, sumBounds } from '../records/sums.ts';
@@ -59,10 +60,7 @@ export async function handleSums({ query: { groupBy = [], ...query } }: { query:
 
 function tooMuch(excess: Excess): Problem {
   const most = sumBounds[excess].toLocaleString('en-US');
-  const [field, message] =
-    excess === 'groups'
-      ? ['groupBy', `makes more than ${most} groups: group by less, or filter by time`]
-      : ['createdSince', `is needed, or another filter: more than ${most} proposals match`];
-  const error = { in: 'query', field, pointer: null, code: 'invalid_parameter', message } as const;
-  return new Problem('invalid_parameter', { errors: [error] });
+  return excess === 'groups'
+    ? parameterProblem('groupBy', `makes more than ${most} groups: group by less, or filter by time`)
+    : parameterProblem('createdSince', `is needed, or another filter: more than ${most} proposals match`);
 }

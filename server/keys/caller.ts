@@ -8,23 +8,6 @@ import type { Allowance } from '../limits/rate-limit.ts';
 import type { AuthenticatedKey } from './key-row.ts';
 import type { Secret } from '../text/signatures.ts';
 
-/** None of its members takes SQL: records/ reads and writes for it. */
-export type Caller = Omit<Tenant, 'em' | 'transaction'> & {
-  /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
-  run<T>(work: () => Promise<T>, options: { kind: Work; isLarge: boolean }): Promise<T>;
-  /** One caller performs one operation: another one needs an allowance of its own. */
-  spend(): void;
-  readonly turns: Turns;
-  readonly key: AuthenticatedKey;
-  readonly organization: AuthenticatedKey['organization'];
-  readonly allowance: Allowance;
-  /** Signs what the API issues and later accepts, such as cursors. */
-  readonly secret: Secret;
-  /** URL of the service as callers see it, without a slash at its end. */
-  readonly baseUrl: string;
-  readonly planContact: string | undefined;
-};
-
 export type CallerParts = {
   database: Database;
   shares: Shares;
@@ -50,12 +33,17 @@ function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenan
   return known;
 }
 
-/** A class, because closures for each request would cost more than its rate limit. */
-export class KeyCaller extends StatementScope implements Caller {
+/**
+ * None of its members takes SQL: records/ reads and writes for it. A class, because closures for each request would cost more
+ * than its rate limit.
+ */
+export class Caller extends StatementScope {
   readonly key: AuthenticatedKey;
   readonly allowance: Allowance;
   readonly turns: Turns;
+  /** Signs what the API issues and later accepts, such as cursors. */
   readonly secret: Secret;
+  /** URL of the service as callers see it, without a slash at its end. */
   readonly baseUrl: string;
   readonly planContact: string | undefined;
   readonly #shares: Shares;
@@ -79,6 +67,7 @@ export class KeyCaller extends StatementScope implements Caller {
     return this.key.organization;
   }
 
+  /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
   run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
     const response = this.#response;
     const slot = { keyId: this.key.id, kind };
@@ -93,6 +82,7 @@ export class KeyCaller extends StatementScope implements Caller {
     return this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, sent);
   }
 
+  /** One caller performs one operation: another one needs an allowance of its own. */
   spend(): void {
     if (this.#isSpent) throw new Error('An operation needs an allowance of its own.');
     this.#isSpent = true;

@@ -2,8 +2,8 @@
  * Performs an operation, for every caller: HTTP and the agents' tools only bring the input here, and the reply back. What a
  * caller may do at all is decided by admit(), once for each operation.
  */
-import { KeyCaller } from '../keys/caller.ts';
-import type { Caller, CallerParts, Exchange } from '../keys/caller.ts';
+import { Caller } from '../keys/caller.ts';
+import type { CallerParts, Exchange } from '../keys/caller.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { Problem } from '../problems/problem.ts';
@@ -12,10 +12,10 @@ import type { Input } from './parse.ts';
 
 export type AdmissionParts = CallerParts & { limiter: RateLimiter };
 
-/** Takes one request of the key's allowance. `response`: see KeyCaller. The caller is not accepted if there was none left: see requireAdmission(). */
+/** Takes one request of the key's allowance. `response`: see Caller. The caller is not accepted if there was none left: see requireAdmission(). */
 export async function admit(key: AuthenticatedKey, parts: AdmissionParts, response?: Exchange): Promise<Caller> {
   const taken = parts.limiter.take(key.id);
-  return new KeyCaller(key, taken instanceof Promise ? await taken : taken, parts, response);
+  return new Caller(key, taken instanceof Promise ? await taken : taken, parts, response);
 }
 
 /** Problems: rate_limited, plan_required. */

@@ -63,3 +63,9 @@ export function fieldProblem(field: string, code: FieldCode, message: string): P
   const pointer = `/${field.replaceAll('.', '/')}`;
   return new Problem('validation_failed', { errors: [{ in: 'body', field, pointer, code, message }] });
 }
+
+/** One parameter that is wrong for a reason that its own schema does not know. */
+export const parameterProblem = (field: string, message: string): Problem =>
+  new Problem('invalid_parameter', {
+    errors: [{ in: 'query', field, pointer: null, code: 'invalid_parameter', message }],
+  });

@@ -1,15 +1,12 @@
 /** The query string, exactly as sent: nothing is dropped, and a parameter given twice is a list. */
-import { Problem } from '../problems/problem.ts';
+import { parameterProblem } from '../problems/problem.ts';
 import { shown } from '../problems/shown.ts';
 
 function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    const message = 'is not percent-encoded UTF-8';
-    throw new Problem('invalid_parameter', {
-      errors: [{ in: 'query', field: shown(name), pointer: null, code: 'invalid_parameter', message }],
-    });
+    throw parameterProblem(shown(name), 'is not percent-encoded UTF-8');
   }
 }
 

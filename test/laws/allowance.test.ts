@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
-import { KeyCaller } from '../../server/keys/caller.ts';
+import { Caller } from '../../server/keys/caller.ts';
 import { createShares } from '../../server/limits/concurrency.ts';
 import { operationOf, operations } from '../../server/operations/operations.ts';
 import { perform } from '../../server/operations/perform.ts';
@@ -79,7 +79,7 @@ describe('allowances', () => {
     const key = { id: '', name: '', prefix: '', lastFour: '', createdAt, lastUsedAt: null, revokedAt: null };
     const authenticated = { ...key, endsAt: null, replacedBy: null, endsAtMs: Number.POSITIVE_INFINITY, organization };
     const callerWith = (accepted: boolean) =>
-      new KeyCaller(authenticated, { accepted, remaining: 0, resetSeconds: 60 }, parts);
+      new Caller(authenticated, { accepted, remaining: 0, resetSeconds: 60 }, parts);
     const once = callerWith(true);
     const list = operationOf(v1.items.list);
     expect((await perform(list, {}, once)).status).toBe(200);

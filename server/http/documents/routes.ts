@@ -3,30 +3,27 @@ import { hash } from 'node:crypto';
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import { openApi30Document, openApiDocument } from '../../../contract/openapi/openapi.ts';
+import { isNotModified } from '../../api/conditional.ts';
 import { swagger20Document } from './swagger.ts';
 import { toYaml } from './yaml.ts';
 
 /** They change only with a release. */
 const maximumAgeSeconds = 300;
 
+const json = (document: object) => JSON.stringify(document);
+const documents: Readonly<Record<string, [type: string, write: (baseUrl: string) => string]>> = {
+  '/openapi.json': ['application/json', (url) => json(openApiDocument(url))],
+  '/openapi-3.0.json': ['application/json', (url) => json(openApi30Document(url))],
+  '/swagger-2.0.json': ['application/json', (url) => json(swagger20Document(url))],
+  '/openapi.yaml': ['application/yaml', (url) => toYaml(openApiDocument(url))],
+};
+
 export function openApiRoutes(baseUrl: () => string): Router {
   const router = Router();
-  router.get(
-    '/openapi.json',
-    publish('application/json', () => JSON.stringify(openApiDocument(baseUrl()))),
-  );
-  router.get(
-    '/openapi-3.0.json',
-    publish('application/json', () => JSON.stringify(openApi30Document(baseUrl()))),
-  );
-  router.get(
-    '/swagger-2.0.json',
-    publish('application/json', () => JSON.stringify(swagger20Document(baseUrl()))),
-  );
-  router.get(
-    '/openapi.yaml',
-    publish('application/yaml', () => toYaml(openApiDocument(baseUrl()))),
-  );
+  for (const [path, [type, write]] of Object.entries(documents)) {
+    const publishDocument = publish(type, () => write(baseUrl()));
+    router.get(path, publishDocument);
+  }
   return router;
 }
 
@@ -44,8 +41,7 @@ function publish(type: string, write: () => string): RequestHandler {
       'Cache-Control': `public, max-age=${maximumAgeSeconds}`,
       'Access-Control-Allow-Origin': '*',
     });
-    const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (known?.includes(etag)) response.status(304).end();
+    if (isNotModified(request.headers['if-none-match'], etag)) response.status(304).end();
     else response.type(type).send(text);
   };
 }
