@@ -1,4 +1,5 @@
 /** What a proposal is: its own fields, a summary of its customer, and its lines if requested. */
+import type { Customer as CustomerBody } from '../../contract/customers.ts';
 import type { LineItem } from '../../contract/line-items.ts';
 import type { ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
 import { Customer } from '../entities/customer.ts';
@@ -56,13 +57,6 @@ export type ProposalWithLinesRow = NonNullable<(typeof proposalWithLines)['row']
 export type ProposalWithBothRow = NonNullable<(typeof proposalWithBoth)['row']>;
 export type ProposalWithCustomerRow = NonNullable<(typeof proposalWithCustomer)['row']>;
 
-/** The customer that a proposal was read with; a proposal without one has none. */
-function customerOf(row: ProposalWithCustomerRow): CustomerRow | undefined {
-  if (row['customer.id'] === null) return undefined;
-  const values = customerProperties.map((property) => [property, row[`customer.${property}`]]);
-  // Every property of the selection, of a customer that exists.
-  return Object.fromEntries(values) as CustomerRow;
-}
 export type ProposalLineRow = ProposalWithLinesRow['lines'][number];
 
 /** With the whole customer. */
@@ -75,9 +69,13 @@ export const presentWithBoth = (row: ProposalWithBothRow): ListedProposal => ({
   customer: wholeCustomer(row),
 });
 
-function wholeCustomer(row: ProposalWithCustomerRow) {
-  const customer = customerOf(row);
-  return customer ? presentCustomer(customer) : null;
+/** The customer that a proposal was read with; a proposal without one has none. */
+function wholeCustomer(row: ProposalWithCustomerRow): CustomerBody | null {
+  if (row['customer.id'] === null) return null;
+  const customer: Record<string, unknown> = {};
+  for (const property of customerProperties) customer[property] = row[`customer.${property}`];
+  // Every property of the selection, of a customer that exists.
+  return presentCustomer(customer as CustomerRow);
 }
 
 export const presentProposal = (row: ProposalWithLinesRow): ProposalBody => ({
