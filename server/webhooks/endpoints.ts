@@ -105,10 +105,12 @@ export const switchEndpoint = (
     return { value: endpoint, detail: endpoint.name };
   });
 
+/** Each signs every request. */
+const maximumSecrets = 5;
 export const replacementHours = { now: 0, day: 24, week: 168 } as const;
 export type ReplacementOverlap = keyof typeof replacementHours;
 
-/** Creates another secret; the old one also signs until the overlap ends. */
+/** Creates another secret; each old one also signs until its overlap ends. */
 export const replaceSecret = (
   em: ScopedEntityManager,
   actor: Actor,
@@ -121,11 +123,8 @@ export const replaceSecret = (
     const secret = newSecret();
     const nowMs = Date.parse(await startOf(inner, actor));
     const endsAt = new Date(nowMs + replacementHours[overlap] * 3_600_000).toISOString();
-    const [current] = endpoint.secrets;
-    endpoint.secrets = [
-      { sealed: seal.seal(secret, id), endsAt: null },
-      ...(current && overlap !== 'now' ? [{ ...current, endsAt }] : []),
-    ];
+    const earlier = overlap === 'now' ? [] : endpoint.secrets.map((one) => ({ ...one, endsAt: one.endsAt ?? endsAt }));
+    endpoint.secrets = [{ sealed: seal.seal(secret, id), endsAt: null }, ...earlier].slice(0, maximumSecrets);
     // A process that is signing with the old secret alone notices that it lost the lease.
     Object.assign(endpoint, unleased);
     return { value: { endpoint, secret }, detail: endpoint.name };

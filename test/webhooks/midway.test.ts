@@ -89,13 +89,14 @@ describe('an endpoint that is being sent to', () => {
   });
 });
 
-test('a replaced secret signs beside the new one until the overlap ends, and no longer', async () => {
+test('a replaced secret signs beside the new ones until the overlap ends, and no longer', async () => {
   const tenant = await world.organization();
   const receiver = await useReceiver();
   const { endpoint, secret } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
   const { id } = endpoint;
   const { secret: fresh } = await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'day' }, parts);
-  receiver.secrets.push(fresh);
+  const { secret: newest } = await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'week' }, parts);
+  receiver.secrets.push(newest);
   await tenant.client.customers.create({ name: 'Ann' });
   await until(() => receiver.received.length, 1);
   await tenant.em().transactional(async (em) => {
@@ -105,6 +106,6 @@ test('a replaced secret signs beside the new one until the overlap ends, and no 
   });
   await tenant.client.customers.create({ name: 'Bo' });
   await until(() => receiver.received.length, 2);
-  const signed = await Promise.all(receiver.received.map((one) => signers(one, [secret, fresh])));
-  expect(signed).toEqual([[secret, fresh], [fresh]]);
+  const signed = await Promise.all(receiver.received.map((one) => signers(one, [secret, fresh, newest])));
+  expect(signed).toEqual([[secret, fresh, newest], [newest]]);
 });
