@@ -18,7 +18,7 @@ export const attemptLimits = {
   reset: { most: 10, seconds: 15 * 60 },
   /** Pages of password links that are opened from one network. */
   link: { most: 60, seconds: 15 * 60 },
-  /** Mail to one address, regardless of who asks for it. */
+  /** Mail to one address: resets, regardless of who asks for them, and invitations of one organization. */
   mail: { most: 5, seconds: 3600 },
   member: { most: 60, seconds: 60 },
   /** How many failed sign-ins of an account are recorded in the audit log, from any address. */
@@ -65,8 +65,9 @@ const codeKey = ({ appId, device = 'unknown' }: CodeAttempt) => `${appId} ${devi
 export const admitReset = (pool: pg.Pool, ipAddress: string) => take(pool, 'reset', networkOf(ipAddress));
 export const admitLink = (pool: pg.Pool, ipAddress: string) => take(pool, 'link', networkOf(ipAddress));
 
-/** Whether this address gets one more mail. */
-export const admitMail = async (pool: pg.Pool, email: string) => (await take(pool, 'mail', hashed(email))) === 0;
+/** Whether this address gets one more mail, which is counted apart from those of other organizations. */
+export const admitMail = async (pool: pg.Pool, email: string, organizationId = '') =>
+  (await take(pool, 'mail', hashed(organizationId + email))) === 0;
 
 /** Seconds to wait until this member may change something again. */
 export const admitChange = (pool: pg.Pool, memberId: string) => take(pool, 'member', memberId);

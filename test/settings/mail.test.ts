@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { removeMember } from '../../server/accounts/members.ts';
+import { publicId } from '../../server/records/public-id.ts';
 import { runCommand } from '../command.ts';
 import { useWorld } from '../world.ts';
 import { startMailServer } from './providers.ts';
@@ -35,6 +36,27 @@ describe('an invitation', () => {
     expect(sent).toMatchObject({ from: 'api@acme.example', to: [email] });
     expect(sent?.text).toContain('Subject: Ann Lee invited you to Acme');
     expect(linkIn(sent?.text)).toBe(linkIn(invited.text));
+  });
+
+  test('is no way to fill a mailbox: an address gets five in an hour, and the page still has the link', async () => {
+    const tenant = await world.organization({ name: 'Acme' });
+    const visiting = await signIn(world, await someone(world, tenant, 'admin'));
+    const member = await someone(world, tenant);
+    const again = async () => {
+      const fields = { csrfToken: await visiting.csrfToken() };
+      return (await visiting.post(`/settings/members/${publicId('member', member.id)}/link`, fields)).text;
+    };
+    for (let count = 0; count < attemptLimits.mail.most; count += 1)
+      expect(await again()).toContain('We also sent it by email.');
+    const last = await again();
+    expect(last).toContain('so we sent no other');
+    expect((await visit(world.url).get(linkIn(last) ?? '')).status).toBe(200);
+    expect(received(member.email)).toHaveLength(attemptLimits.mail.most);
+    // It is for others to invite, and for the member to ask.
+    const other = await invite(world, member.email);
+    expect(other.text).toContain('We also sent it by email.');
+    await forgot(world, member.email);
+    await expect.poll(() => received(member.email).length).toBe(attemptLimits.mail.most + 2);
   });
 
   test('that the mail server does not take is still a member and a link', async () => {

@@ -1,4 +1,5 @@
 /** The Members page and its forms. */
+import { admitMail } from '../../../accounts/attempts.ts';
 import { invitation, twoFactorPolicyMail } from '../../../accounts/mail.ts';
 import { changeOrganization, requireTwoFactor } from '../../../accounts/organizations.ts';
 import {
@@ -26,7 +27,7 @@ import { tellOfTwoFactor } from '../two-factor-mail.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { membersPage, removePage, resetPage, roleLabels, rolePage } from './members-page.ts';
-import type { MembersView } from './members-page.ts';
+import type { IssuedLink, MembersView } from './members-page.ts';
 
 const path = '/settings/members';
 
@@ -159,9 +160,10 @@ async function showLink(change: Change, member: Member): Promise<Page> {
   return show(change, { issued: { member, link, hours: linkHours, mail: await sendInvitation(change, member, link) } });
 }
 
-async function sendInvitation(change: Change, { email }: Member, link: string): Promise<'sent' | 'failed' | 'none'> {
+async function sendInvitation(change: Change, { email }: Member, link: string): Promise<IssuedLink['mail']> {
   const { organization, member, context } = change;
   if (!context.mailer) return 'none';
+  if (!(await admitMail(context.database.signIns, email, organization.id))) return 'limited';
   const facts = { organization: organization.name, inviter: member.name, link, hours: linkHours };
   try {
     await context.mailer.send(invitation(email, facts));

@@ -13,6 +13,8 @@ import { card, notice, secretSection } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
+export type IssuedLink = { member: Member; link: string; hours: number; mail: keyof typeof mailSentences };
+
 export type MembersView = {
   members: Member[];
   /** Addresses of members who have a password or another way to sign in. */
@@ -22,7 +24,7 @@ export type MembersView = {
   done?: string | undefined;
   failure?: string;
   /** A link that this request issued. */
-  issued?: { member: Member; link: string; hours: number; mail: 'sent' | 'failed' | 'none' };
+  issued?: IssuedLink;
   rejectedInvitation?: Rejected | undefined;
   rejectedDetails?: Rejected;
 };
@@ -85,10 +87,11 @@ function actions(
 const mailSentences = {
   sent: 'We also sent it by email.',
   failed: 'We could not email it. Send it to them yourself, and check the mail server.',
+  limited: 'They have had several emails from us within an hour, so we sent no other. Send it to them yourself.',
   none: 'Send it to them yourself.',
 };
 
-const issuedLink = ({ member, link, hours, mail }: NonNullable<MembersView['issued']>): Html =>
+const issuedLink = ({ member, link, hours, mail }: IssuedLink): Html =>
   secretSection({
     title: `Password link for ${member.name}`,
     text: `${member.name} can use it once, within ${hours} hours, to set a password. ${mailSentences[mail]}`,
