@@ -2,16 +2,16 @@
 import type { ImportChoices, Match } from '../entities/upload.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { UsageError } from '../config.ts';
-import { placerOf } from './cells.ts';
-import { isEmpty, isUnnamed, metadataFieldOf, metadataProblem } from './column-names.ts';
+import { placerOf, readingsOf } from './cells.ts';
+import type { Question, Readings } from './cells.ts';
+import { isEmpty, isUnnamed, metadataFieldOf, metadataProblem } from './fields.ts';
+import { isJson } from './inspect.ts';
 import type { Inspection } from './inspect.ts';
 import type { Kind } from './kind.ts';
-import { presetFor } from './presets/presets.ts';
-import type { Preset } from './presets/presets.ts';
+import type { Export } from './presets/export.ts';
+import { completer, presetField, presetFor } from './presets/presets.ts';
 import { reportWidth } from './rejects.ts';
 import type { Example } from './rejects.ts';
-import { readingsOf } from './readings.ts';
-import type { Question, Readings } from './readings.ts';
 import type { Cell } from './source.ts';
 
 export type ColumnPlan = {
@@ -27,35 +27,51 @@ export type ColumnPlan = {
   questions: Question[];
   /** How the file writes what some of its values leave open. */
   examples: Example[];
-  /** How many rows did not stand for a record of their own. */
-  skipped(): number;
   /** The record that the cells describe; undefined if the row does not stand for a record of its own. */
   read(cells: readonly Cell[]): Record<string, unknown> | undefined;
 };
 
-type Table = Pick<Inspection, 'columns' | 'delimiter' | 'encoding' | 'sheets'>;
-
-export function planColumns(table: Table, kind: Kind, choices: ImportChoices = {}): ColumnPlan {
-  const { columns } = table;
+export function planColumns(inspection: Inspection, kind: Kind, choices: ImportChoices = {}): ColumnPlan {
+  if (isJson(inspection)) return planDocuments(inspection, choices);
+  const { columns } = inspection;
   const header = columns.map(({ name }) => name);
   const own = reportWidth(header);
-  const documentAt = own > 0 && header.length === own + 1 && header[own] === 'row' ? own : undefined;
+  if (own > 0 && header.length === own + 1 && header[own] === 'row') return planDocuments(inspection, {}, own);
   const preset = presetFor(kind.name, header.slice(own));
-  const faults = documentAt === undefined ? mappingFaults(header, kind, choices) : [];
+  const faults = mappingFaults(header, kind, choices);
   const left: string[] = [];
   const taken = new Set([...header, ...Object.values(choices.map ?? {})]);
   const known = { ...kind, choices, preset, faults, left, header, taken };
   const fields = columns.map((column, index) =>
-    documentAt !== undefined || index < own || isEmpty(column) ? undefined : fieldOf(column.name, known),
+    index < own || isEmpty(column) ? undefined : fieldOf(column.name, known),
   );
-  if (documentAt === undefined && !preset?.isKeyed) faults.push(...keyFaults(fields, kind, choices.match));
-  const numbers = readingsOf({ columns, fields, preset }, choices);
-  const notes = [...notesOn(table, preset), ...numbers.notes, ...matchNotes[choices.match ?? 'externalId']];
+  if (!preset?.isKeyed) faults.push(...keyFaults(fields, kind, choices.match));
+  const readings = readingsOf({ columns, fields, preset }, choices);
+  const notes = [...notesOn(inspection, preset), ...readings.notes, ...matchNotes[choices.match ?? 'externalId']];
   if (left.length > 0) notes.push(`Columns not imported: ${left.join(', ')}.`);
-  const { questions, examples } = numbers;
-  const found = { notes, fields, documentAt, faults: [...new Set(faults)], questions, examples, preset: preset?.name };
-  const type = choices.type ? { type: choices.type } : {};
-  return { ...found, ...reader(header, fields, numbers, { preset, fixed: { ...preset?.fixed, ...type } }) };
+  const fixed = { ...preset?.fixed, ...(choices.type && { type: choices.type }) };
+  return {
+    notes,
+    preset: preset?.name,
+    fields,
+    documentAt: undefined,
+    faults: [...new Set(faults)],
+    questions: readings.questions,
+    examples: readings.examples,
+    read: reader(header, fields, readings, { preset, fixed }),
+  };
+}
+
+/** Of JSON: a file of it, or a column. */
+function planDocuments(
+  inspection: Inspection,
+  { map = {}, restToMetadata }: ImportChoices,
+  documentAt?: number,
+): ColumnPlan {
+  const isMapped = restToMetadata === true || Object.keys(map).length > 0;
+  const faults = isMapped ? ['Column mapping applies to CSV files and workbooks only.'] : [];
+  const nothing = { preset: undefined, fields: [], questions: [], examples: [], read: () => undefined };
+  return { ...nothing, notes: notesOn(inspection, undefined), documentAt, faults };
 }
 
 /** Throws what is wrong or open, all of it in one UsageError. */
@@ -95,7 +111,7 @@ export const chosenFor = ({ map = {} }: Pick<ImportChoices, 'map'>, column: stri
 type Known = Kind & {
   header: readonly string[];
   choices: ImportChoices;
-  preset: Preset | undefined;
+  preset: Export | undefined;
   faults: string[];
   left: string[];
   /** The fields of other columns. */
@@ -107,7 +123,7 @@ function fieldOf(name: string, known: Known): string | undefined {
   const { choices, preset, columns, header, faults, left, taken } = known;
   const mapped = chosenFor(choices, name);
   if (mapped !== undefined) return mapped === '' ? undefined : mapped;
-  const ofPreset = preset?.fieldOf(name);
+  const ofPreset = preset && presetField(preset, name, taken);
   if (ofPreset !== undefined) return ofPreset;
   const isOwn = columns.includes(name) || metadataProblem(name) === undefined;
   if (!preset && isOwn) return name;
@@ -147,7 +163,7 @@ const matchNotes: Record<Match, string[]> = {
   none: ['Every row creates a record.'],
 };
 
-function notesOn({ delimiter, encoding, sheets = 1 }: Table, preset: Preset | undefined): string[] {
+function notesOn({ delimiter, encoding, sheets = 1 }: Inspection, preset: Export | undefined): string[] {
   const notes: string[] = [];
   if (sheets > 1) notes.push(`The workbook has ${sheets} sheets, of which only the first is read.`);
   if (preset) notes.push(`Recognized as an export from ${preset.name}.`);
@@ -161,25 +177,21 @@ function notesOn({ delimiter, encoding, sheets = 1 }: Table, preset: Preset | un
 function reader(
   header: readonly string[],
   fields: readonly (string | undefined)[],
-  readingsOfFile: Readings,
-  { preset, fixed }: { preset: Preset | undefined; fixed: Record<string, unknown> },
-): Pick<ColumnPlan, 'read' | 'skipped'> {
-  const complete = preset?.completer(header);
+  readings: Readings,
+  { preset, fixed }: { preset: Export | undefined; fixed: Record<string, unknown> },
+): ColumnPlan['read'] {
+  const complete = preset && completer(header, preset);
+  const finish = preset?.finish ?? ((row) => row);
   const places = fields.flatMap((field, index) =>
-    field === undefined ? [] : [{ index, place: placerOf(field, readingsOfFile, preset) }],
+    field === undefined ? [] : [{ index, place: placerOf(field, readings, preset) }],
   );
   const constants = Object.entries(fixed);
-  let skipped = 0;
-  const read: ColumnPlan['read'] = (cells) => {
-    const whole = complete ? complete(cells.map(String)) : cells;
-    if (!whole) {
-      skipped += 1;
-      return undefined;
-    }
+  return (cells) => {
+    const whole = complete ? complete(cells) : cells;
+    if (!whole) return undefined;
     const row: Record<string, unknown> = {};
     for (const { index, place } of places) place(row, whole[index] ?? '');
     for (const [name, value] of constants) row[name] ??= value;
-    return preset ? preset.finish(row) : row;
+    return finish(row);
   };
-  return { read, skipped: () => skipped };
 }

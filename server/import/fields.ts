@@ -1,7 +1,9 @@
-/** The fields that a table can fill, as people see them. */
+/** The fields that the columns of a table can fill, and what a column is called that has no name, or keeps its own. */
 import type { z } from 'zod';
+import { metadataPatch } from '../../contract/metadata.ts';
 import { addressParts } from '../entities/customer.ts';
 import { labelOf } from '../../contract/openapi/label.ts';
+import type { Column } from './inspect.ts';
 import type { Kind } from './kind.ts';
 
 /** The columns of a table with these fields; a dot stands for a field inside an object. */
@@ -29,13 +31,31 @@ function typeOf(name: string): string {
   return name === 'tags' ? 'list' : 'text';
 }
 
-const decimals: ReadonlySet<string> = new Set([
-  'unitPrice',
-  'taxRate',
-  'subtotal',
-  'discountTotal',
-  'taxTotal',
-  'total',
-]);
-export const isDecimal = (field: string): boolean => decimals.has(field);
+const decimals = ['unitPrice', 'taxRate', 'subtotal', 'discountTotal', 'taxTotal', 'total'];
+export const isDecimal = (field: string): boolean => decimals.includes(field);
 export const isDate = (field: string): boolean => field.endsWith('At');
+
+/** The name that the inspection gives to a column without one. */
+export const isUnnamed = (name: string) => /^column \d+$/.test(name);
+/** Spreadsheets write such columns behind the last one. */
+export const isEmpty = ({ name, samples }: Pick<Column, 'name' | 'samples'>): boolean =>
+  isUnnamed(name) && samples.length === 0;
+
+const metadataPrefix = 'metadata.';
+
+/** The metadata field that keeps a column under its own name; it is taken then. */
+export function metadataFieldOf(name: string, taken: Set<string>): string {
+  const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '') || 'column';
+  let field = `${metadataPrefix}${key.slice(0, 40)}`;
+  for (let count = 2; taken.has(field); count += 1)
+    field = `${metadataPrefix}${key.slice(0, 39 - String(count).length)}_${count}`;
+  taken.add(field);
+  return field;
+}
+
+/** What is wrong with the name of a metadata field; undefined if nothing is. */
+export function metadataProblem(name: string): string | undefined {
+  if (!name.startsWith(metadataPrefix)) return 'needs a key, such as metadata.segment';
+  const value = Object.fromEntries([[name.slice(metadataPrefix.length), '']]);
+  return metadataPatch.safeParse(value).error?.issues[0]?.message;
+}

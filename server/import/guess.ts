@@ -2,8 +2,8 @@
 import { importKinds } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind, RememberedChoices } from '../entities/upload.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
-import { isEmpty, metadataProblem } from './column-names.ts';
 import { chosenFor } from './columns.ts';
+import { isEmpty, metadataProblem } from './fields.ts';
 import { kinds } from './import-file.ts';
 import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';

@@ -19,10 +19,8 @@ import type { Organization } from '../entities/organization.ts';
 import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { announceImport, importLock } from './announcement.ts';
-import { planColumns } from './columns.ts';
-import type { ColumnPlan } from './columns.ts';
 import { customers } from './customers.ts';
-import { inspectFile, isJson } from './inspect.ts';
+import { inspectFile } from './inspect.ts';
 import type { Inspection } from './inspect.ts';
 import { items } from './items.ts';
 import type { Kind } from './kind.ts';
@@ -32,7 +30,6 @@ import type { Report } from './report.ts';
 import { openRows } from './rows.ts';
 import { importRows } from './run.ts';
 import type { Run } from './run.ts';
-import { statisticsKeeper } from './statistics.ts';
 import { Store } from './store.ts';
 
 export const kinds: Readonly<Record<ImportKind, Kind>> = { customers, items, proposals };
@@ -61,16 +58,6 @@ export type ImportOptions = {
   /** Called after each chunk. */
   onProgress?: ((progress: Progress) => void) | undefined;
 } & Pick<Run, 'signal' | 'maximumRows' | 'onRow'>;
-
-/** What the columns of an inspected file mean, and what is wrong or open about them: nothing where the rows are JSON. */
-export function planOf(
-  inspection: Inspection,
-  kind: ImportKind,
-  choices: ImportChoices,
-): Pick<ColumnPlan, 'faults' | 'questions' | 'fields' | 'preset'> {
-  if (isJson(inspection)) return { faults: [], questions: [], fields: [], preset: undefined };
-  return planColumns(inspection, kinds[kind], choices);
-}
 
 /** Throws a UsageError, and stores nothing, if the file as a whole cannot be imported. */
 export async function importFile(options: ImportOptions): Promise<Report> {
@@ -137,3 +124,23 @@ async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
 
 const busy = (cause: unknown) =>
   new ImportBusy('Another import into this organization is running. Wait until it has finished.', { cause });
+
+const firstAt = 1000;
+
+/**
+ * Tells PostgreSQL how large its tables have become, each time that an import has made ten times as many records, and
+ * at its end. Its own housekeeping comes minutes later, and until then it reads the whole organization to find a row.
+ */
+function statisticsKeeper(session: Session, tables: readonly string[]) {
+  let analyzedAt = 0;
+  return async (created: number, ended = false): Promise<void> => {
+    const isDue = ended || created >= analyzedAt * 10;
+    if (created < firstAt || !isDue) return;
+    analyzedAt = created;
+    // While the tables grow, a small sample will do: a large one takes longer than the next thousand rows.
+    if (!ended) await session.command('set default_statistics_target = 10');
+    // On the session, because the pool's statements are limited to seconds.
+    await session.command(`analyze ${tables.join(', ')}`);
+    if (!ended) await session.command('reset default_statistics_target');
+  };
+}

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from '../entities/uuid.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
-import { createdLater, isLater, withoutDateOfToday } from './created-at.ts';
 import { keysOf, matchKey, soleKey } from './keys.ts';
 import type { Entry, Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
@@ -104,6 +103,28 @@ function asCreated(draft: Values, startedAt: string): Plan {
 }
 
 const rejected = (outcome: Rejection[], id = ''): Plan => ({ id, outcome, record: {} });
+
+/** East of Greenwich, a date begins up to 14 hours before it does in UTC. */
+const earliestDateMs = 14 * 3_600_000;
+
+const isLater = (time: unknown, than: string): time is string => typeof time === 'string' && time > than;
+
+/** Who reads what is new would meet such a record a second time. */
+const createdLater: Rejection = {
+  field: 'createdAt',
+  code: 'out_of_range',
+  message: 'must not be in the future',
+};
+
+/**
+ * The row without a `createdAt` that is a date which has begun somewhere, but not yet in UTC, where it is read as midnight:
+ * a new record is created now, and a stored one keeps its time.
+ */
+function withoutDateOfToday(row: Keyed, now: string): Keyed {
+  if (!('createdAt' in row) || !isLater(row.createdAt, now) || !row.createdAt.endsWith('T00:00:00.000Z')) return row;
+  const { createdAt, ...rest } = row;
+  return Date.parse(createdAt) - Date.parse(now) <= earliestDateMs ? rest : row;
+}
 
 const unknownId = (kind: string): Rejection => ({
   field: 'id',

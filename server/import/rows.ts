@@ -1,10 +1,8 @@
 /** The rows of an inspected file. */
 import type { ImportChoices } from '../entities/upload.ts';
-import { UsageError } from '../config.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
 import { planColumns, requireClear } from './columns.ts';
 import type { ColumnPlan } from './columns.ts';
-import type { Delimiter } from './csv.ts';
 import { isBlank, isJson, isTitle, recordsOf } from './inspect.ts';
 import type { Inspection } from './inspect.ts';
 import { flatRow, readDocument, readJson, rowWithLines, unreadable } from './json.ts';
@@ -12,42 +10,35 @@ import type { RowBounds } from './json.ts';
 import type { Entry, Kind } from './kind.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 
-export type OpenRows = {
+export type OpenRows = Pick<ColumnPlan, 'notes' | 'examples'> & {
   source: Source;
   /** As many at once as were read. */
   rows: AsyncIterable<Entry[]>;
   /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
-  delimiter: Delimiter;
-  notes: string[];
-  examples: ColumnPlan['examples'];
-  /** Rows of the file that are not records of their own. */
-  skipped(): number;
+  delimiter: Inspection['delimiter'];
+  /** How many rows of the file were not records of their own. */
+  skipped: number;
 };
+
+type Table = { inspection: Inspection; plan: ColumnPlan; bounds: RowBounds };
 
 /** Throws a UsageError where the header is wrong, or leaves something open. */
 export function openRows(file: string, inspection: Inspection, kind: Kind, choices: ImportChoices): OpenRows {
   const source: Source = { ...inspection, file, bytesRead: 0, maximumBytes: Number.POSITIVE_INFINITY };
-  const bounds = kind.isFlat ? flatRow : rowWithLines;
-  const { columns, delimiter } = inspection;
-  const plain = { delimiter, notes: [], examples: [], skipped: () => 0 };
-  if (isJson(source)) {
-    if (choices.map ?? choices.restToMetadata)
-      throw new UsageError('Column mapping applies to CSV files and workbooks only.');
-    return { source, rows: readJson(source, bounds), header: undefined, ...plain };
-  }
   const plan = planColumns(inspection, kind, choices);
   requireClear(plan);
-  const header = plan.documentAt === undefined ? columns.map(({ name }) => name) : undefined;
-  const rows = readTable(source, delimiter, { plan, columns: columns.length, bounds });
-  const { notes, examples, skipped } = plan;
-  return { source, rows, header, delimiter, notes: [...notes], examples, skipped };
+  const table = { inspection, plan, bounds: kind.isFlat ? flatRow : rowWithLines };
+  const { notes, examples, documentAt } = plan;
+  const isDocuments = isJson(source) || documentAt !== undefined;
+  const header = isDocuments ? undefined : inspection.columns.map(({ name }) => name);
+  const open = { source, header, delimiter: inspection.delimiter, notes: [...notes], examples, skipped: 0 };
+  const rows = isJson(source) ? readJson(source, table.bounds) : readTable(open, table);
+  return Object.assign(open, { rows });
 }
 
-type Table = { plan: ColumnPlan; columns: number; bounds: RowBounds };
-
 /** The records below the header, without empty ones. */
-async function* readTable(source: Source, delimiter: Delimiter, table: Table): AsyncGenerator<Entry[]> {
+async function* readTable(open: Omit<OpenRows, 'rows'>, table: Table): AsyncGenerator<Entry[]> {
   let isAbove = true;
   const isRow = (record: TableRecord): boolean => {
     if ('fault' in record) return true;
@@ -56,30 +47,32 @@ async function* readTable(source: Source, delimiter: Delimiter, table: Table): A
     isAbove &&= isTitle(record.cells);
     return !wasAbove;
   };
-  for await (const records of recordsOf(source, delimiter)) {
-    yield records.filter(isRow).flatMap((record) => toRow(record, table) ?? []);
+  for await (const records of recordsOf(open.source, open.delimiter)) {
+    const rows = records.filter(isRow);
+    const entries = rows.flatMap((record) => toEntry(record, table) ?? []);
+    open.skipped += rows.length - entries.length;
+    yield entries;
   }
 }
 
 const sizeOf = (cells: readonly Cell[]) => cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
 
-function toRow(record: TableRecord, { plan, columns, bounds }: Table): Entry | undefined {
+/** Undefined if the record does not stand for a row of its own. */
+function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entry | undefined {
   const { line } = record;
-  if ('fault' in record) {
-    const message = `cannot be read, and neither can what follows: ${record.fault}`;
-    return unreadable(line, { field: '', code: 'malformed_csv', message });
-  }
+  const malformed = (message: string) => unreadable(line, { field: '', code: 'malformed_csv', message });
+  if ('fault' in record) return malformed(`cannot be read, and neither can what follows: ${record.fault}`);
   const { cells } = record;
-  const size = sizeOf(cells);
+  const { documentAt } = plan;
+  const columns = inspection.columns.length;
   // A report about rows of a JSON file repeats the document alone.
-  const raw = plan.documentAt === undefined ? cells : cells.slice(plan.documentAt, plan.documentAt + 1);
+  const raw = documentAt === undefined ? cells : cells.slice(documentAt, documentAt + 1);
+  const known = { line, raw, size: sizeOf(cells) };
   const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));
-  if (cells.length < columns || isSurplus) {
-    const message = `has ${cells.length} cells where the header has ${columns}`;
-    return { ...unreadable(line, { field: '', code: 'malformed_csv', message }), raw, size };
-  }
-  if (plan.documentAt !== undefined)
-    return { line, raw, size, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
+  if (cells.length < columns || isSurplus)
+    return { ...malformed(`has ${cells.length} cells where the header has ${columns}`), ...known };
+  if (documentAt !== undefined)
+    return { ...known, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
   const value = plan.read(cells);
-  return value && { line, raw, size, value };
+  return value && { ...known, value };
 }

@@ -49,7 +49,7 @@ export async function importRows(run: Run): Promise<Report> {
     await onChunk(report);
   }
   await onChunk(report);
-  report.notes.push(...repeats.notes(), ...endNotes(report, open.skipped()));
+  report.notes.push(...repeats.notes(), ...endNotes(report, open.skipped));
   return report;
 }
 

@@ -7,8 +7,9 @@ import { UsageError } from '../config.ts';
 import { openDatabase } from '../database/orm.ts';
 import { Organization } from '../entities/organization.ts';
 
+import { planColumns } from '../import/columns.ts';
 import { proposeChoices } from '../import/guess.ts';
-import { importFile, ImportBusy, planOf } from '../import/import-file.ts';
+import { importFile, ImportBusy, kinds } from '../import/import-file.ts';
 import type { ImportOptions } from '../import/import-file.ts';
 import { inspectFile } from '../import/inspect.ts';
 import type { Inspection } from '../import/inspect.ts';
@@ -24,7 +25,7 @@ async function run(job: Job, signal: AbortSignal): Promise<Outcome> {
   const proposal = proposeChoices(inspection, job.kind, job.remembered ?? {});
   const choices: ImportChoices = job.choices ?? proposal.choices;
   const found = { inspection, mapping: choices };
-  const plan = planOf(inspection, job.kind, choices);
+  const plan = planColumns(inspection, kinds[job.kind], choices);
   const isClear = plan.faults.length + plan.questions.length === 0 && (job.choices !== null || proposal.isCertain);
   if (!isClear) return { ...found, state: 'mapping' };
   const database = await openDatabase(job.address, { poolSize: 2 });

@@ -347,6 +347,13 @@ describe('an export of another tool', () => {
     );
   });
 
+  test('keeps each value of its own metadata, whatever the keys are', async () => {
+    const { csv, fetch } = await start();
+    const header = 'id,Email,Name,Created (UTC),Delinquent,plan b (metadata),plan_b (metadata),tier! (metadata)';
+    await csv('customers', `${header}\ncus_1,a@b.example,Ana,2024-03-12 09:14,false,one,two,three\n`);
+    expect((await fetch('customers', 'cus_1')).metadata).toEqual({ plan_b: 'one', plan_b_2: 'two', tier: 'three' });
+  });
+
   test('can be remapped in part, and keeps the rest in metadata', async () => {
     const { csv, fetch } = await start();
     const [, , text = '', id = ''] = exportsOf.find(([name]) => name === 'HubSpot (contacts)') ?? [];

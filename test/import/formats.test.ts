@@ -175,6 +175,14 @@ describe('JSON', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-2')).address.city).toBe('Köln');
   });
 
+  test('is matched as its owner says, who has no columns to choose', async () => {
+    const { tenant, rows } = await start();
+    await rows('customers', { externalId: 'C-1', email: 'ana@example.com' });
+    const byEmail = importInto(world, tenant, { map: {}, match: 'email' });
+    const report = await byEmail.rows('customers', { email: 'ana@example.com', name: 'Ana' });
+    expect(report).toEqual(counts({ read: 1, updated: 1 }));
+  });
+
   test('names the line on which a rejected element starts, and an array that does not end', async () => {
     const { file } = await start();
     const bad = '{"externalId":"C-2"},\n{"externalId":"C-4",\n"name":},\n';

@@ -54,6 +54,31 @@ test('a workbook is read with its numbers, dates and yes or no as they are', asy
   expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
 });
 
+test('a number in a workbook is a yes or no, or a tag, where its column is one', async () => {
+  const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
+    cell(`${'ABCDE'[index]}1`, name),
+  );
+  const row = `${cell('A2', 'I-1')}${cell('B2', 'product')}${cell('C2', 'Tea')}<c r="D2"><v>1.5</v></c><c r="E2"><v>0</v></c>`;
+  const items = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
+  expect(items.report).toMatchObject({ created: 1, errors: [] });
+  expect(await fetchRecord(items.tenant, 'items', 'I-1')).toMatchObject({ unitPrice: '1.50', taxable: false });
+  const names = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}${cell('C1', 'tags')}</row>`;
+  const tagged = `<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}<c r="C2"><v>2024</v></c></row>`;
+  const customers = await run(workbook(names + tagged), 'customers');
+  expect(customers.report).toMatchObject({ created: 1, errors: [] });
+  expect(await fetchRecord(customers.tenant, 'customers', 'C-1')).toMatchObject({ tags: ['2024'] });
+});
+
+test('a number in a workbook that another tool exported is the number that its cell shows', async () => {
+  const header = ['Record ID', 'Name', 'Unit price', 'Product description'].map((name, index) =>
+    cell(`${'ABCD'[index]}1`, name),
+  );
+  const row = `<c r="A2"><v>1001</v></c>${cell('B2', 'Tea')}<c r="C2"><v>0.30000000000000004</v></c>${cell('D2', 'Loose')}`;
+  const { tenant, report } = await run(workbook(`<row r="1">${header.join('')}</row><row r="2">${row}</row>`), 'items');
+  expect(report).toMatchObject({ created: 1, errors: [] });
+  expect((await fetchRecord(tenant, 'items', '1001')).unitPrice).toBe('0.30');
+});
+
 test('what is on further sheets of a workbook is not passed over in silence', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;

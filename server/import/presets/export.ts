@@ -1,4 +1,4 @@
-/** How the export of another tool is described. */
+/** How the exports of other tools are described, and what turns their notations into ours. */
 import type { addressParts } from '../../entities/customer.ts';
 
 export type Row = Record<string, unknown>;
@@ -42,3 +42,22 @@ export const addressColumns = (
   prefix = '',
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(columns).map(([part, column]) => [prefix + column, `${field}.${part}`]));
+
+/** A leading apostrophe keeps spreadsheets from rounding long numbers. */
+export const withoutApostrophe = (cell: string): string => cell.replace(/^'/, '');
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'" };
+
+/** The text of a description in HTML. */
+export const textOfHtml = (cell: string): string =>
+  cell
+    .replaceAll(/<(?:br|\/p|\/li|\/h\d|\/div)\b[^<>]*>/gi, '\n')
+    .replaceAll(/<[^<>]*>/g, '')
+    .replaceAll(/&(amp|lt|gt|quot|nbsp|#39);/g, (whole, name: string) => entities[name] ?? whole)
+    .replaceAll(/(?<![ \t])[ \t]*\n\s*/g, '\n')
+    .trim();
+
+/** The first entry of a comma-separated list. */
+export const firstOf = (cell: string): string => cell.split(',')[0]?.trim() ?? '';
+
+export const yesOrNo = (cell: string): string => (/^(?:yes|y|true|1|taxable)$/i.test(cell) ? 'true' : 'false');

@@ -1,5 +1,7 @@
 /** Headers of other tools' exports, and the fields that their columns map to. */
-import type { Export, Row } from './export.ts';
+import { metadataFieldOf } from '../fields.ts';
+import type { Cell } from '../source.ts';
+import type { Export } from './export.ts';
 import { hubspot } from './hubspot.ts';
 import { quickbooks } from './quickbooks.ts';
 import { shopify } from './shopify.ts';
@@ -7,58 +9,41 @@ import { stripe } from './stripe.ts';
 import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
 
-export type Preset = Pick<Export, 'name' | 'isKeyed' | 'fixed' | 'tagSeparator' | 'decimalPoint'> & {
-  fieldOf(column: string): string | undefined;
-  convert(field: string, cell: string): string;
-  /** Fills in values from earlier rows of a group; undefined if the row is not a record. */
-  completer(header: readonly string[]): (cells: readonly string[]) => readonly string[] | undefined;
-  finish(row: Row): Row;
-};
-
 const bare = (name: string) => name.trim().toLowerCase();
 const exportsOf = [...stripe, ...hubspot, ...quickbooks, ...xero, ...shopify, ...woocommerce];
 export const presetNames = exportsOf.map(({ name }) => name);
 
 /** The export that has this header; undefined if it is unknown. */
-export function presetFor(kind: string, header: readonly string[]): Preset | undefined {
+export function presetFor(kind: string, header: readonly string[]): Export | undefined {
   const names = new Set(header.map(bare));
-  const found = exportsOf.find((one) => one.kind === kind && one.signature.every((name) => names.has(bare(name))));
-  return found && presetOf(found);
+  return exportsOf.find((one) => one.kind === kind && one.signature.every((name) => names.has(bare(name))));
 }
 
-function presetOf(found: Export): Preset {
-  const { columns, metadata, convert = {}, finish = (row) => row } = found;
-  const fields = new Map(Object.entries(columns).map(([column, field]) => [bare(column), field]));
-  return {
-    ...found,
-    fieldOf(column) {
-      const key = metadata
-        ?.exec(column)?.[1]
-        ?.replaceAll(/[^A-Za-z0-9_.-]+/g, '_')
-        .slice(0, 40);
-      return key === undefined ? fields.get(bare(column)) : `metadata.${key}`;
-    },
-    convert: (field, cell) => convert[field]?.(cell) ?? cell,
-    completer: (header) => completer(header, found),
-    finish,
-  };
+/** The field of a column. */
+export function presetField({ columns, metadata }: Export, column: string, taken: Set<string>): string | undefined {
+  const key = metadata?.exec(column)?.[1];
+  if (key !== undefined) return metadataFieldOf(key, taken);
+  const known = Object.keys(columns).find((one) => bare(one) === bare(column));
+  return known === undefined ? undefined : columns[known];
 }
 
-function completer(header: readonly string[], { carried, requires, ignores }: Export): ReturnType<Preset['completer']> {
-  const at = (column: string) => header.findIndex((name) => bare(name) === bare(column));
-  const group = carried ? at(carried.by) : -1;
-  const places = carried?.columns.map(at).filter((index) => index !== -1) ?? [];
-  const required = requires === undefined ? -1 : at(requires);
-  let last: readonly string[] = [];
+/** A function that fills in cells from earlier rows of a group; it returns undefined if the row is not a record. */
+export function completer(
+  header: readonly string[],
+  { carried, requires, ignores }: Export,
+): (cells: readonly Cell[]) => readonly Cell[] | undefined {
+  const at = (column: string | undefined) => header.findIndex((name) => bare(name) === column?.toLowerCase());
+  const [group, required] = [at(carried?.by), at(requires)];
+  const places = new Set(carried?.columns.map(at));
+  let last: readonly Cell[] = [];
   return (cells) => {
-    if (ignores?.test(cells[0] ?? '')) return undefined;
+    if (ignores?.test(String(cells[0]))) return undefined;
     let whole = cells;
     if (group !== -1) {
-      if (cells[group] === last[group]) {
-        whole = cells.map((cell, index) => (cell === '' && places.includes(index) ? (last[index] ?? '') : cell));
-      }
+      if (cells[group] === last[group])
+        whole = cells.map((cell, index) => (cell === '' && places.has(index) ? (last[index] ?? '') : cell));
       last = whole;
     }
-    return required !== -1 && (whole[required] ?? '').trim() === '' ? undefined : whole;
+    return required !== -1 && String(whole[required]).trim() === '' ? undefined : whole;
   };
 }

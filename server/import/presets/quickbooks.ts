@@ -1,4 +1,4 @@
-import { yesOrNo } from './cells.ts';
+import { yesOrNo } from './export.ts';
 import type { Export, Row } from './export.ts';
 
 /** QuickBooks exports no ids, but its display names are unique. */

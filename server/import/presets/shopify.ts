@@ -1,5 +1,4 @@
-import { textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
-import { addressColumns } from './export.ts';
+import { addressColumns, textOfHtml, withoutApostrophe, yesOrNo } from './export.ts';
 import type { Export, Row } from './export.ts';
 
 const address = {

@@ -1,4 +1,4 @@
-import { firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './cells.ts';
+import { firstOf, textOfHtml, withoutApostrophe, yesOrNo } from './export.ts';
 import type { Export } from './export.ts';
 
 export const woocommerce: Export[] = [

@@ -1,11 +1,10 @@
 /** Between the form about a file's columns and the choices that an import takes. */
 import { trimDecimal } from '../../../../contract/decimal.ts';
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
-import { metadataFieldOf } from '../../../import/column-names.ts';
-import { chosenFor } from '../../../import/columns.ts';
-import { describeFields } from '../../../import/fields.ts';
+import { chosenFor, planColumns } from '../../../import/columns.ts';
+import { describeFields, metadataFieldOf } from '../../../import/fields.ts';
 import { likelierKind } from '../../../import/guess.ts';
-import { kinds, planOf } from '../../../import/import-file.ts';
+import { kinds } from '../../../import/import-file.ts';
 import { reportWidth } from '../../../import/rejects.ts';
 import { readDate, readNumber } from '../../../import/values.ts';
 import type { Inspection } from '../../../import/inspect.ts';
@@ -21,7 +20,7 @@ export function mappingForm(upload: Upload, choices: ImportChoices) {
   const inspection = inspectionOf(upload);
   if (!inspection) throw new Error('The file of the upload was not inspected.');
   const kind = kinds[upload.kind];
-  const { faults, questions, fields, preset } = planOf(inspection, upload.kind, choices);
+  const { faults, questions, fields, preset } = planColumns(inspection, kind, choices);
   const first = firstOf(inspection.columns);
   return {
     // In the order of the file, with what each one fills now.
