@@ -5,7 +5,6 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { UsageError } from '../config.ts';
 import type { Address } from '../database/orm.ts';
 import type { ImportChoices, RememberedChoices, Upload } from '../entities/upload.ts';
 import { ownModule } from '../files.ts';
@@ -25,25 +24,25 @@ export type Job = Pick<Upload, 'organizationId' | 'kind' | 'fileName' | 'memberI
   remembered: RememberedChoices | null;
 };
 
-export type Outcome = Partial<Pick<Upload, 'state' | 'inspection' | 'mapping' | 'rows' | 'summary' | 'records'>>;
+/** What becomes of the upload. */
+export type Outcome = Partial<
+  Pick<Upload, 'state' | 'failure' | 'inspection' | 'mapping' | 'rows' | 'summary' | 'records'>
+>;
 export type Message =
   | { progress: Progress }
   | { outcome: Outcome }
-  /** For the owner of the file. */
-  | { refused: string }
-  /** Another import into the organization is running. */
-  | { busy: string }
   /** The properties of what was thrown. */
   | { error: Record<string, unknown> };
 
 const bounds = { wholeMs: 15 * 60_000, shortMs: 20_000, graceMs: 10_000, memoryMb: 700 };
 
-/** Another import into the organization is running. */
-export class Busy extends Error {}
-/** The process was stopped by its signal, or by the clock. */
-export class Stopped extends Error {}
-
-const tooLong = () => new Stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
+/** A file that cannot be imported as a whole, by the name that its owner knows. */
+export const failed = ({ file, fileName }: Pick<Job, 'file' | 'fileName'>, sentence: string): Outcome => ({
+  state: 'failed',
+  failure: sentence.includes(file) ? sentence.replaceAll(file, fileName) : `${fileName}: ${sentence}`,
+});
+const stopped = (failure: string): Outcome => ({ state: 'stopped', failure });
+const tooLong = stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
 
 /** A check that may not take long is stopped early, with OutOfTime. */
 export async function runInProcess(
@@ -53,31 +52,33 @@ export async function runInProcess(
 ): Promise<Outcome> {
   const child = startProcess();
   const timers: NodeJS.Timeout[] = [];
-  let cause: Error | undefined;
-  const [limitMs, tooLate] = job.isLong ? [bounds.wholeMs, tooLong()] : [bounds.shortMs, new OutOfTime()];
+  const { promise, resolve: end } = Promise.withResolvers<Outcome | Error>();
+  let cause: Outcome | Error | undefined;
   const send = (message: Job | 'stop') => child.connected && child.send(message);
-  const stop = (reason: Error) => {
+  const stop = (reason: Outcome | Error) => {
     cause ??= reason;
     send('stop');
     // A row that takes this long is not waited for. Its transaction ends with its connection.
     timers.push(setTimeout(() => child.kill('SIGKILL'), bounds.graceMs));
   };
-  const onAbort = () => stop(new Stopped('The import was stopped.'));
+  const onAbort = () => stop(stopped('The import was stopped.'));
+  const reason = fatalOf(child.stderr);
+  child.on('message', (message: Message) => {
+    if ('progress' in message) onProgress(message.progress);
+    else if ('outcome' in message) end(message.outcome);
+    else end(cause ?? Object.assign(new Error(), message.error));
+  });
+  child.on('error', end);
+  child.on('close', (code, killedBy) => end(cause ?? died(job, code ?? killedBy, reason())));
   send(job);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
+  const [limitMs, tooLate] = job.isLong ? [bounds.wholeMs, tooLong] : [bounds.shortMs, new OutOfTime()];
   timers.push(setTimeout(() => stop(tooLate), limitMs));
   try {
-    return await new Promise<Outcome>((resolve, reject) => {
-      const reason = fatalOf(child.stderr);
-      child.on('message', (message: Message) => {
-        if ('progress' in message) onProgress(message.progress);
-        else if ('outcome' in message) resolve(message.outcome);
-        else reject(cause ?? failureOf(message));
-      });
-      child.on('error', reject);
-      child.on('close', (code, killedBy) => reject(cause ?? died(code ?? killedBy, reason())));
-    });
+    const last = await promise;
+    if (last instanceof Error) throw last;
+    return last;
   } finally {
     signal.removeEventListener('abort', onAbort);
     for (const timer of timers) clearTimeout(timer);
@@ -100,13 +101,8 @@ function fatalOf(stream: Readable | null): () => string {
   return () => (text.match(/^(?:FATAL ERROR|# (?:Fatal error|Check failed)).*$/gm) ?? []).join(' ');
 }
 
-function died(how: number | string | null, reason: string): Error {
+function died(job: Job, how: number | string | null, reason: string): Outcome | Error {
   if (reason.includes('JavaScript heap out of memory'))
-    return new UsageError('The file needs more memory than an import may use. Split it into several files.');
+    return failed(job, 'The file needs more memory than an import may use. Split it into several files.');
   return new Error(`The process of an import ended with ${how}. ${reason}`.trimEnd());
-}
-
-function failureOf(message: Exclude<Message, { progress: Progress } | { outcome: Outcome }>): Error {
-  if ('busy' in message) return new Busy(message.busy);
-  return 'refused' in message ? new UsageError(message.refused) : Object.assign(new Error(), message.error);
 }

@@ -1,5 +1,4 @@
 /** What runs in the background for an upload, and how it ends. */
-import { UsageError } from '../config.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Upload, workingStates } from '../entities/upload.ts';
@@ -8,16 +7,15 @@ import { transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 import { uploadBounds } from './files.ts';
 import type { UploadFiles } from './files.ts';
-import { Busy, runInProcess, Stopped } from './process.ts';
+import { runInProcess } from './process.ts';
 import type { Job, Outcome, Progress } from './process.ts';
-import { rememberedChoices } from './remembered.ts';
-import { storable } from './storable.ts';
+import { rememberedChoices, storable } from './stored.ts';
 import { createTurns, takeShort } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
 /** `isTooLarge` tells, after the last byte, that the file was cut off; `stop` ends `bytes` with an error. */
 export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
-type Changes = Outcome & Partial<Pick<Upload, 'failure' | keyof Progress>>;
+type Changes = Outcome & Partial<Progress>;
 /** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
 
@@ -70,8 +68,8 @@ export class Runner {
   /** Continues in the background. */
   start(upload: Upload, task: Job['task'], choices: ImportChoices | null = upload.mapping): void {
     void this.#work(upload, async (signal, onProgress) => {
-      const run = async (isLong: boolean) => {
-        if (signal.aborted) throw new Stopped();
+      const run: Run = async (isLong) => {
+        if (signal.aborted) return { state: 'stopped' };
         const job = await jobOf(this.#parts, upload, { task, choices });
         return runInProcess({ ...job, isLong }, signal, ({ bytesRead, bytesTotal, rowsRead }) =>
           onProgress({ bytesRead: Math.min(bytesRead, bytesTotal), bytesTotal, rowsRead }),
@@ -113,7 +111,10 @@ export class Runner {
         .catch(onError);
     const timer = setInterval(() => void beat(), beatMs);
     const done = run(controller.signal, (latest) => (progress = latest))
-      .catch((error: unknown) => this.#ended(error, upload))
+      .catch((error: unknown): Changes => {
+        onError(error);
+        return { state: 'failed', failure: failedHere };
+      })
       .finally(() => clearInterval(timer))
       .then((changes) => this.#save(upload, { ...progress, ...changes }))
       .then((isThere) => (isThere ? undefined : files.removeAll(upload)))
@@ -128,22 +129,7 @@ export class Runner {
     const where = { id, state: { $in: [...workingStates] } };
     return (await em.nativeUpdate(Upload, where, { ...storable(changes), activeAt: transactionTime() })) > 0;
   }
-
-  async #ended(error: unknown, upload: Upload): Promise<Changes> {
-    if (error instanceof Busy) return { state: 'checked', failure: error.message };
-    if (error instanceof Stopped) return { state: 'stopped', failure: error.message };
-    if (error instanceof UsageError) {
-      const path = await this.#parts.files.pathOf(upload);
-      return { state: 'failed', failure: forOwner(error.message, path, upload.fileName) };
-    }
-    if (!(error instanceof Problem)) this.#parts.onError(error);
-    return { state: 'failed', failure: error instanceof Problem ? error.message : failedHere };
-  }
 }
-
-/** The file has the name that its owner knows. */
-const forOwner = (sentence: string, path: string, fileName: string): string =>
-  sentence.includes(path) ? sentence.replaceAll(path, fileName) : `${fileName}: ${sentence}`;
 
 async function jobOf({ database, files }: Parts, upload: Upload, chosen: Chosen): Promise<Job> {
   const { organizationId, kind, fileName, memberId, inspection } = upload;

@@ -19,10 +19,9 @@ import { auditingRejections } from '../records/audit-log.ts';
 import { requireAdmin, requireTeam } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { UploadFiles } from './files.ts';
-import { remember } from './remembered.ts';
 import { Runner } from './runner.ts';
 import type { ReceivedFile } from './runner.ts';
-import { storable } from './storable.ts';
+import { remember, storable } from './stored.ts';
 
 /** What a member says about a file. */
 export type NewUpload = Pick<Upload, 'kind' | 'fileName'> & { size: number };

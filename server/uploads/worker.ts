@@ -2,11 +2,10 @@
  * The process that reads an uploaded file, checks and imports it, on a database connection of its own: a row that takes
  * long delays no request.
  */
-import type { ImportChoices, UploadRow } from '../entities/upload.ts';
+import type { ImportChoices, UploadRow, UploadSummary } from '../entities/upload.ts';
 import { UsageError } from '../config.ts';
 import { openDatabase } from '../database/orm.ts';
 import { Organization } from '../entities/organization.ts';
-
 import { planColumns } from '../import/columns.ts';
 import { proposeChoices } from '../import/guess.ts';
 import { importFile, ImportBusy, kinds } from '../import/import-file.ts';
@@ -14,11 +13,13 @@ import type { ImportOptions } from '../import/import-file.ts';
 import { inspectFile } from '../import/inspect.ts';
 import type { Inspection } from '../import/inspect.ts';
 import type { Entry } from '../import/kind.ts';
+import type { Report } from '../import/report.ts';
 import { uploadBounds, writeFresh } from './files.ts';
-import { shownRow, summaryOf } from './shown.ts';
+import { failed } from './process.ts';
 import type { Job, Message, Outcome } from './process.ts';
 
-const shown = { rows: 5, records: 500 };
+/** What the page of an upload shows. */
+const shown = { rows: 5, fields: 60, textLength: 100, errors: 10, noteLength: 1000, records: 500 };
 
 async function run(job: Job, signal: AbortSignal): Promise<Outcome> {
   const inspection = (job.inspection as Inspection | null) ?? (await inspectFile(job.file, uploadBounds));
@@ -60,13 +61,45 @@ async function load(options: ImportOptions, { memberId, fileName }: Job): Promis
   return { state: 'imported', rows: [], inspection: null, records, summary: summaryOf(report) };
 }
 
+/** The values of a row that is valid, or what is wrong with it. */
+function shownRow({ line, row, value, outcome }: Entry): UploadRow {
+  if (row ?? !Array.isArray(outcome))
+    return { line, values: valuesOf(Object(value)).slice(0, shown.fields), errors: [] };
+  const errors = outcome.map(({ field, message }) => (field === '' ? message : `${field} ${message}`));
+  return { line, values: [], errors: errors.slice(0, shown.errors) };
+}
+
+/** Each field with its value; a dot stands for a field inside an object, as in a CSV file. */
+function valuesOf(record: object, prefix = ''): [string, string][] {
+  return Object.entries(record).flatMap(([name, value]: [string, unknown]): [string, string][] => {
+    const field = prefix + name;
+    if (value === undefined) return [];
+    if (name === 'lineItems' && Array.isArray(value)) return [[field, `${value.length} lines`]];
+    if (Array.isArray(value)) return [[field, short(value.join(', '))]];
+    if (typeof value === 'object' && value !== null) return valuesOf(value, `${field}.`);
+    return [[field, value === null ? 'cleared' : short(typeof value === 'string' ? value : JSON.stringify(value))]];
+  });
+}
+
+const short = (text: string) =>
+  text.length > shown.textLength ? `${text.slice(0, shown.textLength).toWellFormed()}…` : text;
+
+function summaryOf({ notes, errors, ...counts }: Report): UploadSummary {
+  return {
+    ...counts,
+    notes: notes.map((note) => note.slice(0, shown.noteLength)),
+    errors: errors.slice(0, shown.errors).map(({ line, field, message }) => ({ line, field, message })),
+  };
+}
+
 function send(message: Message, onSent = () => {}): void {
   if (process.connected) process.send?.(message, onSent);
 }
 
-function failureOf(error: unknown): Message {
-  if (error instanceof ImportBusy) return { busy: error.message };
-  if (error instanceof UsageError) return { refused: error.message };
+function failureOf(error: unknown, job: Job): Message {
+  // Another import into the organization is running.
+  if (error instanceof ImportBusy) return { outcome: { state: 'checked', failure: error.message } };
+  if (error instanceof UsageError) return { outcome: failed(job, error.message) };
   return { error: Object.fromEntries(told.map((name) => [name, Reflect.get(Object(error), name)])) };
 }
 
@@ -78,7 +111,10 @@ const stop = () => controller.abort(new Error('The import was stopped.'));
 process.on('message', (message: Job | 'stop') => {
   if (message === 'stop') return stop();
   void run(message, controller.signal)
-    .then((outcome): Message => ({ outcome }), failureOf)
+    .then(
+      (outcome): Message => ({ outcome }),
+      (error: unknown) => failureOf(error, message),
+    )
     .then((last) => send(last, () => process.disconnect()));
 });
 // The service is gone.

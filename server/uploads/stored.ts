@@ -1,0 +1,34 @@
+/** What is stored of uploads: any text of a file, and what the columns of the last file of a kind meant. */
+import type { ScopedEntityManager } from '../database/tenant.ts';
+import { ImportMapping } from '../entities/upload.ts';
+import type { RememberedChoices, Upload } from '../entities/upload.ts';
+import { withoutUndefined } from '../records/merge-patch.ts';
+
+/** What a file contains, as the database can store it: neither text nor JSON has NUL or half a surrogate pair there. */
+export function storable<T>(found: T): T;
+export function storable(found: unknown): unknown {
+  if (typeof found === 'string') return found.toWellFormed().replaceAll('\0', '\uFFFD');
+  if (Array.isArray(found)) return found.map(storable);
+  if (typeof found !== 'object' || found === null) return found;
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [storable(name), storable(value)]));
+}
+
+const find = async (em: ScopedEntityManager, kind: Upload['kind']) => (await em.find(ImportMapping, { kind }))[0];
+
+/** Proposed for the next file. */
+export const rememberedChoices = async (
+  em: ScopedEntityManager,
+  kind: Upload['kind'],
+): Promise<RememberedChoices | null> => (await find(em, kind))?.choices ?? null;
+
+/** Not how the file wrote numbers, which the next one may write otherwise. */
+export async function remember(
+  em: ScopedEntityManager,
+  { kind, mapping: { map, match, type } }: Upload,
+): Promise<void> {
+  if (!map) return;
+  const found = await find(em, kind);
+  const choices = withoutUndefined({ map: { ...found?.choices.map, ...map }, match, type, columns: Object.keys(map) });
+  if (found) found.choices = choices;
+  else em.create(ImportMapping, { kind, choices });
+}
