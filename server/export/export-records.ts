@@ -26,9 +26,8 @@ import { readerName } from '../records/sync-bound.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { RecordTable } from '../records/record-table.ts';
 import { byteOrderMark, csvLines } from '../text/spreadsheet.ts';
-import { cellsOf } from './cells.ts';
 import { withReferences } from './references.ts';
-import { customerShape, itemShape, proposalShape } from './shapes.ts';
+import { cellsOf, customerShape, itemShape, proposalShape } from './shapes.ts';
 import type { Shape } from './shapes.ts';
 
 export const exportKinds = ['customers', 'items', 'proposals'] as const;

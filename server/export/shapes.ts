@@ -6,6 +6,8 @@ import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { columnsOf } from '../import/fields.ts';
 import { customerImport, itemImport, proposalImport } from '../import/schemas.ts';
 import type { CustomerImport, ItemImport, LineImport, ProposalImport } from '../import/schemas.ts';
+import { presentCustomer } from '../records/customer.ts';
+import { presentItem } from '../records/item.ts';
 import { presentMetadata } from '../records/metadata.ts';
 import { printNumber, printPrice, printTotal } from '../records/money.ts';
 import { publicId } from '../records/public-id.ts';
@@ -17,30 +19,21 @@ export type Shape<Stored, Fields = Record<string, unknown>> = {
 };
 
 /** Those that an import of the kind knows, after what identifies the record. */
-const columns = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
+const columnsFor = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
 
 export const customerShape: Shape<Customer, CustomerImport> = {
-  columns: columns(customerImport),
+  columns: columnsFor(customerImport),
   document(customer) {
-    const { externalId, type, name, firstName, lastName, companyName, email, phone, taxId, website, notes } = customer;
-    const { tags, status, createdAt, address, shippingAddress, metadata } = customer;
-    const id = publicId('customer', customer.id);
-    const identity = { id, externalId, type, name, firstName, lastName, companyName, email, phone };
-    const rest = { taxId, website, notes, tags, status, createdAt, address, shippingAddress };
-    return { ...identity, ...rest, metadata: presentMetadata(metadata) };
+    const { id, externalId, erasedAt: _erased, updatedAt: _updated, etag: _etag, ...rest } = presentCustomer(customer);
+    return { id, externalId, ...rest, website: customer.website };
   },
 };
 
 export const itemShape: Shape<Item, ItemImport> = {
-  columns: columns(itemImport),
+  columns: columnsFor(itemImport),
   document(item) {
-    const { externalId, type, name, description, sku, currency, unit, taxable } = item;
-    const { category, imageUrl, status, createdAt } = item;
-    const price = printPrice(item.unitPrice, currency);
-    const taxRate = item.taxRate === null ? null : printNumber(item.taxRate);
-    const identity = { id: publicId('item', item.id), externalId, type, name, description, sku };
-    const rest = { unitPrice: price, currency, unit, taxable, taxRate, category, imageUrl, status, createdAt };
-    return { ...identity, ...rest, metadata: presentMetadata(item.metadata) };
+    const { id, externalId, updatedAt: _updated, etag: _etag, ...rest } = presentItem(item);
+    return { id, externalId, ...rest, imageUrl: item.imageUrl };
   },
 };
 
@@ -62,7 +55,7 @@ const idOf = (kind: 'customer' | 'item', externalId: string | null, id: string |
   externalId === null && id !== null ? publicId(kind, id) : undefined;
 
 export const proposalShape: Shape<ExportedProposal, ProposalImport> = {
-  columns: columns(proposalImport),
+  columns: columnsFor(proposalImport),
   document(proposal) {
     const { externalId, number, title, status, statusChangedAt, customerExternalId, currency } = proposal;
     const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt, expiresAt } = proposal;
@@ -87,4 +80,31 @@ function lineDocument(line: ExportedProposal['lines'][number], currency: string)
   const taxRate = line.taxRate === null ? null : printNumber(line.taxRate);
   const what = { type, name, description, sku, quantity, unit, unitPrice, discountAmount, taxRate, optional, selected };
   return { itemExternalId, itemId, ...what };
+}
+
+/** The cells of a record, in the order of the columns; a dot stands for a field inside an object. */
+export function cellsOf(columns: readonly string[]): (document: object) => string[] {
+  const paths = columns.map((column) => {
+    const [field = ''] = column.split('.', 1);
+    return { field, inner: field === column ? undefined : column.slice(field.length + 1) };
+  });
+  return (document) =>
+    paths.map(({ field, inner }) => {
+      const value: unknown = Reflect.get(document, field);
+      if (inner === undefined) return cellOf(value);
+      // A key of metadata can be `toString`.
+      return Object.hasOwn(Object(value), inner) ? cellOf(Reflect.get(Object(value), inner)) : '';
+    });
+}
+
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  return Array.isArray(value) ? tagsCell(value.map(String)) : JSON.stringify(value);
+}
+
+/** Tags are separated by semicolons; if one holds a semicolon itself, they are a JSON array. */
+function tagsCell(tags: readonly string[]): string {
+  const isAmbiguous = tags.some((tag) => tag.includes(';')) || tags[0]?.startsWith('[');
+  return isAmbiguous ? JSON.stringify(tags) : tags.join(';');
 }
