@@ -10,8 +10,8 @@ import type { Inspection } from './inspect.ts';
 import type { Kind } from './kind.ts';
 import type { Export } from './presets/export.ts';
 import { completer, presetField, presetFor } from './presets/presets.ts';
-import { reportWidth } from './rejects.ts';
-import type { Example } from './rejects.ts';
+import { reportWidth } from './report.ts';
+import type { Example } from './report.ts';
 import type { Cell } from './source.ts';
 
 export type ColumnPlan = {

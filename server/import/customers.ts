@@ -4,7 +4,6 @@ import type { Customer } from '../entities/customer.ts';
 import { newCustomer, patchedCustomer } from '../records/customer.ts';
 import { selectErasedExternalIds } from '../records/erased-external-ids.ts';
 import { columnsOf } from './fields.ts';
-import { resultOf } from './kind.ts';
 import type { Kind, Rejection } from './kind.ts';
 import { customerImport } from './schemas.ts';
 import type { CustomerImport } from './schemas.ts';
@@ -30,10 +29,9 @@ export const customers: Kind<CustomerImport, Customer> = {
     const { id: _key, ...given } = row;
     const missing = found ? undefined : missingName(row);
     if (missing) return [{ field: missing.field, code: missing.code, message: missing.message }];
-    if (!found) return resultOf(() => newCustomer(given));
-    const result = resultOf(() => patchedCustomer(found, given));
-    const isChange = !Array.isArray(result) && store.customers.differs(found, result.values);
-    return isChange && found.erasedAt !== null ? [customerErased] : result;
+    if (!found) return { values: newCustomer(given) };
+    const values = patchedCustomer(found, given);
+    return found.erasedAt !== null && store.customers.differs(found, values) ? [customerErased] : { values };
   },
 };
 

@@ -9,7 +9,7 @@ import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
 import { namesOfFields } from './names.ts';
 import { presetFor } from './presets/presets.ts';
-import { reportWidth } from './rejects.ts';
+import { reportWidth } from './report.ts';
 
 const fold = (name: string) =>
   name

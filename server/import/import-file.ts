@@ -18,6 +18,7 @@ import { forOrganization } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
 import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { writeEvent } from '../records/audit-log.ts';
+import { sqlStateOf } from '../records/constraint.ts';
 import { announceImport, importLock } from './announcement.ts';
 import { customers } from './customers.ts';
 import { inspectFile } from './inspect.ts';
@@ -25,7 +26,7 @@ import type { Inspection } from './inspect.ts';
 import { items } from './items.ts';
 import type { Kind } from './kind.ts';
 import { proposals } from './proposals.ts';
-import { openRejects } from './rejects.ts';
+import { openRejects } from './report.ts';
 import type { Report } from './report.ts';
 import { openRows } from './rows.ts';
 import { importRows } from './run.ts';
@@ -107,23 +108,18 @@ async function audit({ database, organization, kind, audit: by }: ImportOptions)
   await writeEvent(em(), { action: 'records_imported', memberId: by.memberId, detail: `${kind} from ${by.fileName}` });
 }
 
-/** How long an import waits for another one, such as a killed import whose last statement is still running. */
-const patience = (isWaiting: boolean) => (isWaiting ? '60s' : '1ms');
-
 /** Two concurrent imports into one organization would only undo each other's work. */
 async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
-  await session.command(`set lock_timeout = '${patience(isWaiting)}'`);
+  // Another one may have been killed, with its last statement still running.
+  await session.command(`set lock_timeout = '${isWaiting ? '60s' : '1ms'}'`);
   try {
     await session.query(`select pg_advisory_lock(${importLock('$1')})`);
-  } catch (error) {
-    const code: unknown = Reflect.get(Object(error), 'code');
-    throw code === '55P03' ? busy(error) : error;
+  } catch (cause) {
+    if (sqlStateOf(cause) !== '55P03') throw cause;
+    throw new ImportBusy('Another import into this organization is running. Wait until it has finished.', { cause });
   }
   await session.command('set lock_timeout = 0');
 }
-
-const busy = (cause: unknown) =>
-  new ImportBusy('Another import into this organization is running. Wait until it has finished.', { cause });
 
 const firstAt = 1000;
 

@@ -50,15 +50,11 @@ export const isJson = ({ format }: Pick<Source, 'format'>): boolean => format.st
 
 async function inspect(source: Source, maximumRows: number | undefined): Promise<Inspection> {
   const { format, encoding, isCompressed, size } = source;
-  const found = { format, encoding, isCompressed, size, delimiter: ',' as const, columns: [] };
-  if (isJson(source)) {
-    for await (const _ of textOf(source));
-    return found;
-  }
   const delimiter = format === 'csv' ? await delimiterOf(source) : ',';
-  const columns = await columnsOf(recordsOf(source, delimiter), maximumRows);
-  const { sheets } = source;
-  return { ...found, delimiter, columns, ...(sheets !== undefined && { sheets }) };
+  const columns: Column[] = [];
+  if (isJson(source)) for await (const _ of textOf(source));
+  else columns.push(...(await columnsOf(recordsOf(source, delimiter), maximumRows)));
+  return { format, encoding, isCompressed, size, sheets: source.sheets, delimiter, columns };
 }
 
 /** The records of a table, its header and what is above it included, as many at once as were read. */

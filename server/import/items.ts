@@ -2,7 +2,7 @@ import { item } from '../../contract/items.ts';
 import type { Item } from '../entities/item.ts';
 import { newItem, patchedItem } from '../records/item.ts';
 import { columnsOf } from './fields.ts';
-import { rejectMissing, resultOf } from './kind.ts';
+import { rejectMissing } from './kind.ts';
 import type { Kind } from './kind.ts';
 import { itemImport, requiredOfNewItem } from './schemas.ts';
 import type { ItemImport } from './schemas.ts';
@@ -21,10 +21,10 @@ export const items: Kind<ItemImport, Item> = {
     async ({ organization: { currency } }) =>
     (row, stored) => {
       const { id: _key, ...given } = row;
-      if (stored) return resultOf(() => patchedItem(stored, given));
+      if (stored) return { values: patchedItem(stored, given) };
       const { type, name, unitPrice } = given;
       if (type === undefined || name === undefined || unitPrice === undefined)
         return rejectMissing(row, requiredOfNewItem);
-      return resultOf(() => newItem({ ...given, type, name, unitPrice }, currency));
+      return { values: newItem({ ...given, type, name, unitPrice }, currency) };
     },
 };

@@ -1,7 +1,6 @@
 /** What customers, items and proposals each define, so that one importer serves all three. */
 import type { z } from 'zod';
 import type { Kind as IdKind } from '../../contract/fields.ts';
-import { Problem } from '../problems/problem.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import type { ImportKind, Match } from '../entities/upload.ts';
 import type { Announcement } from './announcement.ts';
@@ -43,7 +42,7 @@ export type LineChanges = { created: Values[]; changed: Values[]; removed: strin
 /** The result of a valid row: values for a new or stored record, and the changes to its lines. */
 export type RowResult = { values: Values; lines?: LineChanges };
 
-/** A method, because only its own kind's rows and records reach it: the importer knows no more of them than their keys. */
+/** May throw a Problem. A method, because only its own kind's rows and records reach it: the importer knows no more of them than their keys. */
 export type Planner<Row = Keyed, Stored = Identified> = {
   plan(row: Row, stored: Stored | undefined): RowResult | Rejection[];
 }['plan'];
@@ -79,19 +78,6 @@ export type Work = {
   match: Match;
   announcement: Announcement | undefined;
 };
-
-/** The values that the record's own functions compute. */
-export const resultOf = (compute: () => Values): RowResult | Rejection[] => rejecting(() => ({ values: compute() }));
-
-/** Converts a thrown Problem into the errors of the row. */
-export function rejecting<T>(compute: () => T): T | Rejection[] {
-  try {
-    return compute();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return error.errors.map(({ field, code, message }) => ({ field, code, message }));
-  }
-}
 
 export function rejectMissing<T extends object>(row: T, names: readonly (keyof T & string)[]): Rejection[] {
   const missing = names.filter((name) => row[name] === undefined);

@@ -1,6 +1,7 @@
 /** Rows → what importing them would do, compared with what is stored. */
 import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from '../entities/uuid.ts';
+import { Problem } from '../problems/problem.ts';
 import { storedId } from '../records/public-id.ts';
 import type { RecordTable, Values } from '../records/record-table.ts';
 import { keysOf, matchKey, soleKey } from './keys.ts';
@@ -19,9 +20,19 @@ export type Plan = {
 /** Computes what the record of a row would be if it were new. */
 export function drafter({ store: { session }, table }: Work, plan: Planner): (row: Keyed) => Values | undefined {
   return (row) => {
-    const result = plan(row, undefined);
+    const result = resultOf(plan, row, undefined);
     return Array.isArray(result) ? undefined : newRecord(table, result.values, session.organizationId);
   };
+}
+
+/** A Problem that the planner throws is what is wrong with the row. */
+function resultOf(plan: Planner, row: Keyed, stored: Identified | undefined): RowResult | Rejection[] {
+  try {
+    return plan(row, stored);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.errors.map(({ field, code, message }) => ({ field, code, message }));
+  }
 }
 
 /** Webhooks learn from the id when a record was stored: it is made in the transaction that stores it, unless it is given. */
@@ -75,10 +86,10 @@ function requireDistinct(keys: readonly (string | undefined)[], records: readonl
 type Known = { stored: Identified | undefined; planner: Planner; draft: Values | undefined };
 
 function planRow({ store, kind, table, match }: Work, row: Keyed, { stored, planner, draft }: Known): Plan {
-  if (stored) return planChange(store.startedAt, table, stored, planner(row, stored));
+  if (stored) return planChange(store.startedAt, table, stored, resultOf(planner, row, stored));
   if (!row.externalId && match === 'externalId') return rejected([unknownId(kind.id)]);
   if (draft) return asCreated(draft, store.startedAt);
-  const result = planner(row, undefined);
+  const result = resultOf(planner, row, undefined);
   if (Array.isArray(result)) return rejected(result);
   const { values, lines } = result;
   const record = newRecord(table, values, store.session.organizationId);

@@ -7,7 +7,7 @@ import type { ProposalTotals } from '../records/money.ts';
 import type { Proposal, ProposalLine } from '../entities/proposal.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { columnsOf } from './fields.ts';
-import { rejecting, rejectMissing } from './kind.ts';
+import { rejectMissing } from './kind.ts';
 import type { Kind, Rejection, RowResult } from './kind.ts';
 import { changesOf, costLines, itemOf, resolveLines } from './proposal-lines.ts';
 import type { CostedLine } from './proposal-lines.ts';
@@ -42,7 +42,7 @@ export const proposals: Kind<ProposalImport, Proposal> = {
       customers: await loadReferences(store, store.customers, 'customer', rows.map(customerOf)),
       items: await loadReferences(store, store.items, 'item', lines.map(itemOf)),
     };
-    return (row, found) => rejecting(() => plan(row, found, loaded));
+    return (row, found) => plan(row, found, loaded);
   },
 };
 

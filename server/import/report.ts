@@ -1,4 +1,9 @@
-/** Counts what an import does. */
+/** What an import reports: its counts, and the rejected rows as a CSV file that can be corrected and imported on its own. */
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { byteOrderMark, csvLines, unescapeFormula } from '../text/spreadsheet.ts';
+import type { Delimiter } from './csv.ts';
 import type { Entry, Rejection } from './kind.ts';
 
 export type RowError = { line: number } & Rejection;
@@ -45,4 +50,60 @@ export function printRowError({ line, field, message }: RowError): string {
 
 export function printSummary({ read, created, updated, unchanged, rejected }: Report): string {
   return `${read} read: ${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected} rejected`;
+}
+
+/** Columns in front of the original row; an import of the report stores none of them. */
+const reportColumns = ['line', 'field', 'code', 'message'];
+
+/** Examples of how the file writes what the rejected rows alone may leave open, in further columns of the report. */
+export const exampleColumns = { numbers: 'numbers like', dates: 'dates like' } as const;
+export type Example = [column: (typeof exampleColumns)[keyof typeof exampleColumns], text: string];
+
+/** How many columns are in front of the original rows; 0 for a file that is no such report. */
+export function reportWidth(header: readonly string[]): number {
+  if (header.length <= reportColumns.length || reportColumns.some((name, index) => header[index] !== name)) return 0;
+  const examples: readonly (string | undefined)[] = Object.values(exampleColumns);
+  const original = header.findIndex((name, index) => index >= reportColumns.length && !examples.includes(name));
+  return original < 0 ? 0 : original;
+}
+
+/** More than anyone corrects by hand: a file with more faults has one that is the same in every row. */
+export const maximumRejects = 10_000;
+
+export type Rejects = {
+  write(row: Pick<Entry, 'line' | 'raw'>, rejections: readonly Rejection[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** `header` is undefined if the rows are JSON documents. */
+type Original = { header: readonly string[] | undefined; delimiter: Delimiter; examples: readonly Example[] };
+
+export function openRejects(stream: Writable, { header, delimiter, examples }: Original): Rejects {
+  // Reported by `close`, or by the import that waits for a write.
+  stream.on('error', () => undefined);
+  const own = reportWidth(header ?? []);
+  const [names, texts] = [0, 1].map((part) => examples.map((example) => example[part] ?? '')) as [string[], string[]];
+  const write = async (cells: readonly string[], before = '') => {
+    const text = before + csvLines([cells], delimiter);
+    if (!stream.write(text) && !stream.errored) await once(stream, 'drain');
+    if (stream.errored) throw stream.errored;
+  };
+  const started = write([...reportColumns, ...names, ...(header?.slice(own) ?? ['row'])], byteOrderMark);
+  let written = 0;
+  return {
+    async write({ line, raw }, rejections) {
+      await started;
+      written += 1;
+      if (written > maximumRejects) return;
+      const list = (pick: (rejection: Rejection) => string) => [...new Set(rejections.map(pick))].join('; ');
+      const messages = list(({ field, message }) => (field === '' ? message : `${field} ${message}`));
+      const cells = raw.slice(own).map((cell) => unescapeFormula(String(cell)));
+      await write([String(line), list(({ field }) => field), list(({ code }) => code), messages, ...texts, ...cells]);
+    },
+    async close() {
+      await started;
+      stream.end();
+      await finished(stream);
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { chosenFor, planColumns } from '../../../import/columns.ts';
 import { describeFields, metadataFieldOf } from '../../../import/fields.ts';
 import { likelierKind } from '../../../import/guess.ts';
 import { kinds } from '../../../import/import-file.ts';
-import { reportWidth } from '../../../import/rejects.ts';
+import { reportWidth } from '../../../import/report.ts';
 import { readDate, readNumber } from '../../../import/values.ts';
 import type { Inspection } from '../../../import/inspect.ts';
 import { field } from '../fields.ts';
