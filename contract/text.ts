@@ -20,7 +20,7 @@ function codePoints(value: string): number {
 }
 
 /** A code point has up to 2 UTF-16 units, and composes from up to 4 code points. */
-const unitsBeforeNormalisation = 8;
+const unitsBeforeNormalization = 8;
 /** No script needs more combining marks on one letter (UAX 15 calls such text stream-safe). */
 const mostMarks = 30;
 const tooManyMarks = new RegExp(`\\p{M}{${mostMarks + 1}}`, 'u');
@@ -28,8 +28,8 @@ const tooManyMarks = new RegExp(`\\p{M}{${mostMarks + 1}}`, 'u');
 const tooLong = (max: number, value: string) => failure('too_long', `must have at most ${max} characters`, value);
 
 /** Rejects text that would take too long to normalize: the cost grows with the square of a run of combining marks. */
-function checkNormalisable(value: string, max: number): Failure | undefined {
-  if (value.length > max * unitsBeforeNormalisation && value.trim().length > max * unitsBeforeNormalisation) {
+function checkNormalizable(value: string, max: number): Failure | undefined {
+  if (value.length > max * unitsBeforeNormalization && value.trim().length > max * unitsBeforeNormalization) {
     return tooLong(max, value);
   }
   return value.length > mostMarks && tooManyMarks.test(value)
@@ -53,7 +53,7 @@ function beyondStoring(value: string, max: number, multiline: boolean): Failure 
 
 /** The value as it is stored (at most `max` code points, NFC-normalized and trimmed), or the error if it cannot be. */
 export function cleanText(value: string, max: number, multiline = false): string | Failure {
-  const rejected = checkNormalisable(value, max);
+  const rejected = checkNormalizable(value, max);
   if (rejected) return rejected;
   const clean = normalize(value, multiline);
   return beyondStoring(clean, max, multiline) ?? clean;
@@ -68,7 +68,7 @@ export type TextOptions = { description: string; example?: string; min?: number;
 export function text(max: number, { description, example, min = 1, multiline = false }: TextOptions) {
   return z
     .string()
-    .check(reporting((value) => checkNormalisable(value, max)))
+    .check(reporting((value) => checkNormalizable(value, max)))
     .overwrite((value) => normalize(value, multiline))
     .check(reporting((value) => beyondStoring(value, max, multiline) ?? tooShort(value, min)))
     .meta({ description, minLength: min, maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });

@@ -48,7 +48,7 @@ export function searchForms(value: string): string[] {
   return [...new Set([withoutPunctuation(fold(value)), withoutPunctuation(foldSpelled(value))])];
 }
 
-/** The digits of a phone number, whatever script and punctuation it was typed in. */
+/** The digits of a phone number, full-width ones too, whatever punctuation it was typed with. */
 export function phoneDigits(value: string): string {
   return value.normalize('NFKC').replaceAll(/[^0-9]/g, '');
 }
