@@ -41,7 +41,7 @@ async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: bo
   const rejected = new Set(planned.filter((plan) => !isWritten(plan)).map(({ id }) => id));
   // What was planned on a row that is rejected now is planned again without it.
   if (plans.some(({ id, outcome }) => typeof outcome === 'string' && rejected.has(id))) throw new SameRecord();
-  await writePlans(work, finalPlans(planned));
+  await writePlans(work, finalPlans(plans.filter(isWritten)));
   // The write may have waited for another transaction.
   if ((await refused(work, planned)).length > 0) throw new Overtaken();
   return plans;
@@ -57,7 +57,10 @@ function finalPlans(plans: readonly Plan[]): Plan[] {
   return [...finals.values()];
 }
 
-/** Rejects rows that claim what only one record may have, such as a sku, or what none may have. A value that another row of the file gives up is free for the next import. */
+/**
+ * Rejects rows that claim what only one record may have, such as a sku, or what none may have. A value that another row of
+ * the file gives up is free for the next import.
+ */
 async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
   const { store, kind, table } = work;
   const { refusing, unique } = kind;

@@ -210,4 +210,14 @@ describe('importing proposals', () => {
       message: `is taken by ${(await fetch('P-1')).id}`,
     });
   });
+
+  test('keeps the lines of a proposal whose new number is taken', async () => {
+    const { importing, fetch } = await start();
+    const withLine = (name: string) => ({ lineItems: [{ type: 'product', name, quantity: '1', unitPrice: '18' }] });
+    await importing.rows('proposals', draft, { ...draft, externalId: 'P-2', number: 'N-2', ...withLine('Chai') });
+    const before = await fetch('P-2');
+    const report = await importing.rows('proposals', { externalId: 'P-2', number: 'N-1', ...withLine('Tea') });
+    expect(report).toMatchObject({ updated: 0, rejected: 1 });
+    expect(await fetch('P-2')).toEqual(before);
+  });
 });
