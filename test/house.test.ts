@@ -226,7 +226,7 @@ const placed = [
   'server/build/', // never built itself
   'server/embedded/binaries.ts', // an npm package, found from anywhere
   'server/web/docs/highlight.ts', // the same
-  'server/web/settings/assets.ts', // the same
+  'server/web/settings/layout.ts', // the same
   'server/web/client-package.ts', // whether it is built
 ];
 
@@ -242,7 +242,7 @@ const clockReaders = [
   'server/keys/warnings.ts', // warnings, days ahead
   'server/uploads/files.ts', // the age of files on the same machine
   'server/web/settings/export/export-routes.ts', // the date in a file's name
-  'server/web/settings/keys/key-rows.ts', // warnings, days ahead
+  'server/web/settings/keys/key-pages.ts', // warnings, days ahead
   'server/web/settings/time.ts', // "3 minutes ago"
   'server/web/site.ts', // how long a file may be relied on
 ];

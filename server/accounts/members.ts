@@ -9,6 +9,7 @@ import { Member } from '../entities/organization.ts';
 import type { Organization, Role } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import type { Entry } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
 import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
@@ -30,18 +31,17 @@ export async function addMember(
     sentence: `${email} already belongs to a member of this organization.`,
     field: 'email',
   });
-  const attempt = { action: 'member_added', memberId: actor?.id ?? null, detail: email } as const;
+  const deed = { action: 'member_added', memberId: actor?.id ?? null } as const;
   const add = async (inner: ScopedEntityManager) => {
     if (actor) await requireAdmin(inner, actor, 'add members');
     if ((await inner.count(Member, { emailKey: email.toLowerCase(), removedAt: null })) > 0) throw taken;
     const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
     await inner.flush();
-    const event = { subjectId: member.id, detail: fields.role };
-    recordEvent(inner, { action: 'member_added', memberId: actor?.id ?? null, ...event });
+    recordEvent(inner, { ...deed, subjectId: member.id, detail: fields.role });
     return member;
   };
   try {
-    return await auditingRejections(em(), attempt, () => transaction(add));
+    return await auditingRejections(em(), { ...deed, detail: email }, () => transaction(add));
   } catch (error) {
     throw error instanceof UniqueConstraintViolationException ? taken : error;
   }
@@ -65,11 +65,11 @@ export async function changeRole(
   role: Role,
 ): Promise<Member> {
   return changeMember(em, actor, { subject, action: 'role_changed' }, async (inner, member) => {
-    if (member.role === role) return;
+    if (member.role === role) return undefined;
     if (member.role === 'admin') await requireAnotherAdmin(inner, member);
-    const event = { subjectId: member.id, detail: role, previous: member.role };
-    recordEvent(inner, { action: 'role_changed', memberId: actor?.id ?? null, ...event });
+    const event = { detail: role, previous: member.role };
     member.role = role;
+    return event;
   });
 }
 
@@ -82,7 +82,7 @@ export async function resetTwoFactor(em: ScopedEntityManager, actor: Actor | nul
   return changeMember(em, actor, { subject, action: 'two_factor_reset' }, async (inner, member) => {
     const isOn = await endTwoFactor(inner, member.id);
     if (!isOn) throw new Problem('repeated', { sentence: `${member.name} has no two-factor authentication to reset.` });
-    recordEvent(inner, { action: 'two_factor_reset', memberId: actor?.id ?? null, subjectId: member.id });
+    return {};
   });
 }
 
@@ -95,19 +95,20 @@ export async function removeMember(em: ScopedEntityManager, actor: Actor | null,
     if (member.role === 'admin') await requireAnotherAdmin(inner, member);
     await endTwoFactor(inner, member.id);
     await deleteSignIn(inner, member);
-    recordEvent(inner, { action: 'member_removed', memberId: actor?.id ?? null, subjectId: member.id });
     member.removedAt = member.transactionStart ?? null;
+    return {};
   });
 }
 
+/** `change` returns what the audit log keeps of it beside the member; undefined if nothing has changed. */
 async function changeMember(
   em: ScopedEntityManager,
   actor: Actor | null,
   { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' | 'two_factor_reset' },
-  change: (em: ScopedEntityManager, member: Member) => Promise<void>,
+  change: (em: ScopedEntityManager, member: Member) => Promise<Partial<Entry> | undefined>,
 ): Promise<Member> {
-  const attempt = { action, memberId: actor?.id ?? null, detail: publicId('member', subject.id) };
-  return auditingRejections(em, attempt, () =>
+  const deed = { action, memberId: actor?.id ?? null };
+  return auditingRejections(em, { ...deed, detail: publicId('member', subject.id) }, () =>
     em.transactional(async (inner) => {
       // If two admins remove each other at the same time, one of them waits here.
       if (actor) await requireAdmin(inner, actor, 'manage members');
@@ -115,7 +116,8 @@ async function changeMember(
       const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };
       const member = await inner.findOne(Member, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
       if (!member) throw noSuchMember();
-      await change(inner, member);
+      const event = await change(inner, member);
+      if (event) recordEvent(inner, { ...deed, subjectId: member.id, ...event });
       return member;
     }),
   );

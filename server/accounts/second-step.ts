@@ -9,10 +9,10 @@ import type { Secret } from '../text/signatures.ts';
 import { admitCode, forgiveCode } from './attempts.ts';
 import { readPasswords } from './credentials.ts';
 import type { Credential } from './credentials.ts';
-import { membersWithEmail } from './member-lookup.ts';
 import type { KnownDevices } from './known-devices.ts';
-import { signedCookie } from './session-cookie.ts';
-import type { SignedCookie } from './session-cookie.ts';
+import { membersWithEmail } from './member-lookup.ts';
+import { noteCookie, signedCookie } from './session-cookie.ts';
+import type { NoteCookie } from './session-cookie.ts';
 import { endSessions } from './sessions.ts';
 import type { Device } from './sessions.ts';
 import { admit, logFailure, logOwn } from './sign-in-log.ts';
@@ -43,8 +43,8 @@ export type Pending = Pick<Begun, 'email' | 'next' | 'userId' | 'memberIds'> & {
 /** `recovered`: the names of the organizations that a recovery code opened. */
 export type CodeResult =
   | { outcome: 'accepted'; cookies: string[]; email: string; next: string; recovered: string[] }
-  | { outcome: 'wrong'; pending: Pending }
-  | { outcome: 'too_many'; pending: Pending; waitSeconds: number }
+  | { outcome: 'wrong' }
+  | { outcome: 'too_many'; waitSeconds: number }
   | { outcome: 'ended' };
 
 type Parts = {
@@ -61,11 +61,11 @@ type Attempt = { code: string; device: Device };
 
 export class SecondStep {
   readonly #parts: Parts;
-  readonly #cookie: SignedCookie;
+  readonly #cookie: NoteCookie<Begun>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#cookie = signedCookie(parts, 'settings.second_step', '/settings/sign-in');
+    this.#cookie = noteCookie(signedCookie(parts, 'settings.second_step', '/settings/sign-in'), begun);
   }
 
   /** Starts the session, or remembers the first step in a cookie if a code is needed. */
@@ -81,15 +81,14 @@ export class SecondStep {
       return { cookies, needsCode: false };
     }
     const endsAtMs = (await now()) + codeSeconds * 1000;
-    const value: Begun = { email, userId, memberIds, next, passwords: markOf(credentials), endsAtMs };
-    const text = Buffer.from(JSON.stringify(value)).toString('base64url');
-    return { cookies: [this.#cookie.set(text, codeSeconds)], needsCode: true };
+    const note = { email, userId, memberIds, next, passwords: markOf(credentials), endsAtMs };
+    return { cookies: [this.#cookie.set(note, codeSeconds)], needsCode: true };
   }
 
   /** Undefined if there is no such sign-in, or it has ended. */
   async pending(header: string | undefined): Promise<Pending | undefined> {
     const { database, twoFactor, now } = this.#parts;
-    const value = readBegun(this.#cookie.read(header));
+    const value = this.#cookie.read(header);
     if (!value) return undefined;
     const { passwords, endsAtMs, ...first } = value;
     if (endsAtMs <= (await now())) return undefined;
@@ -122,10 +121,10 @@ export class SecondStep {
       return this.#open(first, memberIds, { device, recovered: recovered.map((member) => member.organizationName) });
     }
     const [waitSeconds = 0] = waits.toSorted((one, other) => one - other);
-    if (waitSeconds > 0) return { outcome: 'too_many', pending: first, waitSeconds };
+    if (waitSeconds > 0) return { outcome: 'too_many', waitSeconds };
     const failed = await this.#members(first.email, first.memberIds);
     await logFailure(database, failed, { ipAddress: device.ipAddress, reason: 'code' });
-    return { outcome: 'wrong', pending: first };
+    return { outcome: 'wrong' };
   }
 
   /** Without a code: opens the memberships that need none. */
@@ -155,15 +154,6 @@ export class SecondStep {
   async #members(email: string, memberIds: readonly string[]) {
     const members = await membersWithEmail(this.#parts.database.signIns, email);
     return members.filter(({ id }) => memberIds.includes(id));
-  }
-}
-
-/** Undefined also for what another cookie of this service holds, with its signature. */
-function readBegun(value = ''): Begun | undefined {
-  try {
-    return begun.safeParse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8'))).data;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The cookies of the settings: a session's, signed so that an invented one is rejected without a query, and small signed notes. */
+import type { z } from 'zod';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
 
@@ -41,4 +42,22 @@ function decode(text: string): string {
   } catch {
     return '';
   }
+}
+
+export type NoteCookie<Note> = ReturnType<typeof noteCookie<Note>>;
+
+/** A signed cookie with a value of this form. What another cookie of this service holds, with its signature, is none. */
+export function noteCookie<Note>(cookie: SignedCookie, form: z.ZodType<Note>) {
+  return {
+    set: (note: Note, seconds: number): string =>
+      cookie.set(Buffer.from(JSON.stringify(note)).toString('base64url'), seconds),
+    clear: cookie.clear,
+    read(header: string | undefined): Note | undefined {
+      try {
+        return form.safeParse(JSON.parse(Buffer.from(cookie.read(header) ?? '', 'base64url').toString('utf8'))).data;
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }

@@ -72,14 +72,7 @@ export async function readSession(pool: pg.Pool, token: string): Promise<OpenSes
   if (!first) return undefined;
   const { id, userId, current, isSingleSignOn, isStale } = first;
   if (isStale) await renew(pool, id);
-  const memberships = rows
-    .filter(({ memberId }) => memberId !== null)
-    .map(({ memberId, organizationId, organizationName, hasTwoFactor }) => ({
-      memberId,
-      organizationId,
-      organizationName,
-      hasTwoFactor,
-    }));
+  const memberships = rows.filter(({ memberId }) => memberId !== null);
   return { id, userId, organizationId: current, memberships, isSingleSignOn, isRenewed: isStale };
 }
 

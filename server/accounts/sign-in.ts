@@ -3,15 +3,15 @@ import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
-import { hashPassword } from './passwords.ts';
+import type { Secret } from '../text/signatures.ts';
 import { matchPassword, storePassword } from './credentials.ts';
-import type { Match } from './credentials.ts';
+import type { Credential, Match } from './credentials.ts';
 import { endLinks } from './password-links.ts';
+import { hashPassword } from './passwords.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
 import { endSession, endSessions, readSession, sessionSeconds, startSession } from './sessions.ts';
 import type { Device, Membership, OpenSession } from './sessions.ts';
-import type { Secret } from '../text/signatures.ts';
 
 export type Visitor = {
   member: Member;
@@ -78,22 +78,20 @@ export class SignIns {
     return { cookies: [this.#cookie.clear()] };
   }
 
-  /** Ends every other session and every password link; false if the current password is wrong. */
-  async changeOwnPassword(
-    { member, memberships, sessionId }: Visitor,
-    { current, next }: { current: string; next: string },
-  ): Promise<boolean> {
+  /** Of those that the session opens; ends every other session and every password link of them. */
+  async changePasswords(
+    { memberships, sessionId }: Visitor,
+    credentials: readonly Credential[],
+    password: string,
+  ): Promise<void> {
     const pool = this.#database.signIns;
-    const { right } = await this.check(member.email, current);
-    if (!right.some(({ memberId }) => memberId === member.id)) return false;
-    const hash = await hashPassword(next);
-    for (const { memberId, userId } of right) {
+    const hash = await hashPassword(password);
+    for (const { memberId, userId } of credentials) {
       if (!memberships.some((one) => one.memberId === memberId)) continue;
       await storePassword(pool, { userId, memberId, hash });
       await endLinks(pool, { userId, memberId });
       await endSessions(pool, memberId, { except: sessionId });
     }
-    return true;
   }
 }
 

@@ -6,12 +6,12 @@ import * as openid from 'openid-client';
 import { z } from 'zod';
 import type { Database } from '../database/orm.ts';
 import { Problem } from '../problems/problem.ts';
+import type { Secret } from '../text/signatures.ts';
 import { userOf } from './credentials.ts';
 import { membersWithEmail } from './member-lookup.ts';
-import { signedCookie } from './session-cookie.ts';
-import type { SignedCookie } from './session-cookie.ts';
+import { noteCookie, signedCookie } from './session-cookie.ts';
+import type { NoteCookie } from './session-cookie.ts';
 import type { Admitted } from './sign-in.ts';
-import type { Secret } from '../text/signatures.ts';
 
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
@@ -34,13 +34,13 @@ const begun = z.object({ state: z.string(), nonce: z.string(), verifier: z.strin
 
 export class SingleSignOn {
   readonly #parts: Parts;
-  readonly #cookie: SignedCookie;
+  readonly #cookie: NoteCookie<z.infer<typeof begun>>;
   // Read when first needed, and again if the provider could not be reached.
   #configuration: Promise<openid.Configuration> | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#cookie = signedCookie(parts, 'settings.oidc', '/settings/oidc');
+    this.#cookie = noteCookie(signedCookie(parts, 'settings.oidc', '/settings/oidc'), begun);
   }
 
   /** The URL at which the browser signs in; afterward it returns to `next`. */
@@ -55,16 +55,15 @@ export class SingleSignOn {
       state,
       nonce,
     });
-    const value = Buffer.from(JSON.stringify({ state, nonce, verifier, next })).toString('base64url');
-    return { url: url.href, cookies: [this.#cookie.set(value, bounds.signInSeconds)] };
+    return { url: url.href, cookies: [this.#cookie.set({ state, nonce, verifier, next }, bounds.signInSeconds)] };
   }
 
   /** Finishes with what the provider sent: the query of the callback. Undefined if nobody is signed in. */
   async finish(query: string, header: string | undefined): Promise<Finished | undefined> {
-    const value = this.#cookie.read(header);
-    if (value === undefined) return undefined;
+    const note = this.#cookie.read(header);
+    if (note === undefined) return undefined;
+    const { state, nonce, verifier, next } = note;
     const { baseUrl, onError, database } = this.#parts;
-    const { state, nonce, verifier, next } = begun.parse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8')));
     const config = await this.#configured();
     const email = await verifiedEmail(config, new URL(baseUrl() + callbackPath + query), {
       expectedState: state,

@@ -3,15 +3,14 @@ import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { ownFile } from '../files.ts';
 import { readAsset } from './assets.ts';
-import { llmsFullText, llmsText } from './docs/llms.ts';
 import { addClient } from './client-package.ts';
 import { guideUrl } from './docs/layout.ts';
-import { pages } from './docs/pages.ts';
+import { llmsFullText, llmsText, pages } from './docs/pages.ts';
+import { wantsPage } from './docs/router.ts';
 import { escapeHtml, html } from './html.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 import { sendPage } from './settings/layout.ts';
 import { pageNotFound } from './settings/page.ts';
-import { wantsPage } from './wants-page.ts';
 
 const icon = readAsset(ownFile('web/settings/assets/icon.svg'));
 const oneDay = 86_400;

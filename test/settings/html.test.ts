@@ -37,4 +37,9 @@ describe('a moment', () => {
     const printed = timeAgo('2020-01-02T03:04:05.678Z').html;
     expect(printed).toBe('<time datetime="2020-01-02T03:04:05.678Z" title="2020-01-02 03:04:05 UTC">2 Jan 2020</time>');
   });
+
+  test('is one in UTC, also where the database gives it with another offset', () => {
+    const printed = timeAgo('2020-01-02 03:04:05.678+05:30').html;
+    expect(printed).toBe('<time datetime="2020-01-01T21:34:05.678Z" title="2020-01-01 21:34:05 UTC">1 Jan 2020</time>');
+  });
 });

@@ -145,6 +145,13 @@ describe('with a provider', () => {
       }
     }
   });
+
+  test('a callback with another cookie of the service in place of its own signs in no one', async () => {
+    const visiting = await signIn(world, await someone(world, await world.organization()));
+    const [, session = ''] = /settings\.session_token=([^;]+)/.exec(visiting.cookie()) ?? [];
+    const answer = await visit(world.url).get('/settings/oidc/callback?code=x', { cookie: `settings.oidc=${session}` });
+    expect([answer.status, answer.location]).toEqual([303, refusedAt]);
+  });
 });
 
 describe('with a provider that lies', () => {

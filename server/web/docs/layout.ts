@@ -1,5 +1,6 @@
 /** The frame of every page: head, search, navigation, the headings on the page, and where to go next. */
-import type { Assets } from './assets.ts';
+import { ownFile } from '../../files.ts';
+import { readAsset } from '../assets.ts';
 import { html, Html, serviceName } from '../html.ts';
 import { groups, guides, siteTitle } from './guides.ts';
 import { rootOf } from './markdown.ts';
@@ -7,7 +8,10 @@ import type { Section } from './markdown.ts';
 import { targetOf } from './reference/samples.ts';
 import type { Sample } from './reference/samples.ts';
 
-export type Frame = { baseUrl: string; assets: Assets };
+const own = (file: string) => readAsset(ownFile(`web/docs/assets/${file}`));
+
+/** The files that the pages load. */
+export const assets = { style: own('docs.css'), script: own('docs.js'), reference: own('reference.js') };
 
 type Page = {
   title: string;
@@ -22,7 +26,7 @@ type Page = {
   query?: string;
 };
 
-export function framePage(page: Page, { baseUrl, assets }: Frame): string {
+export function framePage(page: Page, baseUrl: string): string {
   const root = rootOf(baseUrl);
   const { title, summary, slug, content, headings = [], sample, query = '' } = page;
   const links = guideLinks(slug, root);

@@ -1,13 +1,11 @@
 /** /docs: pages that need no JavaScript, and their files, all from this server. */
 import express from 'express';
-import type { Response, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
-import { readAssets } from './assets.ts';
-import { changelogFeed } from './changelog.ts';
 import { html, Html } from '../html.ts';
-import { wantsPage } from '../wants-page.ts';
-import { framePage } from './layout.ts';
+import { changelogFeed } from './changelog.ts';
+import { assets, framePage } from './layout.ts';
 import { localized, readPicture, renderMarkdown, rootOf, sectionsOf, withWholeUrls } from './markdown.ts';
 import { pages } from './pages.ts';
 import { buildIndex, searchResults } from './search.ts';
@@ -17,15 +15,13 @@ const policy = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "
 
 /** `baseUrl` is known once the server listens; the pages name it in their examples. */
 export function docs(baseUrl: () => string): Router {
-  const assets = readAssets();
   const router = express.Router({ caseSensitive: true });
-  const frame = () => ({ baseUrl: baseUrl(), assets });
   for (const { markdown, sample, ...guide } of pages) {
     const page = once(() => {
       const source = markdown();
       const content = new Html(renderMarkdown(source, baseUrl()));
       const headings = sectionsOf(source).filter(({ depth }) => depth === 2);
-      return framePage({ ...guide, content, headings, sample: sample?.() }, frame());
+      return framePage({ ...guide, content, headings, sample: sample?.() }, baseUrl());
     });
     router.get(`/${guide.slug}`, (_, response) => sendPage(response, page()));
     router.get(`/${guide.slug === '' ? 'index' : guide.slug}.md`, (_, response) => {
@@ -37,7 +33,7 @@ export function docs(baseUrl: () => string): Router {
   );
   router.get('/search', ({ query: { q } }, response) => {
     const { query, content } = searchResults(index(), q, rootOf(baseUrl()));
-    sendPage(response, framePage({ title: 'Search', summary: 'Search the documentation.', content, query }, frame()));
+    sendPage(response, framePage({ title: 'Search', summary: 'Search the documentation.', content, query }, baseUrl()));
   });
   router.get('/changelog.atom', (_, response) => {
     response.type('application/atom+xml').send(changelogFeed(baseUrl()));
@@ -46,7 +42,7 @@ export function docs(baseUrl: () => string): Router {
   router.get('/assets/:file', serveAssets(Object.values(assets)));
   router.use((request, response, next) => {
     if (!wantsPage(request)) return next();
-    sendPage(response.status(404), framePage(unknownDocsPage(rootOf(baseUrl())), frame()));
+    sendPage(response.status(404), framePage(unknownDocsPage(rootOf(baseUrl())), baseUrl()));
   });
   return router;
 }
@@ -60,6 +56,12 @@ const unknownDocsPage = (root: string) => ({
       <a href="${root}/docs">overview</a>.
     </p>`,
 });
+
+/** Whether a request for an unknown URL comes from a browser, which gets a page where a program gets JSON. */
+export const wantsPage = (request: Request): boolean =>
+  ['GET', 'HEAD'].includes(request.method) &&
+  request.accepts(['json', 'html']) === 'html' &&
+  /text\/html/.test(request.headers.accept ?? '');
 
 function sendPage(response: Response, page: string): void {
   response.set({ 'Content-Security-Policy': policy, 'Referrer-Policy': 'same-origin' }).type('html').send(page);

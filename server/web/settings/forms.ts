@@ -4,6 +4,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { hidden } from './fields.ts';
 import type { Rejected } from './fields.ts';
+import { cardPage } from './page.ts';
 import type { Page, Section } from './page.ts';
 import { notice } from './sections.ts';
 import type { Visit } from './visit.ts';
@@ -65,10 +66,7 @@ export function questionPage(tokens: Tokens, question: Question): Page {
       <button${isDestructive && html` class="destroy"`} type="submit">${button}</button>
       <a href="${back}" role="button" class="secondary outline">Cancel</a>
     </div>`;
-  const main = html`<article class="card">
-    <h1>${title}</h1>
-    ${about !== undefined && html`<p class="quiet">${about}</p>`}
-    ${typeof text === 'string' ? html`<p>${text}</p>` : text} ${postForm(tokens, action, content)}
-  </article>`;
-  return { title, main, current };
+  const main = html`${about !== undefined && html`<p class="quiet">${about}</p>`}
+  ${typeof text === 'string' ? html`<p>${text}</p>` : text} ${postForm(tokens, action, content)}`;
+  return cardPage(title, main, { current });
 }

@@ -1,15 +1,38 @@
-/** The layout of every page, and its response headers. */
+/** The layout of every page, its files, and its response headers. */
 import type { Response } from 'express';
+import { ownFile } from '../../files.ts';
 import { publicId } from '../../records/public-id.ts';
+import { readAsset, serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, serviceName } from '../html.ts';
 import type { Html } from '../html.ts';
-import { assetPaths } from './assets.ts';
 import { printOptions } from './fields.ts';
 import { buttonForm, postForm } from './forms.ts';
 import { sections } from './page.ts';
 import type { Page, Section } from './page.ts';
 import type { Visit } from './visit.ts';
+
+const own = (file: string) => readAsset(ownFile(`web/settings/assets/${file}`));
+
+const assets = {
+  pico: readAsset(new URL(import.meta.resolve('@picocss/pico/css/pico.min.css'))),
+  style: own('settings.css'),
+  script: own('settings.js'),
+  icon: own('icon.svg'),
+};
+
+const pathOf = (name: keyof typeof assets) => `/settings/assets/${assets[name].name}`;
+
+/** The paths that a page names. */
+const assetPaths = {
+  pico: pathOf('pico'),
+  style: pathOf('style'),
+  script: pathOf('script'),
+  icon: pathOf('icon'),
+};
+
+/** GET /settings/assets/:file */
+export const serveAsset = serveAssets(Object.values(assets));
 
 const policy = contentSecurityPolicy({ 'form-action': "'self'" });
 const policyOfChanging = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });

@@ -1,5 +1,7 @@
 /** What a page says of itself. */
+import { consentPath } from '../../connect/metadata.ts';
 import { Problem } from '../../problems/problem.ts';
+import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 
 export type Page = {
@@ -30,5 +32,28 @@ export const sections = {
   '/settings/account': 'Account',
 } as const;
 export type Section = keyof typeof sections;
+
+/** For a page on the way to `next`, if that is the consent page. */
+export const connectingTo = (next: string): Pick<Page, 'connecting'> =>
+  next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {};
+
+/** A page that the menu leads to. */
+export const sectionPage = (current: Section, lead: Html | string, content: Html, more?: Partial<Page>): Page => ({
+  title: sections[current],
+  main: html` <h1>${sections[current]}</h1>
+    ${lead !== '' && html`<p class="lead">${lead}</p>`} ${content}`,
+  current,
+  ...more,
+});
+
+/** A page that is one card. */
+export const cardPage = (title: string, content: Html, more?: Partial<Page>): Page => ({
+  title,
+  main: html`<article class="card">
+    <h1>${title}</h1>
+    ${content}
+  </article>`,
+  ...more,
+});
 
 export const pageNotFound = () => new Problem('unknown', { sentence: 'There is no page at this URL.' });

@@ -10,28 +10,27 @@ import type { Provider } from '../../accounts/single-sign-on.ts';
 import { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Clock } from '../../accounts/two-factor.ts';
 import { databaseTime } from '../../database/clock.ts';
+import type { Secret } from '../../text/signatures.ts';
 import { accountRoutes } from './account/account-page.ts';
 import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-page.ts';
-import { serveAsset } from './assets.ts';
 import { connectRoutes } from './connect/connect-routes.ts';
-import type { SettingsParts, SettingsServices } from './context.ts';
 import { csrfTokens } from './csrf.ts';
 import { sendErrorPage } from './error-page.ts';
-import { pageNotFound } from './page.ts';
 import { exportRoutes } from './export/export-routes.ts';
 import { importRoutes, readColumnsForm, readUploadForm } from './import/import-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
+import { serveAsset } from './layout.ts';
 import { memberRoutes } from './members/member-routes.ts';
+import { overviewRoutes } from './overview/overview-page.ts';
+import { pageNotFound } from './page.ts';
+import { recordRoutes } from './records/record-routes.ts';
 import { homePath, SessionGuard } from './session-guard.ts';
 import { codeRoutes } from './sign-in/code-page.ts';
-import { signInRoutes } from './sign-in/sign-in-routes.ts';
-import { singleSignOnRoutes } from './sign-in/single-sign-on-routes.ts';
-import { overviewRoutes } from './overview/overview-page.ts';
-import { recordRoutes } from './records/record-routes.ts';
+import { signInRoutes, singleSignOnRoutes } from './sign-in/sign-in-routes.ts';
 import { usageRoutes } from './usage/usage-page.ts';
+import type { SettingsParts, SettingsServices } from './visit.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
-import type { Secret } from '../../text/signatures.ts';
 
 /** What the operator may configure beside the rest of the service. */
 export type SettingsOptions = {

@@ -1,26 +1,50 @@
 /** Parts of pages. */
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
+import type { Visit } from './visit.ts';
+
+type Text = Html | string;
 
 /** What was done, or why not; screen readers announce it when the page opens. */
-export function notice(kind: 'done' | 'plain' | 'failed', text: string | Html | undefined): Html | false {
+export function notice(kind: 'done' | 'plain' | 'failed', text: Text | undefined): Html | false {
   if (text === undefined) return false;
   return html`<div class="notice ${kind}" role="${kind === 'failed' ? 'alert' : 'status'}"><p>${text}</p></div>`;
 }
 
 /** A collapsible part of a page. */
-export const foldable = (id: string, title: string | Html, content: Html, open = false): Html =>
+export const foldable = (id: string, title: Text, content: Html, open = false): Html =>
   html` <details class="fold" id="${id}" ${open && html` open`}>
     <summary><h2>${title}</h2></summary>
     <div>${content}</div>
   </details>`;
 
 /** A part of a page with a heading. */
-export const card = (id: string, title: string | Html, content: Html): Html =>
-  html`<section class="card" aria-labelledby="${id}">
+export const section = (id: string, title: Text, content: Html, look?: string): Html =>
+  html`<section ${look && html`class="${look}"`} aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     ${content}
   </section>`;
+
+export const card = (id: string, title: Text, content: Html): Html => section(id, title, content, 'card');
+
+/** A heading with how many there are. */
+export const counted = (title: string, count: number | string): Html =>
+  html`${title} <span class="count">${count}</span>`;
+
+export const badge = (look: 'on' | 'warm' | 'off', text: string): Html =>
+  html`<span class="badge ${look}">${text}</span>`;
+
+/** Terms and what each is. */
+export const facts = (look: string, entries: readonly (readonly [term: Text, value: Text])[]): Html =>
+  html`<dl class="${look}">
+    ${entries.map(
+      ([term, value]) =>
+        html`<div>
+          <dt>${term}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
 
 type Secret = {
   title: string;
@@ -43,16 +67,70 @@ export const secretSection = ({ title, isWholePage = false, text, more, id, valu
     <h${level} id="fresh" tabindex="-1" autofocus>${title}</h${level}>
     <p><strong>This is the only time it is shown.</strong> ${text}</p>
     ${more}
-    <div class="copyable">
-      <code id="${id}" class="key" translate="no">${value}</code>
-      ${copyButton(id, name)}
-    </div>
+    ${copyable(html`<code id="${id}" class="key" translate="no">${value}</code>`, id, name)}
     <p><a href="${next}">Done</a></p>
   </section>`;
 };
 
-/** Copies the text of the element with this id; the script shows it. */
-export const copyButton = (id: string, name: string, look?: string): Html =>
-  html`<button type="button" ${look && html` class="${look}"`} data-copy="${id}" hidden>
-    Copy<span class="unseen"> ${name}</span>
-  </button>`;
+/** Text with a button that copies the element with this id; the script shows the button. */
+export const copyable = (text: Html, id: string, name: string, look?: string): Html =>
+  html`<div class="copyable">
+    ${text}
+    <button type="button" ${look && html` class="${look}"`} data-copy="${id}" hidden>
+      Copy<span class="unseen"> ${name}</span>
+    </button>
+  </div>`;
+
+type Row = {
+  /** What names the row. */
+  head: Text;
+  /** One for each further column. */
+  cells: readonly Text[];
+  actions?: Html | undefined;
+};
+type Table = {
+  label: string;
+  heads: readonly string[];
+  rows: readonly Row[];
+  empty: string;
+  /** All cells but the first are numbers. */
+  isNumeric?: boolean;
+};
+
+/** A table of records; on a narrow screen each row is a card. Roles are explicit, because a table shown as cards loses them. */
+export function recordTable({ label, heads, rows, empty, isNumeric = false }: Table): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const withActions = rows.some(({ actions }) => actions !== undefined);
+  return html`<table class="records${isNumeric && ' numbers'}" role="table" aria-label="${label}">
+    <thead role="rowgroup">
+      <tr role="row">
+        ${heads.map((head) => html`<th role="columnheader" scope="col">${head}</th>`)}${withActions && html`<th role="columnheader" scope="col"><span class="unseen">Actions</span></th>`}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${rows.map((row) => printRow(row, heads, withActions))}
+    </tbody>
+  </table>`;
+}
+
+const printRow = ({ head, cells, actions }: Row, heads: readonly string[], withActions: boolean): Html =>
+  html` <tr role="row">
+    <th role="rowheader" scope="row">${head}</th>
+    ${cells.map((cell, index) => html`<td role="cell" data-head="${heads[index + 1]}">${cell}</td>`)}
+    ${withActions && html`<td role="cell" class="actions">${actions}</td>`}
+  </tr>`;
+
+/** What a page says that needs the Team plan, and where to ask for it. `need`: `Webhooks need`. */
+export const needsTeam = (need: string, visit: Visit, more?: Html): Html =>
+  html`<div class="notice plain">
+    <p>${need} the Team plan. ${visit.organization.name} is on the Free plan. ${howToUpgrade(visit)}</p>
+    ${more}
+  </div>`;
+
+export const howToUpgrade = ({ organization, context: { planContact } }: Visit): Html => {
+  if (planContact === undefined)
+    return html`Ask the operator of this service to upgrade <code>${organization.slug}</code>. Changes apply
+      immediately.`;
+  const isUrl = /^https?:\/\/\S+$/.test(planContact);
+  return html`To upgrade: ${isUrl ? html`<a href="${planContact}">${planContact}</a>` : planContact}`;
+};

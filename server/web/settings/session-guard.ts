@@ -8,12 +8,11 @@ import { WorkLimiter } from '../../limits/concurrency.ts';
 import { fieldOf, isSettingsProblem, Problem } from '../../problems/problem.ts';
 import type { SettingsProblem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
-import type { SettingsServices } from './context.ts';
+import { isFromOurPage } from './csrf.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
-import { isFromOurPage } from './origin.ts';
 import { sendPage } from './layout.ts';
-import type { Change, Open, Params, Result, Visit } from './visit.ts';
+import type { Change, Open, Params, Result, SettingsServices, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
 
@@ -45,9 +44,9 @@ export class SessionGuard {
 
   /** A page for people who are signed in; others are sent to the sign-in page. */
   page(path: string, show: Handler<Visit>): void {
-    this.#router.get(path, async (request: Request<Params>, response) => {
-      const visit = await this.#visitOf(request, response);
-      if (!visit) return response.redirect(303, signInPath(request));
+    this.#on('get', path, async (open) => {
+      const visit = await visitOf(open);
+      if (!visit) return send(signInPath(open.request), open);
       send(isKeptOut(visit) ? setUpPath(visit) : await show(visit), visit);
     });
   }
@@ -56,12 +55,12 @@ export class SessionGuard {
   form(path: string, form: Form): void {
     const { action, show } = form;
     if (show) this.page(path, (visit) => show(visit));
-    this.#router.post(path, async (request: Request<Params>, response) => {
-      const visit = await this.#visitOf(request, response);
-      const isOurs = isFromOurPage(request, this.#context.baseUrl());
+    this.#on('post', path, async (open) => {
+      const visit = await visitOf(open);
+      const isOurs = isFromOurPage(open.request, open.context.baseUrl());
       // It belongs to no organization's audit log, but the request log records it.
       if (!visit && !isOurs) throw forged();
-      if (!visit) return response.redirect(303, signInPath(request));
+      if (!visit) return send(signInPath(open.request), open);
       const change = await changeOf(visit, action, isOurs);
       if (isKeptOut(change)) return send(setUpPath(change), change);
       const work = async () => send(await submit(change, form), change);
@@ -72,28 +71,29 @@ export class SessionGuard {
 
   /** A page for everyone. */
   openPage(path: string, show: Handler<Open>): void {
-    this.#router.get(path, async (request: Request<Params>, response) => {
-      const open = { request, response, context: this.#context };
-      send(await show(open), open);
-    });
+    this.#on('get', path, async (open) => send(await show(open), open));
   }
 
   /** A form that is used before there is a session. */
   openForm(path: string, form: FormOf<Open, Open>): void {
     const { show } = form;
     if (show) this.openPage(path, (open) => show(open));
-    this.#router.post(path, async (request: Request<Params>, response) => {
-      if (!isFromOurPage(request, this.#context.baseUrl())) throw forged();
-      const open = { request, response, context: this.#context };
+    this.#on('post', path, async (open) => {
+      if (!isFromOurPage(open.request, open.context.baseUrl())) throw forged();
       send(await submit(open, form), open);
     });
   }
 
-  async #visitOf(request: Request<Params>, response: Response): Promise<Visit | undefined> {
-    const context = this.#context;
-    const visitor = await visitorOf({ request, response, context });
-    return visitor && { ...visitor, request, response, context, csrfToken: () => context.csrf.issue(visitor) };
+  #on(method: 'get' | 'post', path: string, handle: (open: Open) => Promise<void>): void {
+    this.#router[method](path, (request: Request<Params>, response) =>
+      handle({ request, response, context: this.#context }),
+    );
   }
+}
+
+async function visitOf(open: Open): Promise<Visit | undefined> {
+  const visitor = await visitorOf(open);
+  return visitor && { ...visitor, ...open, csrfToken: () => open.context.csrf.issue(visitor) };
 }
 
 /** The signed-in visitor, if any; tells the browser about a session that was renewed or has ended. */

@@ -23,10 +23,14 @@ export function ago(at: string, nowMs = Date.now()): string {
 
 export const dayOf = (at: string): string => day.format(new Date(at));
 
-const exact = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+/** `at` is a time with any offset. */
+function timed(at: string, text: string): Html {
+  const exact = new Date(at).toISOString();
+  return html`<time datetime="${exact}" title="${exact.slice(0, 10)} ${exact.slice(11, 19)} UTC">${text}</time>`;
+}
 
-export const timeAgo = (at: string): Html => html`<time datetime="${at}" title="${exact(at)}">${ago(at)}</time>`;
-export const timeDay = (at: string): Html => html`<time datetime="${at}" title="${exact(at)}">${dayOf(at)}</time>`;
+export const timeAgo = (at: string): Html => timed(at, ago(at));
+export const timeDay = (at: string): Html => timed(at, dayOf(at));
 
 const minute = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -37,5 +41,4 @@ const minute = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** `4 Mar, 14:05 UTC`: for future times. */
-export const timeUntil = (at: string): Html =>
-  html`<time datetime="${at}" title="${exact(at)}">${minute.format(new Date(at))} UTC</time>`;
+export const timeUntil = (at: string): Html => timed(at, `${minute.format(new Date(at))} UTC`);

@@ -1,11 +1,22 @@
-/** The request of a signed-in member: what its handlers get, what they return, and what they have in common. */
+/** What the routes of the settings share, and the request of a signed-in member: what its handlers get and return. */
 import type { Request, Response } from 'express';
 import type { Kind } from '../../../contract/fields.ts';
-import type { Visitor } from '../../accounts/sign-in.ts';
+import type { KnownDevices } from '../../accounts/known-devices.ts';
+import type { Mail, Mailer } from '../../accounts/mail.ts';
+import type { SecondStep } from '../../accounts/second-step.ts';
+import type { SignIns, Visitor } from '../../accounts/sign-in.ts';
+import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
+import type { TwoFactor } from '../../accounts/two-factor.ts';
+import type { Database } from '../../database/orm.ts';
+import type { KeyDirectory } from '../../keys/directory.ts';
+import type { UsageLog } from '../../keys/usage.ts';
+import type { AdmissionParts } from '../../operations/perform.ts';
 import { Problem } from '../../problems/problem.ts';
 import { storedId } from '../../records/public-id.ts';
 import { adminsOnly } from '../../records/require-admin.ts';
-import type { SettingsServices } from './context.ts';
+import type { Uploads } from '../../uploads/uploads.ts';
+import type { EndpointParts } from '../../webhooks/endpoints.ts';
+import type { CsrfTokens } from './csrf.ts';
 import { pageNotFound } from './page.ts';
 import type { Page } from './page.ts';
 
@@ -55,3 +66,31 @@ export function tooManyAttempts(waitSeconds: number): Problem {
     retryAfterSeconds: waitSeconds,
   });
 }
+
+/** Parts of the service; also the rate limit, for members who look at records. */
+export type SettingsParts = AdmissionParts & {
+  database: Database;
+  keys: KeyDirectory;
+  usage: UsageLog;
+  uploads: Uploads;
+  webhooks: EndpointParts;
+  baseUrl: () => string;
+  /** For what fails beside a request, such as sending mail. */
+  onError: (error: unknown) => void;
+};
+
+export type SettingsServices = SettingsParts & {
+  signIns: SignIns;
+  twoFactor: TwoFactor;
+  secondStep: SecondStep;
+  csrf: CsrfTokens;
+  devices: KnownDevices;
+  /** Undefined if no mail server is configured. */
+  mailer: Mailer | undefined;
+  /** Undefined if no OpenID provider is configured. */
+  singleSignOn: SingleSignOn | undefined;
+};
+
+/** Nobody waits for the mail server. */
+export const sendMail = ({ mailer, onError }: Pick<SettingsServices, 'mailer' | 'onError'>, mail: Mail): void =>
+  void mailer?.send(mail).catch(onError);

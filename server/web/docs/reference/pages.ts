@@ -1,14 +1,13 @@
 /** The reference: pages in Markdown that are made from the contract, in the order in which the menu lists them. */
+import { eventHeaders, events } from '../../../../contract/events.ts';
 import { exampleUrl } from '../../../../contract/examples.ts';
-import { events, eventHeaders } from '../../../../contract/events.ts';
 import type { Document } from '../../../../contract/openapi/document.ts';
 import { expandedDocument } from '../../../../contract/openapi/openapi.ts';
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
 import { v1 } from '../../../../contract/v1.ts';
 import type { Guide } from '../guides.ts';
-import { operationPage } from './operation-page.ts';
-import { recordPage, records } from './record-page.ts';
-import type { RecordName } from './record-page.ts';
+import { operationPage, recordPage, records } from './detail-pages.ts';
+import type { RecordName } from './detail-pages.ts';
 import { pathOf, sampleOf } from './samples.ts';
 import type { Sample } from './samples.ts';
 import { json, kebab, operationsIn, table, typeText } from './schema-text.ts';

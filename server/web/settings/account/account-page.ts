@@ -1,5 +1,6 @@
 /** A member's own account: the password, two-factor authentication, and where the member is signed in. */
 import { admitSignIn, forgiveSignIn } from '../../../accounts/attempts.ts';
+import type { Credential } from '../../../accounts/credentials.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
 import { endSessions, readSessions } from '../../../accounts/sessions.ts';
 import type { Session } from '../../../accounts/sessions.ts';
@@ -10,9 +11,9 @@ import type { Html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, uuidForm } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, postForm } from '../forms.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { recordTable } from '../record-table.ts';
-import { card, notice } from '../sections.ts';
+import { badge, card, counted, notice, recordTable, section } from '../sections.ts';
 import { deviceOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
@@ -51,21 +52,30 @@ async function show(visit: Visit, view: Pick<AccountView, 'done' | 'rejected'>):
 
 async function changePassword(change: Change): Promise<string> {
   const { member, memberships, em, request, context } = change;
-  const pool = context.database.signIns;
-  const { ipAddress } = deviceOf(request);
-  const [current, next] = [field(request.body, 'current'), field(request.body, 'password')];
-  if (current === '') throw new Problem('invalid', { sentence: 'Enter your current password.', field: 'current' });
+  const next = field(request.body, 'password');
+  if (field(request.body, 'current') === '') throw wrong('current', 'Enter your current password.');
   const known = [member.email, member.name, ...memberships.map((one) => one.organizationName)];
-  const sentence = await passwordProblem(next, known);
-  if (sentence !== undefined) throw new Problem('invalid', { sentence, field: 'password' });
-  const attempt = { email: member.email, ipAddress, device: member.id };
-  rejectTooMany(await admitSignIn(pool, attempt));
-  if (!(await context.signIns.changeOwnPassword(change, { current, next })))
-    throw new Problem('invalid', { sentence: 'Incorrect password.', field: 'current' });
-  await forgiveSignIn(pool, attempt);
+  const problem = await passwordProblem(next, known);
+  if (problem !== undefined) throw wrong('password', problem);
+  await context.signIns.changePasswords(change, await checkOwnPassword(change), next);
+  const { ipAddress } = deviceOf(request);
   await writeEvent(em, { action: 'password_changed', memberId: member.id, subjectId: member.id, ipAddress });
   return `${path}?done=password`;
 }
+
+/** The memberships that have the password in the form, the member's own among them. Guesses count as those of a sign-in. */
+export async function checkOwnPassword({ member, request, context }: Change): Promise<Credential[]> {
+  const pool = context.database.signIns;
+  const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
+  rejectTooMany(await admitSignIn(pool, attempt));
+  const { right } = await context.signIns.check(member.email, field(request.body, 'current').slice(0, 1000));
+  if (!right.some(({ memberId }) => memberId === member.id)) throw wrong('current', 'Incorrect password.');
+  await forgiveSignIn(pool, attempt);
+  return right;
+}
+
+export const wrong = (name: 'current' | 'password' | 'code', sentence: string) =>
+  new Problem('invalid', { sentence, field: name });
 
 async function endOwnSessions({ member, em, sessionId, request, context }: Change): Promise<string> {
   const only = field(request.body, 'session');
@@ -91,19 +101,17 @@ function accountPage(visit: Visit, { twoFactor, sessions, done, rejected }: Acco
     ${passwordField({ id: 'password', label: 'New password', isNew: true, hint: passwordHint, rejected })}
     <button type="submit">Change password</button>`;
   const passwordForm = postForm(visit, '/settings/account/password', passwordFields, html` class="stack"`);
-  const main = html` <h1>Account</h1>
-    <p class="lead">${member.name} · ${member.email} · ${member.role} of ${organization.name}</p>
-    ${notice('done', done)} ${card('password-title', 'Change password', passwordForm)} ${twoFactorSection(twoFactor)}
-    ${sessionSection(visit, sessions)}`;
-  return { title: 'Account', main, current: '/settings/account' };
+  const lead = `${member.name} · ${member.email} · ${member.role} of ${organization.name}`;
+  const content = html`${notice('done', done)} ${card('password-title', 'Change password', passwordForm)}
+  ${twoFactorSection(twoFactor)} ${sessionSection(visit, sessions)}`;
+  return sectionPage(path, lead, content);
 }
 
 function sessionSection(visit: Visit, sessions: readonly Session[]): Html {
   const isOwn = ({ id }: Session) => id === visit.sessionId;
   const ownFirst = sessions.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   const rows = ownFirst.map((session) => ({
-    head: html`${describeBrowser(session.userAgent ?? '')}
-    ${isOwn(session) && html` <span class="badge on">This session</span>`}`,
+    head: html`${describeBrowser(session.userAgent ?? '')} ${isOwn(session) && html` ${badge('on', 'This session')}`}`,
     cells: [
       session.ipAddress ?? '',
       timeAgo(session.createdAt.toISOString()),
@@ -111,11 +119,10 @@ function sessionSection(visit: Visit, sessions: readonly Session[]): Html {
     ],
     actions: isOwn(session) ? undefined : endForm(visit, session),
   }));
-  return html`<section aria-labelledby="sessions">
-    <h2 id="sessions">Sessions <span class="count">${sessions.length}</span></h2>
-    ${recordTable({ label: 'Sessions', heads: ['Browser', 'Network', 'Signed in', 'Last active'], rows, empty: 'There are no sessions.' })}
-    ${sessions.length > 1 && buttonForm(visit, '/settings/account/sessions', 'End all other sessions')}
-  </section>`;
+  const heads = ['Browser', 'Network', 'Signed in', 'Last active'];
+  const content = html`${recordTable({ label: 'Sessions', heads, rows, empty: 'There are no sessions.' })}
+  ${sessions.length > 1 && buttonForm(visit, `${path}/sessions`, 'End all other sessions')}`;
+  return section('sessions', counted('Sessions', sessions.length), content);
 }
 
 const endForm = (visit: Visit, { id, userAgent }: Session): Html =>

@@ -2,13 +2,13 @@
 import { renderSVG } from 'uqr';
 import { appUrl } from '../../../accounts/authenticator.ts';
 import type { App } from '../../../accounts/two-factor.ts';
-import { consentPath } from '../../../connect/metadata.ts';
 import { Html, html, serviceName } from '../../html.ts';
 import { codeField, hidden, passwordField, problemOf } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
+import { cardPage, connectingTo } from '../page.ts';
 import type { Page } from '../page.ts';
-import { copyButton, notice } from '../sections.ts';
+import { badge, card, copyable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -18,14 +18,12 @@ const current = '/settings/account';
 type SectionView = { app: App | undefined; isSingleSignOn: boolean; isRequired: boolean };
 
 export const twoFactorSection = ({ app, isSingleSignOn, isRequired }: SectionView): Html =>
-  html`<section class="card" aria-labelledby="two-factor">
-    <h2 id="two-factor">
-      Two-factor authentication
-      ${app ? html`<span class="badge on">On</span>` : html`<span class="badge off">Off</span>`}
-    </h2>
-    ${app ? whenOn(app) : whenOff} ${isRequired && html`<p class="quiet">Your organization requires it.</p>`}
-    ${isSingleSignOn && html`<p class="quiet">${singleSignOnSentence}</p>`}
-  </section>`;
+  card(
+    'two-factor',
+    html`Two-factor authentication ${app ? badge('on', 'On') : badge('off', 'Off')}`,
+    html`${app ? whenOn(app) : whenOff} ${isRequired && html`<p class="quiet">Your organization requires it.</p>`}
+    ${isSingleSignOn && html`<p class="quiet">${singleSignOnSentence}</p>`}`,
+  );
 
 const singleSignOnSentence =
   'You signed in with single sign-on, which asks for no code here: your provider decides whether it asks for a second factor.';
@@ -63,9 +61,7 @@ export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: S
       <button type="submit">Turn on</button>
       ${!isRequired && html`<a href="${current}" role="button" class="secondary outline">Cancel</a>`}
     </div>`;
-  const main = html`<article class="card">
-    <h1>Turn on two-factor authentication</h1>
-    ${isRequired && notice('plain', required)}
+  const content = html`${isRequired && notice('plain', required)}
     <p>
       Scan this with an authenticator app, such as Google Authenticator, 1Password or Aegis, and enter the code that it
       shows.
@@ -75,23 +71,17 @@ export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: S
       Or type this key into the app:<br />
       <code translate="no">${offer.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code>
     </p>
-    ${postForm(visit, twoFactorPath, fields)}
-  </article>`;
-  return { title: 'Turn on two-factor authentication', main, current, ...connectingTo(next) };
+    ${postForm(visit, twoFactorPath, fields)}`;
+  return cardPage('Turn on two-factor authentication', content, { current, ...connectingTo(next) });
 }
 
-const connectingTo = (next: string) => (next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {});
-
 /** For members who have only ever signed in with single sign-on. */
-export const withoutPasswordPage: Page = {
-  title: 'Two-factor authentication',
-  main: html`<article class="card">
-    <h1>Two-factor authentication</h1>
-    <p>You have no password here, so there is nothing to protect with a code. ${singleSignOnSentence}</p>
-    <p><a href="${current}" role="button" class="outline">Back to your account</a></p>
-  </article>`,
-  current,
-};
+export const withoutPasswordPage = cardPage(
+  'Two-factor authentication',
+  html`<p>You have no password here, so there is nothing to protect with a code. ${singleSignOnSentence}</p>
+    <p><a href="${current}" role="button" class="outline">Back to your account</a></p>`,
+  { current },
+);
 
 export function recoveryCodesPage({ member }: Visit, codes: readonly string[], next: string = current): Page {
   const text = `${codes.join('\n')}\n`;
@@ -103,10 +93,7 @@ export function recoveryCodesPage({ member }: Visit, codes: readonly string[], n
         <strong>This is the only time they are shown.</strong> If you lose your phone, each of them signs you in once.
         Copy, download or print them, and keep them where you keep your passwords.
       </p>
-      <div class="copyable">
-        <pre id="codes" tabindex="0" translate="no"><code>${text}</code></pre>
-        ${copyButton('codes', 'the codes')}
-      </div>
+      ${copyable(html`<pre id="codes" tabindex="0" translate="no"><code>${text}</code></pre>`, 'codes', 'the codes')}
       <p class="choices">
         <a
           href="data:text/plain;charset=utf-8,${encodeURIComponent(file)}"

@@ -1,22 +1,22 @@
 /** Turning two-factor authentication of one's own account on and off, and new recovery codes. */
-import { admitCode, admitSignIn, forgiveCode, forgiveSignIn } from '../../../accounts/attempts.ts';
+import { admitCode, forgiveCode } from '../../../accounts/attempts.ts';
 import { readSignInReady } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
+import { twoFactorMail } from '../../../accounts/mail.ts';
 import type { TwoFactorChange } from '../../../accounts/mail.ts';
 import { endSessions } from '../../../accounts/sessions.ts';
 import type { Membership } from '../../../accounts/sessions.ts';
 import { logOwn } from '../../../accounts/sign-in-log.ts';
 import type { App } from '../../../accounts/two-factor.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
-import { Problem } from '../../../problems/problem.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, localPath, needsTwoFactor } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { tellOfTwoFactor } from '../two-factor-mail.ts';
-import { rejectTooMany } from '../visit.ts';
+import { rejectTooMany, sendMail } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
+import { checkOwnPassword, wrong } from './account-page.ts';
 import { confirmPage, recoveryCodesPage, setUpPage, withoutPasswordPage } from './two-factor-page.ts';
 import type { Confirmation } from './two-factor-page.ts';
 
@@ -97,20 +97,12 @@ async function protectedBy({ memberships, context }: Change, { id }: App): Promi
   return memberships.filter(({ memberId }) => apps.some((app) => app.id === id && app.memberId === memberId));
 }
 
-const wrong = (name: 'current' | 'code', sentence: string) => new Problem('invalid', { sentence, field: name });
-
-/** The memberships whose password was given; a code is not checked yet. */
-async function checkPassword({ member, request, context }: Change): Promise<Credential[]> {
-  const pool = context.database.signIns;
-  const [current, code] = [field(request.body, 'current').slice(0, 1000), field(request.body, 'code')];
-  if (current === '') throw wrong('current', 'Enter your password.');
-  if (code === '') throw wrong('code', 'Enter a code.');
-  const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
-  rejectTooMany(await admitSignIn(pool, attempt));
-  const { right } = await context.signIns.check(member.email, current);
-  if (!right.some(({ memberId }) => memberId === member.id)) throw wrong('current', 'Incorrect password.');
-  await forgiveSignIn(pool, attempt);
-  return right;
+/** The password; a code is only known to be there. */
+function checkPassword(change: Change): Promise<Credential[]> {
+  const { body } = change.request;
+  if (field(body, 'current') === '') throw wrong('current', 'Enter your password.');
+  if (field(body, 'code') === '') throw wrong('code', 'Enter a code.');
+  return checkOwnPassword(change);
 }
 
 /** In the audit log of each organization, and by mail. */
@@ -121,6 +113,6 @@ async function tell(
 ): Promise<void> {
   const members = memberships.map(({ memberId: id, organizationId }) => ({ id, organizationId }));
   await logOwn(context.database, members, { action, ipAddress: deviceOf(request).ipAddress });
-  const names = memberships.map(({ organizationName }) => organizationName);
-  tellOfTwoFactor(context, member.email, mail, names);
+  const organizations = memberships.map(({ organizationName }) => organizationName);
+  sendMail(context, twoFactorMail(member.email, { change: mail, organizations }));
 }

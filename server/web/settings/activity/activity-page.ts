@@ -9,6 +9,7 @@ import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { field } from '../fields.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { requireAdminVisit } from '../visit.ts';
@@ -38,15 +39,16 @@ async function activityPage(visit: Visit): Promise<Page> {
   const last = shown.at(-1);
   const older = events.length > pageSize && last && publicId('event', last.id);
   const kinds: AuditKind[] = isAdmin ? ['change', 'rejection', 'sign_in'] : ['change', 'rejection'];
-  const main = html` <h1>Activity</h1>
-    <p class="lead">Who did what in the settings of ${organization.name}, newest first.</p>
-    <nav class="kinds" aria-label="Kinds of activity">${kinds.map((one) => kindLink(one, kind))}</nav>
+  const content = html`<nav class="kinds" aria-label="Kinds of activity">
+      ${kinds.map((one) => kindLink(one, kind))}
+    </nav>
     ${shown.length > 0 ? activityList(shown, await namesIn(em, shown)) : html`<p class="empty">There is no activity yet.</p>`}
     <p>
       ${older && html`<a href="/settings/activity?kind=${kind}&amp;before=${older}">Older</a> `}
       ${isAdmin && shown.length > 0 && html`<a href="/settings/activity.csv?kind=${kind}">Download as CSV</a>`}
     </p>`;
-  return { title: 'Activity', main, current: '/settings/activity' };
+  const lead = `Who did what in the settings of ${organization.name}, newest first.`;
+  return sectionPage('/settings/activity', lead, content);
 }
 
 const kindLink = (kind: AuditKind, current: AuditKind): Html =>
@@ -70,22 +72,21 @@ async function sendFile(visit: Visit): Promise<undefined> {
   await sendRows(response, em, kind);
 }
 
-const activityColumns = ['time', 'action', 'by', 'about', 'detail', 'previous', 'reason', 'ip address'];
-
-/** An event as a row of the file. */
-const rowOf = (event: AuditEvent, names: MemberNames): string[] => [
-  event.createdAt,
-  event.action,
-  names.nameOf(event.memberId),
-  names.nameOf(event.subjectId),
-  event.detail ?? '',
-  event.previous ?? '',
-  event.reason ?? '',
-  event.ipAddress ?? '',
-];
+/** What each column of the file holds. */
+const columns: Readonly<Record<string, (event: AuditEvent, names: MemberNames) => string | null>> = {
+  time: ({ createdAt }) => createdAt,
+  action: ({ action }) => action,
+  by: ({ memberId }, names) => names.nameOf(memberId),
+  about: ({ subjectId }, names) => names.nameOf(subjectId),
+  detail: ({ detail }) => detail,
+  previous: ({ previous }) => previous,
+  reason: ({ reason }) => reason,
+  'ip address': ({ ipAddress }) => ipAddress,
+};
+const rowOf = (event: AuditEvent, names: MemberNames) => Object.values(columns).map((of) => of(event, names) ?? '');
 
 async function sendRows(response: Response, em: ScopedEntityManager, kind: AuditKind): Promise<void> {
-  response.write(byteOrderMark + csvLines([activityColumns]));
+  response.write(byteOrderMark + csvLines([Object.keys(columns)]));
   let before: string | undefined;
   for (;;) {
     const events = await readEvents(em.fork(), kind, rowsAtOnce, before);

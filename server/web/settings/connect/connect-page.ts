@@ -9,9 +9,9 @@ import { hidden } from '../fields.ts';
 import { postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { organizationSelect } from '../layout.ts';
+import { cardPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { notice } from '../sections.ts';
-import { howToUpgrade } from '../team-plan.ts';
+import { badge, facts, howToUpgrade, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -36,24 +36,12 @@ export function connectPage(visit: Visit, view: ConnectView): Page {
       <h1>Connect ${client.name}?</h1>
       <p>An application asks for an API key of <strong>${visit.organization.name}</strong>.</p>
       ${notice('failed', failure)}
-      <dl class="fields">
-        <div>
-          <dt>Application</dt>
-          <dd>${client.name} ${publisher(authorization)}</dd>
-        </div>
-        <div>
-          <dt>The key is sent to</dt>
-          <dd>${destination(redirectUri)}</dd>
-        </div>
-        <div>
-          <dt>You are signed in as</dt>
-          <dd>${visit.member.name}<br /><small>${visit.member.email}</small></dd>
-        </div>
-        <div>
-          <dt>The application will be able to</dt>
-          <dd>${powers}</dd>
-        </div>
-      </dl>
+      ${facts('fields', [
+        ['Application', html`${client.name} ${publisher(authorization)}`],
+        ['The key is sent to', destination(redirectUri)],
+        ['You are signed in as', html`${visit.member.name}<br /><small>${visit.member.email}</small>`],
+        ['The application will be able to', powers],
+      ])}
       ${obstacle ? html`<div class="notice plain">${obstacle}</div>` : consentForm(visit, view)}
       <p>
         <a href="${cancelUrl}" role="button" class="secondary outline full" rel="noreferrer">Cancel and return</a>
@@ -73,9 +61,9 @@ const powers = html`<ul>
 
 const publisher = ({ client }: Authorization): Html =>
   client.publisher === undefined
-    ? html`<span class="badge warm">Not verified</span>
+    ? html`${badge('warm', 'Not verified')}
         <small>Any application can use this name. Continue only if you started this yourself.</small>`
-    : html`<span class="badge on">Verified</span> <small>published by ${client.publisher}</small>`;
+    : html`${badge('on', 'Verified')} <small>published by ${client.publisher}</small>`;
 
 const destination = (redirectUri: string): Html =>
   isLoopback(new URL(redirectUri))
@@ -123,13 +111,11 @@ function organizationForm(visit: Visit, { sent }: ConnectView): Html {
 
 /** For a request that no person can repair. */
 export function rejectedPage(sentence: string, returnTo: string | undefined): Page {
-  const main = html`<article class="card">
-    <h1>This application cannot be connected</h1>
-    <p>${sentence}</p>
+  const content = html`<p>${sentence}</p>
     <p class="quiet">
       Nothing was changed. Start again from the application; if you see this page again, contact its developer.
     </p>
-    ${returnTo !== undefined && html`<p><a href="${returnTo}" role="button" class="outline" rel="noreferrer">Return to ${hostOf(returnTo)}</a></p>`}
-  </article>`;
-  return { title: 'Not connected', main, connecting: { formAction: '' }, status: 400 };
+    ${returnTo !== undefined && html`<p><a href="${returnTo}" role="button" class="outline" rel="noreferrer">Return to ${hostOf(returnTo)}</a></p>`}`;
+  const more = { title: 'Not connected', connecting: { formAction: '' }, status: 400 };
+  return cardPage('This application cannot be connected', content, more);
 }

@@ -13,8 +13,8 @@ import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
 import { field } from '../fields.ts';
 import { showImports } from '../import/import-routes.ts';
+import { filtersOf, inputOf, searchOf } from '../records/records-page.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { filtersOf, inputOf, searchOf } from '../records/list-search.ts';
 import type { Change } from '../visit.ts';
 
 /** An organization has one at a time, which ends where nobody reads on. */

@@ -1,28 +1,30 @@
-/** Import and export: the form for a file, how far its import is, and the downloads. */
+/** Import and export: the form for a file, how far its import is, what an import did, and the downloads. */
+import type { ScopedEntityManager } from '../../../database/tenant.ts';
+import { Customer } from '../../../entities/customer.ts';
+import { Item } from '../../../entities/item.ts';
+import { Proposal } from '../../../entities/proposal.ts';
 import { isInterrupted, isWorking } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
+import type { FieldInfo } from '../../../import/fields.ts';
+import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { FieldInfo } from '../../../import/fields.ts';
-import { needsTeam } from '../team-plan.ts';
-import { recordTable } from '../record-table.ts';
-import { count } from '../usage/usage-chart.ts';
 import { exportFormatLabels, labelled, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm } from '../forms.ts';
-import { checkedSection, endedSection, workingSection } from './import-progress.ts';
-import { mappingSection } from './mapping-page.ts';
-import type { MappingForm } from './mapping.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { card, foldable } from '../sections.ts';
+import { card, foldable, needsTeam, recordTable } from '../sections.ts';
+import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
+import { checkedSection, endedSection, summarySection, workingSection } from './import-progress.ts';
 
 export type ImportView = {
   upload?: Upload;
   hasRejects?: boolean;
   rejectedUpload?: Rejected | undefined;
   /** What the columns of the upload mean, where that can be chosen. */
-  mapping?: MappingForm | undefined;
+  mapping?: Html | undefined;
   /** Imports that came to their end. */
   ended?: Upload[];
   fields?: Record<'customers' | 'items', FieldInfo[]>;
@@ -31,13 +33,9 @@ export type ImportView = {
 
 export function importPage(visit: Visit, view: ImportView): Page {
   const { upload } = view;
-  const main = html` <h1>Import and export</h1>
-    <p class="lead">
-      Import customers, items and proposals from a file into ${visit.organization.name}, or export them to one.
-    </p>
-    ${sectionsFor(visit, view)}`;
+  const lead = `Import customers, items and proposals from a file into ${visit.organization.name}, or export them to one.`;
   const isChanging = upload !== undefined && isWorking(upload);
-  return { title: 'Import and export', main, current: '/settings/imports', isChanging };
+  return sectionPage('/settings/imports', lead, sectionsFor(visit, view), { isChanging });
 }
 
 function sectionsFor(visit: Visit, view: ImportView): Html {
@@ -51,7 +49,7 @@ function sectionsFor(visit: Visit, view: ImportView): Html {
 function importSections(visit: Visit, view: ImportView): Html {
   const { upload, hasRejects = false, mapping } = view;
   if (!upload) return uploadForm(visit, view);
-  if (mapping) return mappingSection(visit, upload, mapping);
+  if (mapping) return mapping;
   if (isWorking(upload)) return workingSection(visit, upload);
   if (upload.state === 'checked' || isInterrupted(upload)) return checkedSection(visit, upload, hasRejects);
   return html`${endedSection(upload, hasRejects)} ${uploadForm(visit, view)}`;
@@ -118,4 +116,50 @@ function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
     ${textField({ id: 'since', label: 'Changed since', most: 40, isOptional: true, hint: 'A date, such as 2026-03-01. Leave it empty to export everything.', rejected })}
     <button type="submit">Download</button>`;
   return card('export', 'Export', postForm(visit, '/settings/exports', content, html` class="stack" data-download`));
+}
+
+/** A record that still exists, and its name. */
+type Named = { id: string; name: string };
+
+/** More are on the page of all records. */
+const most = 100;
+
+export async function endedPage({ em }: Visit, upload: Upload, hasRejects: boolean): Promise<Page> {
+  const { fileName, createdAt, summary, kind, records } = upload;
+  const main = html` <h1>${fileName}</h1>
+    <p class="lead">Imported on ${createdAt.slice(0, 10)}. <a href="/settings/imports">All imports</a></p>
+    ${summary && card('result', 'Result', summarySection(upload, summary, hasRejects))}
+    ${list('Created', await namesOf(em, kind, records.created), summary?.created ?? 0, kind)}
+    ${list('Changed', await namesOf(em, kind, records.updated), summary?.updated ?? 0, kind)}`;
+  return { title: fileName, main, current: '/settings/imports' };
+}
+
+const idKinds = { customers: 'customer', items: 'item', proposals: 'proposal' } as const;
+
+function list(title: string, records: readonly Named[], all: number, kind: Upload['kind']): Html | false {
+  if (all === 0) return false;
+  const rows = records.map(({ id, name }) => {
+    const shown = publicId(idKinds[kind], id);
+    return { head: html`<a href="/settings/${kind}/${shown}">${name}</a>`, cells: [html`<code>${shown}</code>`] };
+  });
+  return html` <section class="card" aria-label="${title}">
+    <h2>${title}</h2>
+    ${recordTable({ label: title, heads: ['Name', 'ID'], rows, empty: 'These records no longer exist.' })}
+    ${all > records.length && html`<p class="quiet">The first ${count(records.length)} of ${count(all)}.</p>`}
+  </section>`;
+}
+
+/** The first of these records, in this order, by the names that they have now. */
+async function namesOf(em: ScopedEntityManager, kind: Upload['kind'], all: readonly string[]): Promise<Named[]> {
+  const ids = all.slice(0, most);
+  const found = await load(em, kind, ids);
+  return ids.flatMap((id) => found.find((record) => record.id === id) ?? []);
+}
+
+async function load(em: ScopedEntityManager, kind: Upload['kind'], ids: readonly string[]): Promise<Named[]> {
+  const where = { id: { $in: [...ids] } };
+  if (kind === 'customers') return em.find(Customer, where);
+  if (kind === 'items') return em.find(Item, where);
+  const proposals = await em.find(Proposal, where);
+  return proposals.map(({ id, number, title }) => ({ id, name: `${number} ${title}` }));
 }

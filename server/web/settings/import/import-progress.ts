@@ -1,13 +1,13 @@
 /** An upload as the page shows it: while it is worked on, checked, interrupted, or at its end. */
-import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.ts';
-import { isInterrupted, isOpen } from '../../../entities/upload.ts';
 import { labelOf } from '../../../../contract/openapi/label.ts';
+import { isInterrupted, isOpen } from '../../../entities/upload.ts';
+import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { buttonForm, postForm } from '../forms.ts';
-import { card, notice } from '../sections.ts';
-import type { Visit } from '../visit.ts';
+import { card, facts, notice } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
+import type { Visit } from '../visit.ts';
 
 const pathOf = ({ id }: Upload) => `/settings/imports/${id}`;
 const rows = (number: number) => `${count(number)} ${number === 1 ? 'row' : 'rows'}`;
@@ -74,20 +74,12 @@ export const summarySection = (upload: Upload, summary: UploadSummary, hasReject
 
 /** How many rows were, or would be, created, updated, left as they are and rejected. */
 const figures = ({ created, updated, unchanged, rejected }: UploadSummary, [first, second]: [string, string]): Html =>
-  html`<dl class="figures">
-    ${[
-      [first, created],
-      [second, updated],
-      ['unchanged', unchanged],
-      ['rejected', rejected],
-    ].map(
-      ([label, number]) =>
-        html`<div>
-          <dt>${label}</dt>
-          <dd>${count(Number(number))}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  facts('figures', [
+    [first, count(created)],
+    [second, count(updated)],
+    ['unchanged', count(unchanged)],
+    ['rejected', count(rejected)],
+  ]);
 
 function notesAndErrors(upload: Upload, { notes, errors, rejected }: UploadSummary, hasRejects: boolean): Html {
   const list = (lines: (Html | string)[]) =>

@@ -7,14 +7,13 @@ import { Problem } from '../../../problems/problem.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
-import { pageNotFound } from '../page.ts';
 import { field, uuidForm } from '../fields.ts';
+import { pageNotFound } from '../page.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { endedPage } from './ended-page.ts';
-import { importPage } from './import-page.ts';
+import { endedPage, importPage } from './import-page.ts';
 import type { ImportView } from './import-page.ts';
 import { bytesOf, readFormWithFile, receivedFile } from './multipart.ts';
 
@@ -59,8 +58,8 @@ export async function showImports(visit: Visit, view: Partial<ImportView> = {}):
   const isAllowed = member.role === 'admin' && organization.plan === 'team';
   const found = isAllowed ? await context.uploads.find(organization) : undefined;
   const ended = isAllowed ? await context.uploads.ended(organization) : [];
-  const { mappingForm, importFields } = await importer();
-  const mapping = found?.upload.state === 'mapping' ? mappingForm(found.upload, found.upload.mapping) : undefined;
+  const { mappingSection, importFields } = await importer();
+  const mapping = found?.upload.state === 'mapping' ? mappingSection(visit, found.upload) : undefined;
   return importPage(visit, { ...found, ended, mapping, fields: importFields(), ...view });
 }
 
@@ -90,18 +89,19 @@ async function receive(change: Change): Promise<string> {
 }
 
 async function showColumns(visit: Visit): Promise<Page> {
-  const found = await openUpload(visit);
-  const { mappingForm } = await importer();
-  return showImports(visit, { upload: found, mapping: mappingForm(found, found.mapping) });
+  const upload = await openUpload(visit);
+  const { mappingSection } = await importer();
+  return showImports(visit, { upload, mapping: mappingSection(visit, upload) });
 }
 
 async function chooseColumns(change: Change): Promise<Page | string> {
   const found = await openUpload(change);
-  const { choicesIn, mappingForm } = await importer();
+  const { choicesIn, mappingForm, mappingSection } = await importer();
   const choices = choicesIn(found, change.request.body);
-  const mapping = mappingForm(found, choices);
-  if (mapping.faults.length > 0 || mapping.isUnanswered)
-    return { ...(await showImports(change, { upload: { ...found, mapping: choices }, mapping })), status: 422 };
+  const upload = { ...found, mapping: choices };
+  const { faults, isUnanswered } = mappingForm(upload);
+  if (faults.length > 0 || isUnanswered)
+    return { ...(await showImports(change, { upload, mapping: mappingSection(change, upload) })), status: 422 };
   await change.context.uploads.choose(whoOf(change), found.id, choices);
   return path;
 }

@@ -1,16 +1,106 @@
-/** The pages of one key: rename, replace and revoke. */
+/** Keys as pages show them: the rows of a table, those that need attention, and the forms to rename, replace and revoke one. */
 import { nameLength } from '../../../entities/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
 import type { ReplacementPeriod } from '../../../keys/issue.ts';
-import { maskedKey } from '../../../keys/list.ts';
+import { isLive, maskedKey } from '../../../keys/list.ts';
+import type { KeyOverview } from '../../../keys/list.ts';
+import { readWarnings } from '../../../keys/warnings.ts';
+import type { Warning } from '../../../keys/warnings.ts';
+import type { MemberNames } from '../../../records/member-names.ts';
+import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
 import { textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { questionPage, radioField } from '../forms.ts';
 import type { Page } from '../page.ts';
-import { timeAgo } from '../time.ts';
+import { badge, recordTable } from '../sections.ts';
+import { timeAgo, timeDay, timeUntil } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { keyPath } from './key-rows.ts';
+
+export const keyPath = (key: Pick<ApiKey, 'id'>): string => `/settings/api-keys/${publicId('key', key.id)}`;
+
+/** A link to the key with this id, if there still is one. */
+export function keyLink(keys: readonly ApiKey[], keyId: string): Html | string {
+  const key = keys.find(({ id }) => id === keyId);
+  return key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key';
+}
+
+type Table = { keys: ApiKey[]; label: string };
+
+export const keyTable = ({ member, organization }: Visit, overview: KeyOverview, { keys, label }: Table): Html =>
+  recordTable({
+    label,
+    heads: ['Name', 'Key', 'Created by', 'Created', 'Last used', 'Status'],
+    empty: 'There are no keys yet.',
+    rows: keys.map((key) => ({
+      head: html`<a href="${keyPath(key)}">${key.name}</a>`,
+      cells: [
+        html`<code translate="no">${maskedKey(key)}</code>`,
+        creator(key, overview),
+        timeDay(key.createdAt),
+        key.lastUsedAt ? timeAgo(key.lastUsedAt) : 'Never',
+        status(key, overview, organization.plan === 'team'),
+      ],
+      actions: member.role === 'admin' && isLive(key) ? actions(key) : undefined,
+    })),
+  });
+
+const creator = ({ createdBy, clientHost }: ApiKey, { memberNames }: KeyOverview): Html =>
+  html`${memberNames.nameOf(createdBy)}${memberNames.isRemoved(createdBy) && html`<small>no longer a member</small>`}${clientHost !== null && html` <small>by connecting ${clientHost}</small>`}`;
+
+/** A key that no member revoked was given back by its application, or its code was used twice. */
+const revoker = ({ revokedBy }: ApiKey, memberNames: MemberNames): string =>
+  revokedBy === null ? 'the application' : memberNames.nameOf(revokedBy);
+
+function status(key: ApiKey, { memberNames }: KeyOverview, onTeam: boolean): Html {
+  if (key.revokedAt)
+    return html`${badge('off', 'Revoked')} <small>${timeAgo(key.revokedAt)} by ${revoker(key, memberNames)}</small>`;
+  if (!isLive(key))
+    return html`${badge('off', key.replacedBy === null ? 'Expired' : 'Replaced')}
+      <small>stopped working ${timeAgo(key.endsAt ?? '')}</small>`;
+  if (!onTeam) return badge('off', 'Needs Team');
+  if (key.endsAt) {
+    const isReplaced = key.replacedBy !== null;
+    const look = isReplaced || endsSoon(key.endsAt) ? 'warm' : 'on';
+    return html`${badge(look, isReplaced ? 'Replaced' : 'Expires')}
+      <small>works until ${timeUntil(key.endsAt)}</small>`;
+  }
+  return badge('on', 'Active');
+}
+
+/** Within two weeks: time to replace it. */
+const endsSoon = (at: string) => Date.parse(at) - Date.now() < 14 * 86_400_000;
+
+function actions(key: ApiKey): Html {
+  const path = keyPath(key);
+  const whose = html`<span class="unseen"> ${key.name}</span>`;
+  return html`<a href="${path}/rename">Rename${whose}</a>
+    ${key.replacedBy === null && html`<a href="${path}/replace">Replace${whose}</a>`}
+    <a class="danger" href="${path}/revoke">Revoke${whose}</a>`;
+}
+
+/** On the Free plan no key works: that is said elsewhere. */
+export const warningsFor = async ({ em, organization }: Visit): Promise<Warning[]> =>
+  organization.plan === 'team' ? readWarnings(em.fork()) : [];
+
+export const warningSection = (warnings: readonly Warning[]): Html | false =>
+  warnings.length > 0 &&
+  html`<section class="notice warning" aria-labelledby="warnings">
+    <h2 id="warnings">Needs attention</h2>
+    <ul>
+      ${warnings.map(
+        ({ key, sentence }) =>
+          html`<li>
+            ${sentence} <a href="${keyPath(key)}">Look at the key<span class="unseen"> ${key.name}</span></a>
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+
+/** On the page of the key itself. */
+export const warningsOfKey = (warnings: readonly Warning[]): Html[] =>
+  warnings.map(({ sentence }) => html`<div class="notice warning"><p>${sentence}</p></div>`);
 
 const about = (key: ApiKey) => ({
   about: html`<code translate="no">${maskedKey(key)}</code>`,

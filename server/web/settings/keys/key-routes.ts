@@ -11,8 +11,7 @@ import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { periods, renamePage, replacePage, revokePage } from './key-pages.ts';
-import { warningsFor } from './key-warnings.ts';
+import { periods, renamePage, replacePage, revokePage, warningsFor } from './key-pages.ts';
 import { keysPage } from './keys-page.ts';
 import type { KeysView } from './keys-page.ts';
 
@@ -52,9 +51,7 @@ async function create(change: Change): Promise<Page> {
   const { em, member, request, csrfTokenId } = change;
   const expiresInMs = parseExpiry(field(request.body, 'expires'));
   const { key, raw } = await issueKey(em, member, { name: field(request.body, 'name'), csrfTokenId, expiresInMs });
-  const { live } = await readKeyOverview(em.fork());
-  const nameIsTaken = live.some(({ id, name }) => id !== key.id && name === key.name);
-  return show(change, { created: { name: key.name, raw, nameIsTaken } });
+  return show(change, { created: { name: key.name, raw } });
 }
 
 async function rename(change: Change): Promise<string> {

@@ -1,5 +1,6 @@
-/** API Keys: the list, its actions, and a new key, which is shown once. */
+/** API Keys: the list, its actions, a new key, which is shown once, and the first request with it. */
 import { nameLength } from '../../../entities/name.ts';
+import type { ApiKey } from '../../../entities/organization.ts';
 import { expiryDays, maximumLiveKeys } from '../../../keys/issue.ts';
 import type { KeyOverview } from '../../../keys/list.ts';
 import type { Warning } from '../../../keys/warnings.ts';
@@ -10,14 +11,23 @@ import type { Activity } from '../activity/activity-section.ts';
 import { selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
-import { gettingStarted } from './getting-started.ts';
-import { keyTable } from './key-rows.ts';
-import { warningSection } from './key-warnings.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { card, foldable, notice, secretSection } from '../sections.ts';
-import { howToUpgrade, needsTeam } from '../team-plan.ts';
 import { timeUntil } from '../time.ts';
 import type { Visit } from '../visit.ts';
+import { keyTable, warningSection } from './key-pages.ts';
+import {
+  card,
+  counted,
+  foldable,
+  howToUpgrade,
+  needsTeam,
+  notice,
+  secretSection,
+  section,
+  copyable,
+} from '../sections.ts';
+import { readVersion } from '../../../files.ts';
 
 export type KeysView = {
   overview: KeyOverview;
@@ -34,8 +44,6 @@ export type KeysView = {
 type NewKey = {
   name: string;
   raw: string;
-  /** Another live key has this name. */
-  nameIsTaken?: boolean;
   /** When the key that it replaces stops working. */
   oldKeyEndsAt?: string | null;
 };
@@ -45,38 +53,32 @@ export function keysPage(visit: Visit, view: KeysView): Page {
   const { overview, activity, warnings, created, done, rejected } = view;
   const { live, ended, endedCount } = overview;
   const onTeam = organization.plan === 'team';
-  const main = html` <h1>API Keys</h1>
-    <p class="lead">
-      API keys let your applications and automation tools read and manage the customers, proposals and catalog items of
-      ${organization.name}.
-    </p>
-    ${notice('done', done)}${failedNotice(rejected)} ${created && newKey(created)}
-    ${!created && (onTeam ? createSection(visit, view) : teamSection(visit, view))} ${warningSection(warnings)}
-    <section aria-labelledby="keys">
-      <h2 id="keys">Keys <span class="count">${live.length} of ${maximumLiveKeys}</span></h2>
-      ${keyTable(visit, overview, { keys: live, label: 'Keys' })}
-    </section>
-    ${onTeam && gettingStarted({ baseUrl: visit.context.baseUrl(), raw: created?.raw })}
-    ${
-      ended.length > 0 &&
-      foldable(
-        'revoked',
-        html`Revoked keys <span class="count">${endedCount}</span>`,
-        html`${endedCount > ended.length && html`<p class="quiet">The latest ${ended.length} are shown.</p>`}
-        ${keyTable(visit, overview, { keys: ended, label: 'Revoked keys' })}`,
-      )
-    }
-    ${activitySection(activity)}`;
-  const page = { main, current: '/settings/api-keys' } as const;
-  return created ? { ...page, title: 'Your new API key', status: 201 } : { ...page, title: 'API Keys' };
+  const lead = html`API keys let your applications and automation tools read and manage the customers, proposals and
+  catalog items of ${organization.name}.`;
+  const content = html`${notice('done', done)}${failedNotice(rejected)} ${created && newKey(created, live)}
+  ${!created && (onTeam ? createSection(visit, view) : teamSection(visit, view))} ${warningSection(warnings)}
+  ${section('keys', counted('Keys', `${live.length} of ${maximumLiveKeys}`), keyTable(visit, overview, { keys: live, label: 'Keys' }))}
+  ${onTeam && gettingStarted({ baseUrl: visit.context.baseUrl(), raw: created?.raw })}
+  ${
+    ended.length > 0 &&
+    foldable(
+      'revoked',
+      counted('Revoked keys', endedCount),
+      html`${endedCount > ended.length && html`<p class="quiet">The latest ${ended.length} are shown.</p>`}
+      ${keyTable(visit, overview, { keys: ended, label: 'Revoked keys' })}`,
+    )
+  }
+  ${activitySection(activity)}`;
+  const more = created && { title: 'Your new API key', status: 201 };
+  return sectionPage('/settings/api-keys', lead, content, more);
 }
 
-const newKey = ({ name, raw, nameIsTaken, oldKeyEndsAt }: NewKey): Html =>
+const newKey = ({ name, raw, oldKeyEndsAt }: NewKey, live: readonly ApiKey[]): Html =>
   secretSection({
     title: `Copy your new key “${name}” now`,
     text: 'Store it in a safe place, such as a secret manager. If you lose it, create a new one.',
     more: html`${oldKeyEndsAt && html`<p>The old key works until ${timeUntil(oldKeyEndsAt)}. Switch to the new one before then.</p>`}
-    ${nameIsTaken && html`<p>Another live key is also named “${name}”. Rename one of them to tell them apart.</p>`}`,
+    ${oldKeyEndsAt === undefined && live.filter((key) => key.name === name).length > 1 && html`<p>Another live key is also named “${name}”. Rename one of them to tell them apart.</p>`}`,
     id: 'raw-key',
     value: raw,
     name: 'the key',
@@ -130,3 +132,45 @@ function teamSection(visit: Visit, { overview }: KeysView): Html {
     ${paused}
   </section>`;
 }
+
+const placeholder = 'YOUR_API_KEY';
+
+function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string | undefined }): Html {
+  const key = raw ?? placeholder;
+  const content = html`<div ${raw !== undefined && html` data-secret`}>
+    <p>
+      ${raw === undefined ? html`Replace <code>${placeholder}</code> with one of your keys.` : 'Your new key is filled in while it is shown.'}
+      <a href="/docs">Read the documentation</a> for every operation, or import
+      <a href="/openapi.json">the OpenAPI document</a> into your tool. Agents and tools that support OAuth
+      <a href="/docs/agents#connect-without-copying-a-key">connect without copying a key</a>.
+    </p>
+    ${snippet('base', 'Base URL', `${baseUrl}/v1`)}
+    ${snippet('curl', 'From a shell', `curl -H "Authorization: Bearer ${key}" \\\n  "${baseUrl}/v1/customers"`)}
+    ${snippet('install', 'Install the TypeScript client', `npm install ${baseUrl}/client-${readVersion()}.tgz`)}
+    ${snippet('client', 'With the TypeScript client', clientLines(baseUrl, key))}
+  </div>`;
+  return foldable('start', 'Getting started', content, raw !== undefined);
+}
+
+const clientLines = (baseUrl: string, key: string): string => `import { createClient } from '@proposal-api/client';
+
+const client = createClient({
+  baseUrl: '${baseUrl}',
+  apiKey: '${key}',
+});
+for await (const customer of client.customers.list()) {
+  console.log(customer.name);
+}`;
+
+const snippet = (id: string, title: string, text: string): Html =>
+  html` <h3 id="${id}-title">${title}</h3>
+    ${copyable(
+      html`<pre
+        role="group"
+        aria-labelledby="${id}-title"
+        tabindex="0"
+      ><code id="${id}" translate="no">${text}</code></pre>`,
+      id,
+      title.toLowerCase(),
+      'secondary outline',
+    )}`;

@@ -1,6 +1,6 @@
 /** The Members page and its forms. */
 import { admitMail } from '../../../accounts/attempts.ts';
-import { invitation, twoFactorPolicyMail } from '../../../accounts/mail.ts';
+import { invitation, twoFactorMail, twoFactorPolicyMail } from '../../../accounts/mail.ts';
 import { changeOrganization, requireTwoFactor } from '../../../accounts/organizations.ts';
 import {
   addMember,
@@ -19,13 +19,12 @@ import type { SettingsCode } from '../../../problems/settings.ts';
 import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { requireAdmin } from '../../../records/require-admin.ts';
+import { sendMail, idIn, requireAdminVisit } from '../visit.ts';
+import type { Change, Visit } from '../visit.ts';
 import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
-import { tellOfTwoFactor } from '../two-factor-mail.ts';
-import { idIn, requireAdminVisit } from '../visit.ts';
-import type { Change, Visit } from '../visit.ts';
 import { membersPage, removePage, resetPage, roleLabels, rolePage } from './members-page.ts';
 import type { IssuedLink, MembersView } from './members-page.ts';
 
@@ -143,14 +142,14 @@ async function changePolicy(change: Change, policy: 'required' | 'optional'): Pr
   await requireTwoFactor(em, member, { isRequired, isReady: hasTwoFactor || isSingleSignOn });
   const admins = await em.fork().find(Member, { role: 'admin', removedAt: null });
   const facts = { organization: organization.name, actor: member.name, isRequired };
-  for (const { email } of admins) void context.mailer?.send(twoFactorPolicyMail(email, facts)).catch(context.onError);
+  for (const { email } of admins) sendMail(context, twoFactorPolicyMail(email, facts));
   return `${path}?two-factor`;
 }
 
 async function reset(change: Change): Promise<string> {
   const { em, organization, context } = change;
   const member = await resetTwoFactor(em, change.member, subjectOf(change));
-  tellOfTwoFactor(context, member.email, 'reset', [organization.name]);
+  sendMail(context, twoFactorMail(member.email, { change: 'reset', organizations: [organization.name] }));
   return `${path}?reset=${publicId('member', member.id)}`;
 }
 

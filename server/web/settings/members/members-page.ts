@@ -1,15 +1,15 @@
 /** The members of the organization, and the pages about one: change the role, remove, and reset two-factor authentication. */
-import type { Member, Role } from '../../../entities/organization.ts';
 import { nameLength } from '../../../entities/name.ts';
+import type { Member, Role } from '../../../entities/organization.ts';
+import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import { publicId } from '../../../records/public-id.ts';
 import { field, problemOf, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { recordTable } from '../record-table.ts';
-import { card, notice, secretSection } from '../sections.ts';
+import { badge, card, counted, notice, recordTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
@@ -41,30 +41,26 @@ export function membersPage(visit: Visit, view: MembersView): Page {
   const isAdmin = visit.member.role === 'admin';
   const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
   const rows = members.map((member) => memberRow(visit, member, view));
-  const main = html` <h1>Members</h1>
-    <p class="lead">Admins create, replace and revoke API keys and manage members. Members can see keys and usage.</p>
-    ${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
-    ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
-    <section aria-labelledby="members">
-      <h2 id="members">Members <span class="count">${members.length}</span></h2>
-      ${recordTable({ label: 'Members', heads, rows, empty: 'There are no members.' })}
-    </section>
-    ${!issued && isAdmin && html`${policySection(visit)} ${organizationSection(visit, view.rejectedDetails)}`}`;
-  const page = { main, current: '/settings/members' } as const;
-  return issued ? { ...page, title: 'Password link', status: 201 } : { ...page, title: 'Members' };
+  const lead = 'Admins create, replace and revoke API keys and manage members. Members can see keys and usage.';
+  const table = recordTable({ label: 'Members', heads, rows, empty: 'There are no members.' });
+  const content = html`${notice('done', done)}${notice('failed', failure)} ${issued && issuedLink(issued)}
+  ${!issued && (isAdmin ? inviteSection(visit, view.rejectedInvitation) : html`<p class="notice plain">Only admins of the organization can manage members.</p>`)}
+  ${section('members', counted('Members', members.length), table)}
+  ${!issued && isAdmin && html`${policySection(visit)} ${organizationSection(visit, view.rejectedDetails)}`}`;
+  return sectionPage('/settings/members', lead, content, issued && { title: 'Password link', status: 201 });
 }
 
 function memberRow(visit: Visit, member: Member, { ready, protectedIds }: MembersView) {
   const isAdmin = visit.member.role === 'admin';
   const hasTwoFactor = protectedIds.has(member.id);
   const isYou = member.id === visit.member.id;
-  const neverSignedIn = ready.has(member.id) ? 'Never' : html`<span class="badge warm">Invited</span>`;
+  const neverSignedIn = ready.has(member.id) ? 'Never' : badge('warm', 'Invited');
   return {
     head: html`${member.name}${isYou && html` <small>you</small>`}`,
     cells: [
       member.email,
       roleLabels[member.role],
-      ...(isAdmin ? [hasTwoFactor ? html`<span class="badge on">On</span>` : 'Off'] : []),
+      ...(isAdmin ? [hasTwoFactor ? badge('on', 'On') : 'Off'] : []),
       member.lastSignedInAt ? timeAgo(member.lastSignedInAt) : neverSignedIn,
     ],
     actions: isAdmin ? actions(visit, member, { isYou, hasTwoFactor }) : undefined,

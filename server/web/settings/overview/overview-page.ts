@@ -5,20 +5,15 @@ import { groupFailures, readFailures, readUsage, sum } from '../../../keys/usage
 import type { FailureGroup, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { SettingsServices } from '../context.ts';
-import { keyPath } from '../keys/key-rows.ts';
-import { warningSection, warningsFor } from '../keys/key-warnings.ts';
+import { keyLink, warningSection, warningsFor } from '../keys/key-pages.ts';
 import type { Page } from '../page.ts';
-import { readList } from '../records/member-caller.ts';
-import { recordKinds, recordPath } from '../records/record-kinds.ts';
-import type { RecordKind } from '../records/record-kinds.ts';
-import type { Listed } from '../records/records-page.ts';
-import { recordTable } from '../record-table.ts';
-import { notice } from '../sections.ts';
+import { readList, recordKinds, recordPath } from '../records/record-kinds.ts';
+import type { Listed, RecordKind } from '../records/record-kinds.ts';
+import { facts, notice, recordTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
 import { count } from '../usage/usage-chart.ts';
-import type { Visit } from '../visit.ts';
+import type { SettingsServices, Visit } from '../visit.ts';
 
 const shown = { failures: 5, records: '5' };
 
@@ -54,34 +49,22 @@ function figures({ total }: UsageReport, liveKeys: number): Html {
     [requests === 1 ? 'request in 30 days' : 'requests in 30 days', requests, '/settings/usage'],
     ['of them failed', requests - total.success, '/settings/usage'],
   ];
-  return html`<dl class="figures">
-    ${numbers.map(
-      ([label, value, path]) =>
-        html`<div>
-          <dt><a href="${path}">${label}</a></dt>
-          <dd>${count(value)}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  const entries = numbers.map(([label, value, path]) => [html`<a href="${path}">${label}</a>`, count(value)] as const);
+  return facts('figures', entries);
 }
 
 function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey[], hasRequests: boolean): Html {
-  const rows = failures.map(({ latest: { keyId, code, status, createdAt }, count: times }) => {
-    const key = keys.find(({ id }) => id === keyId);
-    return {
-      head: key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key',
-      cells: [
-        html`<a href="/docs/errors#${code}">${code}</a>${times > 1 && html` <small>${times} times</small>`}`,
-        String(status),
-        timeAgo(createdAt),
-      ],
-    };
-  });
+  const rows = failures.map(({ latest: { keyId, code, status, createdAt }, count: times }) => ({
+    head: keyLink(keys, keyId),
+    cells: [
+      html`<a href="/docs/errors#${code}">${code}</a>${times > 1 && html` <small>${times} times</small>`}`,
+      String(status),
+      timeAgo(createdAt),
+    ],
+  }));
   const empty = hasRequests ? 'No request failed in the last 7 days.' : 'There were no requests yet.';
-  return html`<section aria-labelledby="failures">
-    <h2 id="failures">Latest failed requests</h2>
-    ${recordTable({ label: 'Latest failed requests', heads: ['Key', 'Error', 'Status', 'When'], rows, empty })}
-  </section>`;
+  const label = 'Latest failed requests';
+  return section('failures', label, recordTable({ label, heads: ['Key', 'Error', 'Status', 'When'], rows, empty }));
 }
 
 /** The newest records of each kind. */
@@ -99,15 +82,13 @@ function newestSection(kind: RecordKind, data: Listed['data']): Html {
     const [title = '', more] = kind.row(record as never);
     return html`<li><a href="${recordPath(name, record.id)}">${title}</a> ${name === 'proposals' && more}</li>`;
   });
-  return html`<section aria-labelledby="new-${name}">
-    <h2 id="new-${name}">New ${name}</h2>
-    ${
+  const content = html`${
       titles.length > 0
         ? html`<ul>
             ${titles}
           </ul>`
         : html`<p class="empty">There are none yet. <a href="/settings/imports">Import a file</a></p>`
     }
-    <p><a href="/settings/${name}">All ${name}</a></p>
-  </section>`;
+    <p><a href="/settings/${name}">All ${name}</a></p>`;
+  return section(`new-${name}`, `New ${name}`, content);
 }

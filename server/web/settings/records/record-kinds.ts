@@ -1,16 +1,26 @@
-/** The kinds of records that members look at: their operations, and what a list shows of each. */
+/**
+ * The kinds of records that members look at: what a list shows of each, and the API's own operations, performed for a
+ * member, who has an allowance and a share of the database as a key has.
+ */
 import type { z } from 'zod';
 import { customerStatuses } from '../../../../contract/customers.ts';
 import type { Customer } from '../../../../contract/customers.ts';
 import { itemTypes } from '../../../../contract/items.ts';
 import type { item } from '../../../../contract/items.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
 import { proposalStatuses } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { v1 } from '../../../../contract/v1.ts';
-import { labelOf } from '../../../../contract/openapi/label.ts';
+import type { AuthenticatedKey } from '../../../keys/key-row.ts';
+import { operationOf } from '../../../operations/operations.ts';
+import { admit, perform } from '../../../operations/perform.ts';
+import { Problem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { pageNotFound } from '../page.ts';
+import { badge } from '../sections.ts';
 import { timeDay } from '../time.ts';
+import type { Visit } from '../visit.ts';
 
 type Item = z.infer<typeof item>;
 type Cell = Html | string;
@@ -37,10 +47,9 @@ const titled = (values: readonly string[]): Record<string, string> =>
 const all = { '': 'All' };
 const newest = { '-createdAt': 'Newest first', '-updatedAt': 'Last changed first' };
 
-export const badge = (status: string): Html => {
-  const look = { active: 'on', accepted: 'on', sent: 'warm', viewed: 'warm' }[status] ?? 'off';
-  return html`<span class="badge ${look}">${labelOf(status)}</span>`;
-};
+const looks: Partial<Record<string, 'on' | 'warm'>> = { active: 'on', accepted: 'on', sent: 'warm', viewed: 'warm' };
+
+export const statusBadge = (status: string): Html => badge(looks[status] ?? 'off', labelOf(status));
 
 export const amount = (value: string, currency: string): Html =>
   html`<span class="amount">${value} <small>${currency}</small></span>`;
@@ -60,7 +69,7 @@ export const recordKinds = [
       email ?? '',
       phone ?? '',
       address?.city ?? '',
-      badge(status),
+      statusBadge(status),
       timeDay(createdAt),
     ],
   }),
@@ -76,7 +85,7 @@ export const recordKinds = [
       title,
       customer?.name ?? '',
       amount(total, currency),
-      badge(status),
+      statusBadge(status),
       timeDay(statusChangedAt),
     ],
   }),
@@ -93,8 +102,48 @@ export const recordKinds = [
       sku ?? '',
       labelOf(type),
       amount(unitPrice, currency),
-      badge(status),
+      statusBadge(status),
       timeDay(createdAt),
     ],
   }),
 ] as const;
+
+export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor: string | null } };
+export type OneRecord = { id: string; name?: string; number?: string; title?: string } & Readonly<
+  Record<string, unknown>
+>;
+
+const asKey = ({ member, organization }: Visit): AuthenticatedKey => ({
+  id: member.id,
+  name: member.name,
+  prefix: '',
+  lastFour: '',
+  createdAt: member.createdAt,
+  lastUsedAt: null,
+  revokedAt: null,
+  endsAt: null,
+  replacedBy: null,
+  endsAtMs: Number.POSITIVE_INFINITY,
+  organization,
+});
+
+/** Problems: those of the operation, such as invalid_parameter and plan_required. */
+export async function readList(visit: Visit, { kind, query }: { kind: RecordKind; query: object }): Promise<Listed> {
+  const caller = await admit(asKey(visit), visit.context);
+  const { body } = await perform(operationOf(kind.list), { query }, caller);
+  // The operation's response is a page of records with ids.
+  return body as Listed;
+}
+
+/** The record that the path names. Problem: unknown, also for a record of another organization. */
+export async function readRecord(visit: Visit, kind: RecordKind): Promise<OneRecord> {
+  const caller = await admit(asKey(visit), visit.context);
+  const params = { [kind.parameter]: visit.request.params.id ?? '' };
+  try {
+    const { body } = await perform(operationOf(kind.get), { params }, caller);
+    // The operation's response is a record with an id.
+    return body as OneRecord;
+  } catch (error) {
+    throw error instanceof Problem && error.code === 'not_found' ? pageNotFound() : error;
+  }
+}

@@ -1,20 +1,18 @@
-/** One record: every field, its id to copy, and the same record as the API returns it. */
+/** One record: every field, its id to copy, and the same record as the API returns it; a proposal also as its customer reads it. */
+import type { LineItem } from '../../../../contract/line-items.ts';
+import { labelOf } from '../../../../contract/openapi/label.ts';
+import { eventTimes } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { Page } from '../page.ts';
-import { copyButton, foldable, notice } from '../sections.ts';
+import { badge, copyable, counted, facts, foldable, notice, recordTable, section } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { linesSection } from './proposal-lines.ts';
-import { labelOf } from '../../../../contract/openapi/label.ts';
-import { recordPath } from './record-kinds.ts';
-import type { RecordKind } from './record-kinds.ts';
+import { amount, recordPath, statusBadge } from './record-kinds.ts';
+import type { OneRecord, RecordKind } from './record-kinds.ts';
 import { sectionOf } from './records-page.ts';
 
-export type OneRecord = { id: string; name?: string; number?: string; title?: string } & Readonly<
-  Record<string, unknown>
->;
 type View = {
   kind: RecordKind;
   record: OneRecord;
@@ -30,10 +28,7 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
   const main = html` <p class="back"><a href="${sectionOf(kind)}">← All ${kind.name}</a></p>
     <h1>${title}</h1>
     ${notice('done', done)}
-    <div class="copyable">
-      <code id="record-id" translate="no">${record.id}</code>
-      ${copyButton('record-id', 'the id', 'secondary outline')}
-    </div>
+    ${copyable(html`<code id="record-id" translate="no">${record.id}</code>`, 'record-id', 'the id', 'secondary outline')}
     ${
       isCustomer &&
       html`<p class="choices">
@@ -42,25 +37,16 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
       </p>`
     }
     ${erased} ${kind.name === 'proposals' && linesSection(record as unknown as Proposal)}
-    <section aria-labelledby="fields">
-      <h2 id="fields">Fields</h2>
-      <dl class="fields">${fieldsOf(record)}</dl>
-    </section>
+    ${section('fields', 'Fields', facts('fields', fieldsOf(record)))}
     ${foldable('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
   return { title, main, current: sectionOf(kind) };
 }
 
 /** Nested objects are shown with their own fields; lines have a table of their own. */
-const fieldsOf = (record: object): Html[] =>
+const fieldsOf = (record: object) =>
   Object.entries(record)
     .filter(([name]) => name !== 'id' && name !== 'lineItems')
-    .map(
-      ([name, value]: [string, unknown]) =>
-        html`<div>
-          <dt>${labelOf(name)}</dt>
-          <dd>${printValue(name, value)}</dd>
-        </div>`,
-    );
+    .map(([name, value]: [string, unknown]) => [labelOf(name), printValue(name, value)] as const);
 
 function printValue(name: string, value: unknown): Html | string {
   if (value === null || value === '') return html`<span class="quiet">not given</span>`;
@@ -85,10 +71,55 @@ function printObject(value: object, label: (name: string) => string): Html {
 
 function asJson(kind: RecordKind, record: OneRecord, baseUrl: string): Html {
   const curl = `curl -H "Authorization: Bearer YOUR_API_KEY" \\\n  "${baseUrl}/v1/${kind.name}/${record.id}"`;
-  return html`<pre role="group" aria-label="curl" tabindex="0"><code translate="no">${curl}</code></pre>
-    <pre
-      role="group"
-      aria-label="JSON"
-      tabindex="0"
-    ><code translate="no">${JSON.stringify(record, null, 2)}</code></pre>`;
+  return html`${code('curl', curl)} ${code('JSON', JSON.stringify(record, null, 2))}`;
 }
+
+const code = (label: string, text: string): Html =>
+  html`<pre role="group" aria-label="${label}" tabindex="0"><code translate="no">${text}</code></pre>`;
+
+function linesSection(proposal: Proposal): Html {
+  const { lineItems, currency, customer, customerId, status, title } = proposal;
+  const times = eventTimes.flatMap((name) => {
+    const at = proposal[name];
+    return at === null ? [] : [html`<li>${labelOf(name.replace(/At$/, ''))} ${timeDay(at)}</li>`];
+  });
+  return html`<section aria-labelledby="lines">
+    <p>
+      ${statusBadge(status)}
+      ${customerId !== null && html`for <a href="${recordPath('customers', customerId)}">${customer?.name ?? customerId}</a>`}
+    </p>
+    ${
+      times.length > 0 &&
+      html`<ol class="times">
+        ${times}
+      </ol>`
+    }
+    <h2 id="lines">${counted('Lines', lineItems.length)}</h2>
+    ${recordTable({
+      label: `Lines of ${title}`,
+      heads: ['Name', 'Quantity', 'Unit price', 'Discount', 'Tax', 'Total'],
+      rows: lineItems.map((line) => row(line, currency)),
+      empty: 'This proposal has no lines.',
+      isNumeric: true,
+    })}
+    ${totals(proposal)}
+  </section>`;
+}
+
+function row(line: LineItem, currency: string) {
+  const { name, description, itemId, optional, selected, quantity, unit, unitPrice, discountAmount, taxAmount, total } =
+    line;
+  const head = html`${itemId === null ? name : html`<a href="${recordPath('items', itemId)}">${name}</a>`}
+  ${optional && html` ${badge('off', selected ? 'Optional, chosen' : 'Optional, not chosen')}`}
+  ${description !== null && html`<small>${description}</small>`}`;
+  const cells = [unit === null ? quantity : `${quantity} ${unit}`, unitPrice, discountAmount, taxAmount];
+  return { head, cells: [...cells, amount(total, currency)] };
+}
+
+const totals = ({ subtotal, discountTotal, taxTotal, total, currency }: Proposal): Html =>
+  facts('totals', [
+    ['Subtotal', amount(subtotal, currency)],
+    ['Discount', amount(discountTotal, currency)],
+    ['Tax', amount(taxTotal, currency)],
+    ['Total', amount(total, currency)],
+  ]);

@@ -1,14 +1,29 @@
-/** Customers, proposals and items in the browser: the API's own operations, performed for a member. */
+/**
+ * Customers, proposals and items in the browser, and what admins do about a person who asks to be forgotten, or comes
+ * back: erase the personal data, release the external ID.
+ */
+import { forOrganization } from '../../../database/tenant.ts';
+import type { AuditAction } from '../../../entities/audit-event.ts';
+import { ErasedExternalId } from '../../../entities/erased-external-id.ts';
 import { Problem } from '../../../problems/problem.ts';
-import type { SettingsServices } from '../context.ts';
+import { auditingRejections } from '../../../records/audit-log.ts';
+import { countProposals, eraseCustomer } from '../../../records/erase-customer.ts';
+import { releaseExternalId } from '../../../records/erased-external-ids.ts';
+import { storedId } from '../../../records/public-id.ts';
+import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { postForm, questionPage } from '../forms.ts';
+import { pageNotFound } from '../page.ts';
+import type { Page } from '../page.ts';
+import { card } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { inputOf, searchOf } from './list-search.ts';
-import { readList, readRecord } from './member-caller.ts';
-import { recordKinds } from './record-kinds.ts';
-import type { RecordKind } from './record-kinds.ts';
-import { erasureRoutes, releaseOffer } from './erasure-routes.ts';
+import { idIn, requireAdminVisit } from '../visit.ts';
+import type { Change, SettingsServices, Visit } from '../visit.ts';
+import { readList, readRecord, recordKinds, recordPath } from './record-kinds.ts';
+import type { OneRecord, RecordKind } from './record-kinds.ts';
 import { recordPage } from './record-page.ts';
-import { recordsNeedTeamPage, recordsPage } from './records-page.ts';
+import { inputOf, recordsNeedTeamPage, recordsPage, searchOf } from './records-page.ts';
 
 const doneBy = [
   ['erased', 'The personal data is erased.'],
@@ -45,3 +60,86 @@ function whatIsWrong(error: unknown, { filters }: RecordKind): string {
   const label = first.field === 'q' ? 'Search' : filters.find(({ name }) => name === first.field)?.label;
   return `${label ?? first.field} ${first.message}.`;
 }
+
+function erasureRoutes(guard: SessionGuard, { database, uploads }: SettingsServices): void {
+  const tenantOf = ({ organization }: Visit) => forOrganization(database, organization.id);
+
+  const showErasure = async (visit: Visit) => {
+    requireAdminVisit(visit, 'erase personal data');
+    const id = idIn(visit, 'customer');
+    const record = await readRecord(visit, recordKinds[0]);
+    return erasePage(visit, record, await countProposals(tenantOf(visit), id));
+  };
+  const erase = async (change: Change): Promise<string> => {
+    await asAdmin(change, 'customer_erased', ['erase personal data', 'Erasing personal data here needs'], (id) =>
+      eraseCustomer(tenantOf(change), id, change.member.id),
+    );
+    await uploads.removeErased();
+    return `${pathOf(change)}?erased`;
+  };
+  guard.form('/customers/:id/erase', { action: 'customer_erased', show: showErasure, submit: erase });
+
+  const release = async (change: Change): Promise<string> => {
+    await asAdmin(change, 'external_id_released', ['release external IDs', 'Releasing external IDs needs'], (id) =>
+      releaseExternalId(tenantOf(change), id, change.member.id),
+    );
+    return `${pathOf(change)}?released`;
+  };
+  guard.form('/customers/:id/release', { action: 'external_id_released', submit: release });
+}
+
+/** `work` returns undefined if there is no such customer. */
+async function asAdmin(
+  { em, member, request }: Change,
+  action: AuditAction,
+  [deed, what]: [deed: string, what: string],
+  work: (id: string) => Promise<boolean | undefined>,
+): Promise<void> {
+  await auditingRejections(em, { action, memberId: member.id, detail: request.params.id ?? '' }, async () => {
+    await em.fork().transactional(async (inner) => requireTeam(await requireAdmin(inner, member, deed), what));
+    if ((await work(idIn({ request }, 'customer'))) === undefined) throw pageNotFound();
+  });
+}
+
+/** What an admin sees on the page of an erased customer. */
+async function releaseOffer(visit: Visit, record: OneRecord): Promise<Html | false> {
+  const customerId = storedId('customer', record.id);
+  if (customerId === undefined || visit.member.role !== 'admin' || !record.erasedAt) return false;
+  const isRejected = (await visit.em.count(ErasedExternalId, { customerId })) > 0;
+  return isRejected && releaseSection(visit, record);
+}
+
+const pathOf = ({ request }: Visit) => recordPath('customers', request.params.id ?? '');
+
+function erasePage(visit: Visit, record: OneRecord, proposals: number): Page {
+  const path = recordPath('customers', record.id);
+  return questionPage(visit, {
+    title: `Erase the personal data of ${record.name ?? record.id}?`,
+    text: html`<p>
+        <strong>This cannot be undone.</strong> Name, addresses, email, phone, notes, tags, metadata and external ID are
+        erased from the customer, from ${proposals === 1 ? 'its proposal' : `its ${proposals} proposals`}, from search,
+        from stored responses and from the audit log.
+      </p>
+      <p>
+        The customer keeps its id and is archived. Its proposals keep their numbers, amounts, statuses and times.
+        Backups, exported files and the systems that read the API keep their copies.
+      </p>`,
+    button: 'Erase personal data',
+    isDestructive: true,
+    action: `${path}/erase`,
+    back: path,
+    current: '/settings/customers',
+  });
+}
+
+/** For an erased customer whose external ID is still rejected. */
+const releaseSection = (visit: Visit, { id }: OneRecord): Html =>
+  card(
+    'release',
+    'External ID',
+    html`<p>
+        The external ID that this customer had is rejected, so that no sync or import brings the erased data back. If
+        the person returns, let it be used again. This customer stays erased.
+      </p>
+      ${postForm(visit, `${recordPath('customers', id)}/release`, html`<button type="submit" class="secondary">Release the external ID</button>`)}`,
+  );

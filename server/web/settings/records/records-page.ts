@@ -1,18 +1,16 @@
 /** A list of records: search, filters and pages, by the API's own list. */
+import { parseQuery } from '../../../text/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
 import { postForm } from '../forms.ts';
+import { sectionPage } from '../page.ts';
 import type { Page, Section } from '../page.ts';
-import { recordTable } from '../record-table.ts';
-import { notice } from '../sections.ts';
-import { needsTeam } from '../team-plan.ts';
+import { needsTeam, notice, recordTable } from '../sections.ts';
 import type { Visit } from '../visit.ts';
-import { filtersOf } from './list-search.ts';
 import { recordPath } from './record-kinds.ts';
-import type { RecordKind } from './record-kinds.ts';
+import type { Listed, RecordKind } from './record-kinds.ts';
 
-export type Listed = { data: readonly { id: string }[]; pagination: { nextCursor: string | null } };
 type View = {
   kind: RecordKind;
   /** What was asked for. */
@@ -26,9 +24,8 @@ export const sectionOf = ({ name }: RecordKind): Section => `/settings/${name}`;
 export function recordsPage(visit: Visit, view: View): Page {
   const { kind, found } = view;
   const isRejected = typeof found === 'string';
-  const main = html` <h1>${kind.label}</h1>
-    ${searchForm(view)} ${isRejected ? notice('failed', found) : results(visit, view, found)}`;
-  return { title: kind.label, main, current: sectionOf(kind), status: isRejected ? 400 : 200 };
+  const content = html`${searchForm(view)} ${isRejected ? notice('failed', found) : results(visit, view, found)}`;
+  return sectionPage(sectionOf(kind), '', content, isRejected ? { status: 400 } : {});
 }
 
 function searchForm({ kind, search }: View): Html {
@@ -82,8 +79,19 @@ const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams): H
   );
 
 /** Customers, proposals and items need the Team plan, as the API does. */
-export function recordsNeedTeamPage(visit: Visit, kind: RecordKind): Page {
-  const main = html`<h1>${kind.label}</h1>
-    ${needsTeam('Your records are kept, but viewing them requires', visit)}`;
-  return { title: kind.label, main, current: sectionOf(kind) };
-}
+export const recordsNeedTeamPage = (visit: Visit, kind: RecordKind): Page =>
+  sectionPage(sectionOf(kind), '', needsTeam('Your records are kept, but viewing them requires', visit));
+
+/** What the form left empty was not asked for. */
+export const searchOf = (text: string): URLSearchParams =>
+  new URLSearchParams([...new URLSearchParams(text)].filter(([, value]) => value.trim() !== ''));
+
+/** As the API reads the same parameters. */
+export const inputOf = (search: URLSearchParams): Record<string, unknown> => parseQuery(search.toString());
+
+/** Where a page begins and its order: an export has every page, in an order of its own. */
+const ofPages = ['cursor', 'limit', 'sort', 'include'];
+
+/** The parameters that choose records. */
+export const filtersOf = (search: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...search].filter(([name]) => !ofPages.includes(name)));

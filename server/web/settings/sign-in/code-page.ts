@@ -1,17 +1,17 @@
 /** The second step of a sign-in: a code of the authenticator app, or a recovery code. */
+import { twoFactorMail } from '../../../accounts/mail.ts';
 import { membersWithEmail } from '../../../accounts/member-lookup.ts';
 import type { FirstStep, Pending } from '../../../accounts/second-step.ts';
-import { consentPath } from '../../../connect/metadata.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { html } from '../../html.ts';
 import { codeField, field, hidden, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice } from '../forms.ts';
+import { cardPage, connectingTo } from '../page.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, localPath, setCookies } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
-import { tellOfTwoFactor } from '../two-factor-mail.ts';
-import { tooManyAttempts } from '../visit.ts';
+import { sendMail, tooManyAttempts } from '../visit.ts';
 import type { Open } from '../visit.ts';
 
 const codePath = '/settings/sign-in/code';
@@ -49,8 +49,9 @@ async function finish({ request, response, context }: Open): Promise<string> {
   if (result.outcome === 'wrong')
     throw new Problem('invalid', { sentence: kind === 'recovery' ? wrongRecovery : wrongCode, field: 'code' });
   setCookies(response, result.cookies);
-  if (result.recovered.length > 0) tellOfTwoFactor(context, result.email, 'recovered', result.recovered);
-  return result.recovered.length > 0 ? '/settings/account?done=recovered' : localPath(result.next);
+  if (result.recovered.length === 0) return localPath(result.next);
+  sendMail(context, twoFactorMail(result.email, { change: 'recovered', organizations: result.recovered }));
+  return '/settings/account?done=recovered';
 }
 
 const wrongCode = 'Incorrect code. Enter the one that the app shows now; each works once.';
@@ -61,9 +62,7 @@ function codePage({ email, next }: Pending, open: string[], withRecovery: boolea
   const what = withRecovery
     ? 'Enter one of the recovery codes that you saved. Each works once.'
     : 'Enter the code that your authenticator app shows for this service.';
-  const main = html`<article class="card">
-    <h1>Two-factor authentication</h1>
-    <p class="quiet">for ${email}</p>
+  const content = html`<p class="quiet">for ${email}</p>
     ${failedNotice(rejected)}
     <p>${what}</p>
     <form method="post" action="${codePath}" novalidate>
@@ -82,8 +81,6 @@ function codePage({ email, next }: Pending, open: string[], withRecovery: boolea
         ${hidden('with', 'nothing')}
         <button class="secondary outline" type="submit">Continue to ${open.join(', ')} without a code</button>
       </form>`
-    }
-  </article>`;
-  const connecting = next.startsWith(consentPath) ? { formAction: '' } : undefined;
-  return { title: 'Two-factor authentication', main, connecting };
+    }`;
+  return cardPage('Two-factor authentication', content, connectingTo(next));
 }

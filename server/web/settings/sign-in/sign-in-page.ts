@@ -1,11 +1,11 @@
 /** The pages for people who are not signed in: sign in, choose a password by a link, and get a new link. */
 import { linkHours } from '../../../accounts/password-links.ts';
-import { consentPath } from '../../../connect/metadata.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { reasonOf } from '../forms.ts';
+import { cardPage, connectingTo } from '../page.ts';
 import type { Page } from '../page.ts';
 import { notice } from '../sections.ts';
 import { sentenceFor } from '../visit.ts';
@@ -33,9 +33,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView):
   const email = field(rejected?.body, 'email');
   const arrival = sentenceFor(arrivals, after);
   const sentence = rejected ? reasonOf(rejected) : sentenceFor(failures, after);
-  const main = html`<article class="card">
-    <h1>Sign in</h1>
-    <p class="quiet">Manage the API keys of your organization.</p>
+  const content = html`<p class="quiet">Manage the API keys of your organization.</p>
     ${notice('failed', sentence)}${sentence === undefined && notice('plain', arrival)}
     ${singleSignOn && singleSignOnLink(next)}
     <form method="post" action="/settings/sign-in" novalidate>
@@ -44,10 +42,11 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView):
       ${passwordField({ id: 'password', label: 'Password', autofocus: email !== '', rejected })}
       <button type="submit">Sign in</button>
     </form>
-    <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don't have one yet?</a></p>
-  </article>`;
-  const connecting = next.startsWith(consentPath) ? { formAction: '' } : undefined;
-  return { title: sentence === undefined ? 'Sign in' : 'Not signed in', main, connecting };
+    <p class="quiet"><a href="/settings/forgot-password">Forgot your password, or don't have one yet?</a></p>`;
+  return cardPage('Sign in', content, {
+    ...(sentence !== undefined && { title: 'Not signed in' }),
+    ...connectingTo(next),
+  });
 }
 
 // A link and not a form: these pages' policy blocks forms that lead to another host, even by a redirect.
@@ -60,48 +59,39 @@ const singleSignOnLink = (next: string): Html =>
     <p class="or">or</p>`;
 
 export function passwordPage(email: string, token: string, rejected?: Rejected): Page {
-  const main = html`<article class="card">
-    <h1>Choose a password</h1>
-    <p class="quiet">for ${email}</p>
+  const content = html`<p class="quiet">for ${email}</p>
     <form method="post" action="/settings/password">
       ${hidden('token', token)} ${ownEmailField(email)}
       ${passwordField({ id: 'password', label: 'New password', isNew: true, autofocus: true, hint: passwordHint, rejected })}
       <button type="submit">Set password and sign in</button>
-    </form>
-  </article>`;
-  return { title: 'Choose a password', main };
+    </form>`;
+  return cardPage('Choose a password', content);
 }
 
-export const usedLinkPage: Page = {
-  title: 'This link no longer works',
-  main: html`<article class="card">
-    <h1>This link no longer works</h1>
-    <p>
+export const usedLinkPage = cardPage(
+  'This link no longer works',
+  html`<p>
       A password link works once, for at most ${linkHours} hours, and only until a newer one is issued. If you have
       already set your password, sign in with it. Otherwise request a new link.
     </p>
     <p class="choices">
       <a href="/settings/sign-in" role="button">Sign in</a>
       <a href="/settings/forgot-password" role="button" class="secondary outline">Get a new link</a>
-    </p>
-  </article>`,
-  status: 410,
-};
+    </p>`,
+  { status: 410 },
+);
 
 export function forgottenPage(withMail: boolean, rejected?: Rejected): Page {
   const offer = withMail
     ? 'We’ll email you a link to set a new one.'
     : 'An admin of your organization can send you a link to set a new one.';
-  const main = html`<article class="card">
-    <h1>Forgot your password?</h1>
-    <p class="quiet">${offer}</p>
+  const content = html`<p class="quiet">${offer}</p>
     <form method="post" action="/settings/forgot-password" novalidate>
       ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, autocomplete: 'username', autofocus: true, rejected })}
       <button type="submit">${withMail ? 'Send the link' : 'Continue'}</button>
     </form>
-    <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>
-  </article>`;
-  return { title: 'Forgot your password?', main };
+    <p class="quiet"><a href="/settings/sign-in">Back to sign-in</a></p>`;
+  return cardPage('Forgot your password?', content);
 }
 
 /** The page is the same for every email address, so that it does not tell who is a member. */
@@ -110,10 +100,9 @@ export function forgottenDonePage({ email, withMail }: { email: string; withMail
   const sentence = withMail
     ? `If ${email} belongs to a member, a link is on its way. It works for one hour.`
     : 'Ask an admin of your organization for a password link. Admins issue one on the Members page.';
-  const main = html`<article class="card">
-    <h1>${title}</h1>
-    <p>${sentence}</p>
-    <p><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>
-  </article>`;
-  return { title, main };
+  return cardPage(
+    title,
+    html`<p>${sentence}</p>
+      <p><a href="/settings/sign-in" role="button" class="outline">Back to sign-in</a></p>`,
+  );
 }

@@ -1,26 +1,26 @@
-/** Signing in and out, and choosing a password by a link. */
+/** Signing in and out, with a password or single sign-on, and choosing a password by a link. */
 import { admitLink, admitMail, admitReset } from '../../../accounts/attempts.ts';
+import { readPasswords } from '../../../accounts/credentials.ts';
 import { resetMail } from '../../../accounts/mail.ts';
 import { membersWithEmail } from '../../../accounts/member-lookup.ts';
 import { issueLink, pathOfLink, readLink, redeemLink } from '../../../accounts/password-links.ts';
 import type { LinkedMember } from '../../../accounts/password-links.ts';
-import type { Visitor } from '../../../accounts/sign-in.ts';
-import { chooseOrganization } from '../../../accounts/sessions.ts';
-import { storedId } from '../../../records/public-id.ts';
 import { passwordProblem } from '../../../accounts/passwords.ts';
-import { readPasswords } from '../../../accounts/credentials.ts';
-import { attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
-import type { SettingsServices } from '../context.ts';
+import { chooseOrganization } from '../../../accounts/sessions.ts';
+import { admit, attemptSignIn, logOwn } from '../../../accounts/sign-in-log.ts';
+import type { Visitor } from '../../../accounts/sign-in.ts';
+import type { SingleSignOn } from '../../../accounts/single-sign-on.ts';
 import { Problem } from '../../../problems/problem.ts';
+import { storedId } from '../../../records/public-id.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import { deviceOf, forged, homePath, localPath, setCookies, signInPath, visitorOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
+import { rejectTooMany, tooManyAttempts } from '../visit.ts';
+import type { Open, SettingsServices } from '../visit.ts';
 import { enter } from './code-page.ts';
 import { forgottenDonePage, forgottenPage, passwordPage, signInPage, usedLinkPage } from './sign-in-page.ts';
-import { rejectTooMany, tooManyAttempts } from '../visit.ts';
-import type { Open } from '../visit.ts';
 
 export function signInRoutes(guard: SessionGuard, { mailer }: SettingsServices): void {
   guard.openForm('/sign-in', { show: showSignIn, submit: signIn, isSolvable: () => true });
@@ -139,3 +139,21 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
 }
 
 const emailOf = (request: Pick<Request, 'body'>) => field(request.body, 'email').trim().slice(0, 254);
+
+/** Redirects to the OpenID provider, and handles its callback. */
+export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSignOn): void {
+  guard.openPage('/oidc', async ({ request, response }) => {
+    const { url, cookies } = await singleSignOn.start(localPath(field(request.query, 'next')));
+    setCookies(response, cookies);
+    return url;
+  });
+
+  guard.openPage('/oidc/callback', async ({ request, response, context }) => {
+    const [, query = ''] = /(\?.*)$/.exec(request.originalUrl) ?? [];
+    const admitted = await singleSignOn.finish(query, request.headers.cookie);
+    setCookies(response, [singleSignOn.clear()]);
+    if (!admitted) return '/settings/sign-in?after=single-sign-on';
+    setCookies(response, await admit(context, { email: admitted.email, admitted, device: deviceOf(request) }));
+    return localPath(admitted.next);
+  });
+}

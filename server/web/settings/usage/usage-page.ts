@@ -7,18 +7,17 @@ import { outcomes } from '../../../entities/usage.ts';
 import { findKey, isLive, maskedKey } from '../../../keys/list.ts';
 import { groupFailures, readFailures, readUsage, sum } from '../../../keys/usage-report.ts';
 import type { FailureGroup, Tally, UsageReport } from '../../../keys/usage-report.ts';
+import { pathOf } from '../../docs/reference/samples.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { SettingsServices } from '../context.ts';
-import { keyPath } from '../keys/key-rows.ts';
-import { warningsFor, warningsOfKey } from '../keys/key-warnings.ts';
+import { keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { recordTable } from '../record-table.ts';
-import { foldable } from '../sections.ts';
+import { badge, counted, foldable, recordTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
 import { idIn } from '../visit.ts';
-import type { Visit } from '../visit.ts';
+import type { SettingsServices, Visit } from '../visit.ts';
 import { count, outcomeLabels, usageChart } from './usage-chart.ts';
 
 export function usageRoutes(guard: SessionGuard, { usage }: SettingsServices): void {
@@ -34,21 +33,11 @@ export function usageRoutes(guard: SessionGuard, { usage }: SettingsServices): v
 async function usagePage({ em, organization }: Visit): Promise<Page> {
   const report = await readUsage(em);
   const keys = await em.find(ApiKey, { id: { $in: report.keys.map(({ keyId }) => keyId) } });
-  const byKey = report.keys.map(({ keyId, tally }) => {
-    const key = keys.find(({ id }) => id === keyId);
-    return { head: key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key', tally };
-  });
-  const main = html` <h1>Usage</h1>
-    <p class="lead">Requests of ${organization.name} over the last ${report.days.length} days, by day in UTC.</p>
-    ${numbers(report)}
-    ${
-      sum(report.total) > 0 &&
-      html`<section aria-labelledby="by-key">
-        <h2 id="by-key">By key</h2>
-        ${tallyTable('By key', 'Key', byKey)}
-      </section>`
-    }`;
-  return { title: 'Usage', main, current: '/settings/usage' };
+  const byKey = report.keys.map(({ keyId, tally }) => ({ head: keyLink(keys, keyId), tally }));
+  const lead = `Requests of ${organization.name} over the last ${report.days.length} days, by day in UTC.`;
+  const hasCalls = sum(report.total) > 0;
+  const content = html`${numbers(report)} ${hasCalls && section('by-key', 'By key', tallyTable('By key', 'Key', byKey))}`;
+  return sectionPage('/settings/usage', lead, content);
 }
 
 async function keyUsagePage(visit: Visit): Promise<Page> {
@@ -64,19 +53,20 @@ async function keyUsagePage(visit: Visit): Promise<Page> {
       ${key.lastUsedAt ? html`last used ${timeAgo(key.lastUsedAt)}` : 'never used'}
     </p>
     ${warningsOfKey(warnings)} ${numbers(report)}
-    <section aria-labelledby="failures">
-      <h2 id="failures">Recent failures</h2>
-      <p class="quiet">
-        The latest failed requests of the last 7 days, with the fields that were wrong but not their values.
-      </p>
-      ${failureTable(groupFailures(failures))}
-    </section>`;
+    ${section(
+      'failures',
+      'Recent failures',
+      html`<p class="quiet">
+          The latest failed requests of the last 7 days, with the fields that were wrong but not their values.
+        </p>
+        ${failureTable(groupFailures(failures))}`,
+    )}`;
   return { title: key.name, main, current: '/settings/api-keys' };
 }
 
 /** Why a key that is still in use gets errors. */
 const stateOf = (key: ApiKey): Html | false =>
-  !isLive(key) && html`<span class="badge off">${key.revokedAt ? 'Revoked' : 'Expired'}</span> `;
+  !isLive(key) && html`${badge('off', key.revokedAt ? 'Revoked' : 'Expired')} `;
 
 function numbers(report: UsageReport): Html {
   if (sum(report.total) === 0) return html`<p class="empty">There were no requests in the last 30 days.</p>`;
@@ -88,14 +78,9 @@ function numbers(report: UsageReport): Html {
     head: operationName(operation),
     tally,
   }));
-  return html`<section aria-labelledby="by-day">
-      <h2 id="by-day">Requests by day <span class="count">${count(sum(report.total))} total</span></h2>
-      ${usageChart(report)} ${foldable('days', 'As a table', tallyTable('Requests by day', 'Day', days))}
-    </section>
-    <section aria-labelledby="by-operation">
-      <h2 id="by-operation">By operation</h2>
-      ${tallyTable('By operation', 'Operation', operations)}
-    </section>`;
+  const table = foldable('days', 'As a table', tallyTable('Requests by day', 'Day', days));
+  return html`${section('by-day', counted('Requests by day', `${count(sum(report.total))} total`), html`${usageChart(report)} ${table}`)}
+  ${section('by-operation', 'By operation', tallyTable('By operation', 'Operation', operations))}`;
 }
 
 /** `other`: no operation has this method and path. `mcp`: an agent's message that calls no tool. */
@@ -140,10 +125,7 @@ const failureTable = (groups: FailureGroup[]): Html =>
   });
 
 const paths = new Map(
-  operationsOf(v1).map((route) => [
-    metadataOf(route).operationId,
-    `${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`,
-  ]),
+  operationsOf(v1).map((route) => [metadataOf(route).operationId, `${route.method} ${pathOf(route)}`]),
 );
 
 const requestName = (operation: string): Html =>

@@ -8,12 +8,10 @@ import { hidden } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, failedNotice, postForm, radioField } from '../forms.ts';
 import type { Page } from '../page.ts';
-import { recordTable } from '../record-table.ts';
-import { foldable, notice } from '../sections.ts';
+import { badge, foldable, notice, recordTable, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { endpointFields, endpointPath, webhooksPath } from './endpoint-fields.ts';
-import { statusOf } from './webhooks-page.ts';
+import { endpointFields, endpointPath, statusOf, webhooksPath } from './webhooks-page.ts';
 
 type View = {
   endpoint: WebhookEndpoint;
@@ -38,11 +36,12 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
       ${isOn && buttonForm(visit, `${path}/test`, 'Send a test')}
       ${isOn ? buttonForm(visit, `${path}/off`, 'Switch off') : buttonForm(visit, `${path}/on`, 'Switch on')}
     </div>
-    <section aria-labelledby="deliveries">
-      <h2 id="deliveries">Last deliveries</h2>
-      ${deliveryTable(visit, endpoint, deliveries)}
-      ${mayHaveFailed && postForm(visit, `${path}/resend-failed`, failedSince)}
-    </section>
+    ${section(
+      'deliveries',
+      'Last deliveries',
+      html`${deliveryTable(visit, endpoint, deliveries)}
+      ${mayHaveFailed && postForm(visit, `${path}/resend-failed`, failedSince)}`,
+    )}
     ${foldable('change', 'Change the endpoint', postForm(visit, `${path}/change`, fields), rejected !== undefined)}
     ${foldable('secret', 'Replace the secret', postForm(visit, `${path}/secret`, overlapFields))}
     ${foldable(
@@ -101,7 +100,7 @@ const states = {
 
 function stateOf({ state, attempts }: WebhookDelivery): Html {
   const [kind, label] = states[state];
-  return html`<span class="badge ${kind}">${state === 'pending' && attempts > 0 ? 'Will be sent again' : label}</span>`;
+  return badge(kind, state === 'pending' && attempts > 0 ? 'Will be sent again' : label);
 }
 
 const content = ({ id, request, response }: WebhookDelivery): Html =>

@@ -10,9 +10,8 @@ import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
-import { endpointPath, fieldsIn, webhooksPath } from './endpoint-fields.ts';
 import { endpointPage, overlaps, shownDeliveries } from './endpoint-page.ts';
-import { secretPage, webhooksPage } from './webhooks-page.ts';
+import { endpointPath, fieldsIn, secretPage, webhooksPage, webhooksPath } from './webhooks-page.ts';
 
 export function webhookRoutes(guard: SessionGuard): void {
   guard.form('/webhooks', { action: 'webhook_created', show: showAll, submit: create, isSolvable: () => true });

@@ -1,18 +1,25 @@
 /** Webhooks: the endpoints of the organization, and a form for another one. */
+import { events, recordEventTypes } from '../../../../contract/events.ts';
+import { nameLength } from '../../../entities/name.ts';
 import type { WebhookEndpoint } from '../../../entities/webhook.ts';
+import { publicId } from '../../../records/public-id.ts';
+import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { maximumEndpoints } from '../../../webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import { field, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
+import { sectionPage } from '../page.ts';
 import type { Page } from '../page.ts';
-import { recordTable } from '../record-table.ts';
-import { card, notice, secretSection } from '../sections.ts';
-import { needsTeam } from '../team-plan.ts';
+import { badge, card, counted, needsTeam, notice, recordTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
-import { endpointFields, endpointPath, webhooksPath } from './endpoint-fields.ts';
+
+export const webhooksPath = '/settings/webhooks';
+export const endpointPath = ({ id }: Pick<WebhookEndpoint, 'id'>): string =>
+  `${webhooksPath}/${publicId('endpoint', id)}`;
 
 type View = {
   endpoints: WebhookEndpoint[];
@@ -23,39 +30,33 @@ type View = {
 
 export function webhooksPage(visit: Visit, view: View): Page {
   const { endpoints, done, rejected } = view;
-  const main = html` <h1>Webhooks</h1>
-    <p class="lead">
-      An endpoint receives a request whenever a customer, proposal or catalog item changes. See
-      <a href="/docs/webhooks">the guide</a> for how to receive and verify it.
-    </p>
-    ${notice('done', done)}${failedNotice(rejected)}
-    <section aria-labelledby="endpoints">
-      <h2 id="endpoints">Endpoints <span class="count">${endpoints.length} of ${maximumEndpoints}</span></h2>
-      ${recordTable({
-        label: 'Endpoints',
-        heads: ['Name', 'URL', 'Events', 'Status'],
-        empty: 'There are no endpoints yet.',
-        rows: endpoints.map((endpoint) => ({
-          head: html`<a href="${endpointPath(endpoint)}">${endpoint.name}</a>`,
-          cells: [
-            html`<code translate="no">${endpoint.url}</code>`,
-            String(endpoint.events.length),
-            statusOf(endpoint, visit.organization.plan === 'team'),
-          ],
-        })),
-      })}
-    </section>
-    ${createSection(visit, view)}`;
-  return { title: 'Webhooks', main, current: webhooksPath };
+  const lead = html`An endpoint receives a request whenever a customer, proposal or catalog item changes. See
+    <a href="/docs/webhooks">the guide</a> for how to receive and verify it.`;
+  const table = recordTable({
+    label: 'Endpoints',
+    heads: ['Name', 'URL', 'Events', 'Status'],
+    empty: 'There are no endpoints yet.',
+    rows: endpoints.map((endpoint) => ({
+      head: html`<a href="${endpointPath(endpoint)}">${endpoint.name}</a>`,
+      cells: [
+        html`<code translate="no">${endpoint.url}</code>`,
+        String(endpoint.events.length),
+        statusOf(endpoint, visit.organization.plan === 'team'),
+      ],
+    })),
+  });
+  const content = html`${notice('done', done)}${failedNotice(rejected)}
+  ${section('endpoints', counted('Endpoints', `${endpoints.length} of ${maximumEndpoints}`), table)}
+  ${createSection(visit, view)}`;
+  return sectionPage(webhooksPath, lead, content);
 }
 
 export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoint, onTeam: boolean): Html {
   if (activeSince === null)
-    return html`<span class="badge off">Off</span> ${offReason !== null && html`<small>${offReason}</small>`}`;
-  if (!onTeam) return html`<span class="badge off">Needs Team</span>`;
-  if (failingSince !== null)
-    return html`<span class="badge warm">Failing</span> <small>since ${timeAgo(failingSince)}</small>`;
-  return html`<span class="badge on">On</span>`;
+    return html`${badge('off', 'Off')} ${offReason !== null && html`<small>${offReason}</small>`}`;
+  if (!onTeam) return badge('off', 'Needs Team');
+  if (failingSince !== null) return html`${badge('warm', 'Failing')} <small>since ${timeAgo(failingSince)}</small>`;
+  return badge('on', 'On');
 }
 
 function createSection(visit: Visit, { endpoints, rejected }: View): Html {
@@ -84,3 +85,38 @@ export const secretPage = ({ endpoint, secret, note }: IssuedEndpoint & { note?:
   current: webhooksPath,
   status: 201,
 });
+
+const prefix = 'event ';
+
+export const fieldsIn = (body: unknown): EndpointFields => ({
+  name: field(body, 'name'),
+  url: field(body, 'url'),
+  events: Object.keys(Object(body)).flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : [])),
+});
+
+/** What was typed where the form was rejected; otherwise what is stored. */
+export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields): Html {
+  const chosen = new Set(rejected ? fieldsIn(rejected.body).events : stored?.events);
+  const problem = problemOf(rejected, 'events');
+  return html`${textField({ id: 'name', label: 'Name', most: nameLength.webhook, value: stored?.name, rejected })}
+    ${textField({
+      id: 'url',
+      label: 'URL',
+      most: 2000,
+      hint: 'The https:// URL that your tool gave you.',
+      value: stored?.url,
+      rejected,
+    })}
+    <fieldset>
+      <legend>Events</legend>
+      ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+      ${recordEventTypes.map(
+        (type) =>
+          html`<label>
+            <input type="checkbox" name="${prefix}${type}" ${chosen.has(type) && html` checked`} />
+            ${events[type].summary.replace(/\.$/, '')} <code translate="no">${type}</code>
+            ${type === 'import.completed' && html`<small>instead of an event for each record of an import</small>`}
+          </label>`,
+      )}
+    </fieldset>`;
+}

@@ -1,7 +1,0 @@
-/** Whether a request for an unknown URL comes from a browser, which gets a page where a program gets JSON. */
-import type { Request } from 'express';
-
-export const wantsPage = (request: Request): boolean =>
-  ['GET', 'HEAD'].includes(request.method) &&
-  request.accepts(['json', 'html']) === 'html' &&
-  /text\/html/.test(request.headers.accept ?? '');
