@@ -35,7 +35,7 @@ const limit = integerParameter(pageSize.min, pageSize.max, pageSize.default, {
   emptyIsAbsent: true,
   examples: [25],
 });
-const longestCursor = 8000;
+export const longestCursor = 8000;
 const cursor = textParameter(longestCursor, {
   description:
     'Where the page starts: `pagination.nextCursor` of the page before. It carries the sort and filters. You may repeat or omit them, but not change them.',

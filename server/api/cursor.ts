@@ -1,6 +1,8 @@
 /** Cursors: where a page ended, its sort and its filters. A cursor is valid for one organization and one list. */
 import { isDeepStrictEqual } from 'node:util';
+import { deflateSync, inflateSync } from 'node:zlib';
 import { z } from 'zod';
+import { longestCursor } from '../../contract/list.ts';
 import { Problem } from '../problems/problem.ts';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
@@ -18,6 +20,8 @@ export type CursorContent = {
 export type CursorScope = { organizationId: string; list: string; secret: Secret };
 
 const macBytes = 12;
+/** Of JSON, as base64. A hundred ids and long filters take more, and are compressed. */
+const mostBytes = (longestCursor * 3) / 4 - macBytes;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const parts = z.tuple([
   z.string().max(1000),
@@ -33,7 +37,8 @@ const signedText = (payload: Buffer, { organizationId, list }: CursorScope): Buf
 export function writeCursor({ after, query, through }: CursorContent, scope: CursorScope): string {
   const isPlain = through === null && Object.keys(query).length === 0;
   const rest = through === null ? [query] : [query, through];
-  const payload = Buffer.from(JSON.stringify(isPlain ? after : [...after, ...rest]));
+  const plain = Buffer.from(JSON.stringify(isPlain ? after : [...after, ...rest]));
+  const payload = plain.length > mostBytes ? deflateSync(plain) : plain;
   const signature = sign(scope.secret, signedText(payload, scope)).subarray(0, macBytes);
   return Buffer.concat([signature, payload]).toString('base64url');
 }
@@ -47,7 +52,8 @@ export function readCursor(text: string, scope: CursorScope): CursorContent {
   // The round trip rejects what the decoder would accept: padding, other alphabets, stray characters.
   const isWhole = bytes.toString('base64url') === text;
   if (!isWhole || !isSigned(scope.secret, signedText(payload, scope), signature, macBytes)) throw invalidCursor();
-  const result = parts.safeParse(JSON.parse(payload.toString()));
+  const plain = payload[0] === '['.charCodeAt(0) ? payload : inflateSync(payload);
+  const result = parts.safeParse(JSON.parse(plain.toString()));
   if (!result.success) throw invalidCursor();
   const [value, id, query = {}, through = null] = result.data;
   return { after: [value, id], query, through };

@@ -1,6 +1,8 @@
 /** Pagination is keyset-based: every record once, only the last page is short, and a cursor belongs to its list. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../server/entities/uuid.ts';
+import { publicId } from '../../server/records/public-id.ts';
 import { lists, sortsOf } from '../contract.ts';
 import { createRecord, setColumns } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -115,6 +117,18 @@ describe('lists', () => {
       status: 400,
       code: 'invalid_cursor',
     });
+  });
+
+  test('every page follows the one before it, however long the ids and filters of the list are', async () => {
+    const tenant = await world.organization();
+    const metadata = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((key) => [key, '"'.repeat(500)]));
+    const { id: one } = await tenant.client.customers.create({ name: 'One', metadata });
+    const { id: two } = await tenant.client.customers.create({ name: 'Two', metadata });
+    const others = Array.from({ length: 98 }, () => publicId('customer', uuidv7()));
+    const query = new URLSearchParams({ limit: '1', ids: [one, two, ...others].join(',') });
+    for (const [key, value] of Object.entries(metadata)) query.set(`metadata[${key}]`, value);
+    const records = await walk(tenant, `/v1/customers?${query.toString()}`);
+    expect(records.map(({ id }) => id)).toEqual([two, one]);
   });
 
   test('a cursor that was changed anywhere is rejected', async () => {
