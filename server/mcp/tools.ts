@@ -1,8 +1,9 @@
 /** The tools of agents: each one performs an operation, with its parameters and fields as arguments. */
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
+import { parameterProblem } from '../problems/problem.ts';
 import { find, get } from './find.ts';
-import { selected, usualFields } from './result.ts';
+import { mostBytes, selected, sizeOf, usualFields } from './result.ts';
 import { createItem, saveCustomer } from './save.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
 import { reads } from './tool.ts';
@@ -16,7 +17,7 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
     name: 'sum_proposals',
     title: 'Count and sum proposals',
     description:
-      'Counts proposals and sums their totals by currency, and by status or month with groupBy: up to 200,000 proposals and 150 groups. Takes the filters of find_proposals.',
+      'Counts proposals and sums their totals by currency, and by status or month with groupBy: up to 200,000 proposals and 250 groups. Takes the filters of find_proposals.',
     inputSchema: {
       type: 'object',
       properties: inputsOf(schemaOf(sums.query), { whole: true }).properties,
@@ -24,7 +25,11 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
     },
     annotations: reads,
     async run(query, { call }) {
-      return { ...Object((await call(sums, { query })).body) };
+      const { body } = await call(sums, { query });
+      // Of many groups by everything at once. To leave some out would be wrong.
+      if (sizeOf(body) > mostBytes)
+        throw parameterProblem('groupBy', 'makes more groups than one result holds: group by less, or filter by time');
+      return { ...Object(body) };
     },
   };
 }

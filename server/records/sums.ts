@@ -17,11 +17,8 @@ export type Grouping<T> = {
 /** A decimal, with all the decimals of its column. */
 export type Sum = { count: number; sum: string; group: Record<string, string | null> };
 
-/**
- * What one sum may read and return: that many groups, by everything at once, fit into an answer to an agent. A sum that
- * would leave some out is rejected, because it would be wrong.
- */
-export const sumBounds = { records: 200_000, groups: 150 } as const;
+/** What one sum may read and return. A sum that would leave some out is rejected, because it would be wrong. */
+export const sumBounds = { records: 200_000, groups: 250 } as const;
 /** Which bound a sum exceeds; it is the name of one. */
 export type Excess = keyof typeof sumBounds;
 

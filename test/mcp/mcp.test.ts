@@ -428,7 +428,7 @@ describe('the tools', () => {
     expect(await sum({ records: 3, groups: 3 })).toHaveLength(3);
   });
 
-  test('return a sum of as many groups as there may be in one answer, and name the bound of more', async () => {
+  test('return as many groups of a sum as fit into one result, and reject more', async () => {
     const tenant = await world.organization();
     const customer = String((await tenant.call('POST', '/v1/customers', { name: 'Ann' })).body.id);
     const { tools } = (await rpc(tenant.key, 'tools/list')).body.result;
@@ -438,13 +438,20 @@ describe('the tools', () => {
       const lines = [{ name: 'Wall', unitPrice: '999999999.99' }];
       return proposal(tenant, { customer, number: `${month}`, status: 'accepted', sentAt: at, acceptedAt: at, lines });
     };
-    for (let month = 0; month < sumBounds.groups; month += 1) await add(month);
-    const sum = () => callTool(tenant, 'sum_proposals', { groupBy: inputSchema.properties.groupBy.items.enum });
-    const { text, value } = await sum();
-    expect(value.sums).toHaveLength(sumBounds.groups);
+    const addUpTo = async (groups: number, from: number) => {
+      for (let month = from; month < groups; month += 1) await add(month);
+    };
+    const sum = (...groupBy: string[]) => callTool(tenant, 'sum_proposals', { groupBy });
+    const all: string[] = inputSchema.properties.groupBy.items.enum;
+    await addUpTo(150, 0);
+    const { text, value } = await sum(...all);
+    expect(value.sums).toHaveLength(150);
     expect(text.length).toBeLessThan(28_000);
+    await addUpTo(sumBounds.groups, 150);
+    expect(await sum(...all)).toMatchObject({ isError: true, text: expect.stringContaining('group by less') });
+    expect((await sum('acceptedMonth')).value.sums).toHaveLength(sumBounds.groups);
     await add(sumBounds.groups);
-    expect(await sum()).toMatchObject({ isError: true, text: expect.stringContaining(`${sumBounds.groups} groups`) });
+    expect(await sum('acceptedMonth')).toMatchObject({ isError: true, text: expect.stringContaining('250 groups') });
     expect(JSON.stringify(tools)).toContain(`${sumBounds.groups} groups`);
   });
 
