@@ -27,8 +27,22 @@ function redact(line: string): string {
   return shown.replaceAll(key, redacted);
 }
 
-/** Lines are written in batches, so that requests do not wait; the rest is written when the process ends. */
-const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 20 });
+/**
+ * Lines are written in batches, so that requests do not wait; the rest is written when the process ends. If they cannot be
+ * written, as on a full disk, they wait until they can, and those that do not fit are dropped.
+ */
+const destination = pino.destination({
+  dest: 2,
+  sync: false,
+  minLength: 8_192,
+  periodicFlush: 20,
+  maxLength: 4 * 2 ** 20,
+});
+const flushAtExit = destination.flushSync;
+// What cannot be written would be tried again and again, and the process would never end.
+destination.on('error', () => void (destination.flushSync = () => undefined));
+destination.on('write', () => void (destination.flushSync = flushAtExit));
+
 const logger = pino(
   {
     base: undefined,

@@ -1,5 +1,6 @@
 /** Several processes on one Redis, side by side and as workers of one command, which are stopped and killed. */
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +12,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { revokeKey } from '../../server/keys/revoke.ts';
 import { runCommand } from '../command.ts';
+import { program } from '../program.ts';
 import { hasRedis, redisIsMissing, startRedis } from '../redis.ts';
 import { nothing, progress, rounds, summarize } from './drill.ts';
 import { start, startServing } from './processes.ts';
@@ -32,6 +34,19 @@ test('more than one worker without REDIS_URL is one sentence', async () => {
     err: expect.stringMatching(/^error: --workers needs REDIS_URL: [^\n]+\n$/),
   });
 });
+
+test.runIf(existsSync('/dev/full'))(
+  'a log on a full disk costs no request, and does not keep it from stopping',
+  async () => {
+    const { url, drop } = await ownDatabase();
+    cleanups.push(drop);
+    const full = await open('/dev/full', 'w');
+    cleanups.push(() => full.close());
+    const serving = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production' }, program, full.fd);
+    for (let count = 0; count < 200; count += 1) expect((await fetch(`${serving.url}/v1/me`)).status).toBe(401);
+    expect(await serving.end('SIGTERM')).toBe(0);
+  },
+);
 
 if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
 

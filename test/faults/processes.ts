@@ -14,16 +14,21 @@ export type Running = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-/** Starts a command of the service; it may end on its own. */
-export function start(words: readonly string[], environment: NodeJS.ProcessEnv, file = program) {
+/** Starts a command of the service; it may end on its own. `log` is where its log goes. */
+export function start(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  file = program,
+  log: number | 'pipe' = 'pipe',
+) {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [file, ...words], {
     cwd: tmpdir(),
     env: { PATH, HOME, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', log],
   });
   const output = { text: '' };
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output.text += String(chunk)));
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output.text += String(chunk)));
   const exited = once(child, 'exit');
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
@@ -38,8 +43,9 @@ export async function startServing(
   words: readonly string[],
   environment: NodeJS.ProcessEnv,
   file = program,
+  log: number | 'pipe' = 'pipe',
 ): Promise<Running> {
-  const { child, output, end } = start(['serve', ...words], { PORT: '0', ...environment }, file);
+  const { child, output, end } = start(['serve', ...words], { PORT: '0', ...environment }, file, log);
   for (;;) {
     const [, url] = /Serving (http\S+)\/v1/.exec(output.text) ?? [];
     if (url) return { child, url, output, end };
