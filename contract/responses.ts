@@ -1,9 +1,9 @@
 /** The problems that an operation can respond with, by status. */
 import { ContractNoBody, type ContractNoBodyType } from '@ts-rest/core';
 import { problem } from './problem.ts';
-import type { problemCatalogue } from './problems/catalogue.ts';
+import type { problemCatalog } from './problems/catalog.ts';
 
-type Status = (typeof problemCatalogue)[keyof typeof problemCatalogue]['status'];
+type Status = (typeof problemCatalog)[keyof typeof problemCatalog]['status'];
 
 /** The given statuses, each with a problem as its body. */
 export function problems<const S extends Status>(...statuses: S[]): Record<S, typeof problem> {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { problemCodes } from '../contract/problems/catalogue.ts';
+import { problemCodes } from '../contract/problems/catalog.ts';
 import { fieldCodes } from '../contract/problems/field-codes.ts';
 import { fillBlocks } from '../server/web/docs/blocks.ts';
 import { importInto } from './import/importing.ts';

@@ -13,7 +13,7 @@ import { expandedDocument } from '../../contract/openapi/openapi.ts';
 import { metadataOf } from '../../contract/operations.ts';
 import { commonProblems } from '../../contract/responses.ts';
 import { problem } from '../../contract/problem.ts';
-import { problemCodes } from '../../contract/problems/catalogue.ts';
+import { problemCodes } from '../../contract/problems/catalog.ts';
 import { fieldCodes } from '../../contract/problems/field-codes.ts';
 import { v1 } from '../../contract/v1.ts';
 import { generateExamples } from './examples.ts';

@@ -1,8 +1,8 @@
 /** The failures of an operation as OpenAPI describes them: by status, with the codes that it can have and one example of each. */
 import { exampleRequestId, exampleUrl } from '../examples.ts';
 import type { Problem } from '../problem.ts';
-import { problemCatalogue, problemCodes } from '../problems/catalogue.ts';
-import type { ProblemCode } from '../problems/catalogue.ts';
+import { problemCatalog, problemCodes } from '../problems/catalog.ts';
+import type { ProblemCode } from '../problems/catalog.ts';
 import { problemBody } from '../problems/row.ts';
 import type { PublishedRow } from '../problems/row.ts';
 import type { Example, MediaType, Reference, Schema } from './document.ts';
@@ -40,7 +40,7 @@ const possible: Partial<Record<ProblemCode, (inputs: Inputs) => boolean>> = {
 };
 
 export function codesOf(status: number, inputs: Inputs): ProblemCode[] {
-  return problemCodes.filter((code) => problemCatalogue[code].status === status && (possible[code]?.(inputs) ?? true));
+  return problemCodes.filter((code) => problemCatalog[code].status === status && (possible[code]?.(inputs) ?? true));
 }
 
 /** `application/problem+json` with these codes. */
@@ -52,7 +52,7 @@ export function problemContent(codes: ProblemCode[], schema: Schema): Record<str
 }
 
 export function problemDescription(codes: ProblemCode[]): string {
-  return codes.map((code) => `- \`${code}\`: ${problemCatalogue[code].title}.`).join('\n');
+  return codes.map((code) => `- \`${code}\`: ${problemCatalog[code].title}.`).join('\n');
 }
 
 /** One example of each problem, as the server sends it. */
@@ -67,6 +67,6 @@ export function problemExamples(): Record<string, Example> {
 
 function exampleBody(code: ProblemCode): Problem {
   // A row's example has the facts that the row takes, but the compiler cannot see that through an index.
-  const row = problemCatalogue[code] as unknown as PublishedRow<number, unknown>;
+  const row = problemCatalog[code] as unknown as PublishedRow<number, unknown>;
   return problemBody(row, { code, facts: row.example, requestId: exampleRequestId, publicUrl: exampleUrl });
 }

@@ -67,6 +67,6 @@ const rows = {
 /** What is wrong with one field or parameter. */
 export type FieldCode = keyof typeof rows;
 
-export const fieldCatalogue: Readonly<Record<FieldCode, { meaning: string; remedy: string }>> = rows;
+export const fieldCatalog: Readonly<Record<FieldCode, { meaning: string; remedy: string }>> = rows;
 // Object.keys forgets that it returns the table's own names.
 export const fieldCodes = Object.keys(rows) as FieldCode[];

@@ -131,8 +131,9 @@ async function mappingOf(
 }
 
 async function readMapping(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, 'utf8');
   try {
-    return z.record(z.string(), z.string()).parse(JSON.parse(await readFile(file, 'utf8')));
+    return z.record(z.string(), z.string()).parse(JSON.parse(text));
   } catch (cause) {
     throw new UsageError(`--map-file ${file} must contain a JSON object of columns to fields`, { cause });
   }

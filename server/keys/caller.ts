@@ -72,7 +72,7 @@ export class Caller extends StatementScope {
     const response = this.#response;
     const slot = { keyId: this.key.id, kind };
     const wanted = () => {
-      // Nobody gets this answer.
+      // No one would get the response.
       if (response?.closed) throw new Error('The client has gone.');
       return work();
     };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { maximumErrors } from '../../contract/limits.ts';
 import { nearest } from '../../contract/nearest.ts';
 import type { ProblemError } from '../../contract/problem.ts';
-import type { ProblemCode } from '../../contract/problems/catalogue.ts';
+import type { ProblemCode } from '../../contract/problems/catalog.ts';
 import type { FieldCode } from '../../contract/problems/field-codes.ts';
 import { otherParameters } from '../../contract/problems/sentences.ts';
 import { Problem } from './problem.ts';

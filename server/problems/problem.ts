@@ -1,5 +1,5 @@
 /** Problem: the one error type for every failed request. */
-import { problemCatalogue } from '../../contract/problems/catalogue.ts';
+import { problemCatalog } from '../../contract/problems/catalog.ts';
 import { problemBody } from '../../contract/problems/row.ts';
 import type { Row } from '../../contract/problems/row.ts';
 import type { FieldCode } from '../../contract/problems/field-codes.ts';
@@ -8,11 +8,11 @@ import { settingsProblems } from './settings.ts';
 import type { SettingsCode } from './settings.ts';
 
 /** The API's problems, which the contract publishes, and those of the settings pages. */
-const catalogue = { ...problemCatalogue, ...settingsProblems };
-type ProblemCode = keyof typeof catalogue;
+const catalog = { ...problemCatalog, ...settingsProblems };
+type ProblemCode = keyof typeof catalog;
 
 /** The facts in the sentence of a problem. */
-type Facts<Code extends ProblemCode> = Parameters<(typeof catalogue)[Code]['detail']>[0];
+type Facts<Code extends ProblemCode> = Parameters<(typeof catalog)[Code]['detail']>[0];
 /** `cause` goes to the log, never to the caller. */
 type Arguments<Code extends ProblemCode> =
   undefined extends Facts<Code>
@@ -36,7 +36,7 @@ export class Problem<Code extends ProblemCode = ProblemCode> extends Error {
 
   constructor(code: Code, ...[input, options]: Arguments<Code>) {
     // The row of a code takes the facts of that code, which is what `Arguments` demands.
-    const row = catalogue[code] as unknown as Row<number, Facts<Code>>;
+    const row = catalog[code] as unknown as Row<number, Facts<Code>>;
     const facts = input as Facts<Code>;
     super(row.detail(facts), options);
     this.code = code;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
-import { problemCatalogue } from '../../contract/problems/catalogue.ts';
+import { problemCatalog } from '../../contract/problems/catalog.ts';
 import { fieldCodes } from '../../contract/problems/field-codes.ts';
 import { changelogFeed, releasesOf } from '../../server/web/docs/changelog.ts';
 import { pages as allPages } from '../../server/web/docs/pages.ts';
@@ -337,14 +337,14 @@ describe('the errors page', () => {
 
   test('has an entry for every code, with its status and title, what it means and what to do', async () => {
     const { html } = await readPage(world, '/docs/errors');
-    for (const [code, { status, title }] of Object.entries(problemCatalogue)) {
+    for (const [code, { status, title }] of Object.entries(problemCatalog)) {
       expect(html).toContain(
         `<h3 id="${code}"><a href="#${code}">${code}</a></h3>\n<p><strong>${status} ${title}.</strong> `,
       );
     }
     for (const code of fieldCodes) expect(html).toContain(`<h3 id="${code}"><a href="#${code}">${code}</a></h3>`);
     const entries = [...html.matchAll(/<h3 id="\w+">[\s\S]*?(?=<h[23]|<p class="next")/g)].map(([text]) => text);
-    expect(entries).toHaveLength(Object.keys(problemCatalogue).length + fieldCodes.length);
+    expect(entries).toHaveLength(Object.keys(problemCatalog).length + fieldCodes.length);
     for (const entry of entries) expect(entry).toMatch(/<p>.+<\/p>\s*<p><strong>What to do:<\/strong> .+<\/p>/s);
   });
 

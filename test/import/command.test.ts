@@ -65,6 +65,22 @@ describe('the import command', () => {
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ name: 'Ana' }]);
   });
 
+  test('takes what columns mean from a file of JSON, and says what is wrong with it', async () => {
+    const tenant = await world.organization();
+    const withMap = (text: string, path?: string) =>
+      withFile('columns.json', text, (map) =>
+        withFile('c.csv', 'externalId,Company\nC-1,Ana Ltd\n', (file) =>
+          run('customers', file, '--organization', tenant.organization.slug, '--map-file', path ?? map),
+        ),
+      );
+    const missing = await withMap('{}', 'no-such-file.json');
+    expect([missing.status, missing.stderr]).toEqual([1, expect.stringMatching(/^error: ENOENT.*no-such-file\.json/)]);
+    for (const text of ['[]', '{"Company":1}', '{'])
+      expect((await withMap(text)).stderr).toMatch(/must contain a JSON object of columns to fields/);
+    expect(await withMap('{"Company":"companyName"}')).toMatchObject({ status: 0 });
+    expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ companyName: 'Ana Ltd' }]);
+  });
+
   test('names bad rows on standard error, ends with 2, and prints JSON on request', async () => {
     const { organization } = await world.organization();
     const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>

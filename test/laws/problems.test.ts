@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { problem } from '../../contract/problem.ts';
-import { problemCatalogue } from '../../contract/problems/catalogue.ts';
+import { problemCatalog } from '../../contract/problems/catalog.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { useWorld } from '../world.ts';
@@ -18,9 +18,9 @@ const writes = operations.filter(({ method }) => method !== 'GET');
 function expectProblem(
   answer: Pick<Answer, 'status' | 'headers' | 'body'>,
   status: number,
-  code: keyof typeof problemCatalogue,
+  code: keyof typeof problemCatalog,
 ): void {
-  expect(answer.body).toMatchObject({ status, code, title: problemCatalogue[code].title });
+  expect(answer.body).toMatchObject({ status, code, title: problemCatalog[code].title });
   expect(answer.status).toBe(status);
   expect(problem.strict().safeParse(answer.body).error).toBeUndefined();
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { Document, MediaType, Operation } from '../../contract/openapi/document.ts';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
 import { problem } from '../../contract/problem.ts';
-import { problemCatalogue } from '../../contract/problems/catalogue.ts';
-import type { ProblemCode } from '../../contract/problems/catalogue.ts';
+import { problemCatalog } from '../../contract/problems/catalog.ts';
+import type { ProblemCode } from '../../contract/problems/catalog.ts';
 import { v1 } from '../../contract/v1.ts';
 import { operationsOf } from '../../contract/operations.ts';
 import { expand } from './expand.ts';
@@ -177,7 +177,7 @@ describe.each([
           const value = problem.strict().parse(document.components.examples[code]?.value);
           expect(value, at).toMatchObject({
             code,
-            title: problemCatalogue[code as ProblemCode].title,
+            title: problemCatalog[code as ProblemCode].title,
             status: Number(status),
           });
           expect(description, at).toContain(`\`${code}\``);

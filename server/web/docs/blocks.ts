@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Parameter } from '../../../contract/openapi/document.ts';
 import { expandedDocument } from '../../../contract/openapi/openapi.ts';
 import { metadataOf, operationsOf } from '../../../contract/operations.ts';
-import { problemCatalogue, problemCodes } from '../../../contract/problems/catalogue.ts';
-import { fieldCatalogue, fieldCodes } from '../../../contract/problems/field-codes.ts';
+import { problemCatalog, problemCodes } from '../../../contract/problems/catalog.ts';
+import { fieldCatalog, fieldCodes } from '../../../contract/problems/field-codes.ts';
 import { v1 } from '../../../contract/v1.ts';
 import { describedVariables } from '../../config.ts';
 import { ownFile } from '../../files.ts';
@@ -48,7 +48,7 @@ function guideList(): string {
 }
 
 function errorTable(): string {
-  const statusOf = (code: (typeof problemCodes)[number]) => problemCatalogue[code].status;
+  const statusOf = (code: (typeof problemCodes)[number]) => problemCatalog[code].status;
   const rows = [...new Set(problemCodes.map(statusOf))].map((status) => {
     const links = problemCodes.filter((code) => statusOf(code) === status).map((code) => `[\`${code}\`](#${code})`);
     return [String(status), links.join(', ')];
@@ -62,14 +62,14 @@ const entry = (code: string, heading: string, { meaning, remedy }: { meaning: st
 function errors(): string {
   return problemCodes
     .map((code) => {
-      const row = problemCatalogue[code];
+      const row = problemCatalog[code];
       return entry(code, `**${row.status} ${row.title}.** `, row);
     })
     .join('\n\n');
 }
 
 function fieldErrors(): string {
-  return fieldCodes.map((code) => entry(code, '', fieldCatalogue[code])).join('\n\n');
+  return fieldCodes.map((code) => entry(code, '', fieldCatalog[code])).join('\n\n');
 }
 
 function variables(): string {

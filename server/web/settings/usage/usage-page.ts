@@ -1,6 +1,6 @@
 /** How much the API is used: by the organization, or by one key with its recent failures. */
 import { metadataOf, operationsOf } from '../../../../contract/operations.ts';
-import { problemCatalogue } from '../../../../contract/problems/catalogue.ts';
+import { problemCatalog } from '../../../../contract/problems/catalog.ts';
 import { v1 } from '../../../../contract/v1.ts';
 import { ApiKey } from '../../../entities/organization.ts';
 import { outcomes } from '../../../entities/usage.ts';
@@ -133,6 +133,6 @@ const requestName = (operation: string): Html =>
 
 /** In words; a code that a former release stored may be unknown. */
 const meaningOf = (code: string): string | undefined =>
-  Object.entries(problemCatalogue)
+  Object.entries(problemCatalog)
     .find(([known]) => known === code)?.[1]
     .meaning.replaceAll(/`|\[([^[\]]+)\]\([^()]+\)/g, '$1');

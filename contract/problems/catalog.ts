@@ -7,12 +7,12 @@ import { recordProblems } from './records.ts';
 import { requestProblems } from './requests.ts';
 import { serviceProblems } from './service.ts';
 
-export const problemCatalogue = { ...requestProblems, ...accessProblems, ...recordProblems, ...serviceProblems };
+export const problemCatalog = { ...requestProblems, ...accessProblems, ...recordProblems, ...serviceProblems };
 
 /** The kind of problem: the part of a response that a program should decide by. */
-export type ProblemCode = keyof typeof problemCatalogue;
+export type ProblemCode = keyof typeof problemCatalog;
 
 // Object.keys forgets that it returns the table's own names.
-export const problemCodes: readonly ProblemCode[] = (Object.keys(problemCatalogue) as ProblemCode[]).toSorted(
-  (left, right) => problemCatalogue[left].status - problemCatalogue[right].status,
+export const problemCodes: readonly ProblemCode[] = (Object.keys(problemCatalog) as ProblemCode[]).toSorted(
+  (left, right) => problemCatalog[left].status - problemCatalog[right].status,
 );
