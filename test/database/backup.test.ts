@@ -12,6 +12,7 @@ import { openDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 import { start } from '../faults/processes.ts';
 import { administer, ownDatabase } from '../database.ts';
+import { patientConnection } from '../patient.ts';
 import { startService } from '../faults/service.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -166,7 +167,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no part of a file behind', 
   cleanups.push(() => rm(folder, { recursive: true }));
   const { pool, orm } = await openDatabase({ url: sourceUrl });
   cleanups.push(() => orm.close());
-  const waiting = await pool.connect();
+  const waiting = await patientConnection(pool);
   await waiting.query('begin; lock table customers in access exclusive mode');
   const { end } = start(['backup', join(folder, 'all.backup')], { DATABASE_URL: sourceUrl });
   await expect.poll(() => readdir(folder)).toHaveLength(1);

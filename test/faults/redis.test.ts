@@ -87,15 +87,20 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
   test('the reason why a store cannot be used is reported', async () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
-    const reasons: (string | undefined)[] = [];
-    const report = (_: string, reason?: string) => reasons.push(reason);
     const withPassword = redis.url.replace('//', '//:password@');
-    for (const url of [withPassword, 'redis://127.0.0.1:1'])
-      (await sharedRateLimiter({ url, clock: () => performance.now(), onChange: report })).close();
-    expect(reasons).toEqual([
-      expect.stringContaining('without any password configured'),
-      expect.stringContaining('ECONNREFUSED'),
-    ]);
+    for (const [url, reason] of [
+      [withPassword, 'without any password configured'],
+      ['redis://127.0.0.1:1', 'ECONNREFUSED'],
+    ] as const) {
+      const reasonOf = async () => {
+        const said: unknown[] = [];
+        const onChange = (...words: unknown[]) => said.push(words);
+        (await sharedRateLimiter({ url, clock: () => performance.now(), onChange })).close();
+        return String(said);
+      };
+      // On a busy machine, the store may not respond in time.
+      await expect.poll(reasonOf).toContain(reason);
+    }
   });
 
   test.each([1, 2])('a store that comes back empty admits nothing extra to %d processes', async (count) => {
