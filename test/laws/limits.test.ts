@@ -282,7 +282,7 @@ describe('in a database of its own', () => {
     const large = '/v1/proposals?include=lineItems';
     const head = `GET ${large} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.key}\r\n\r\n`;
     const { port } = new URL(world.url);
-    const isGone = () => world.log.filter(({ aborted }) => aborted).length;
+    const isGone = () => world.log.filter(({ operation, aborted }) => operation === 'listProposals' && aborted).length;
     const blocker = await patientConnection(world.database.pool);
     try {
       await blocker.query('begin; lock table proposals in access exclusive mode');
