@@ -169,8 +169,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no part of a file behind', 
   cleanups.push(() => orm.close());
   const waiting = await patientConnection(pool);
   await waiting.query('begin; lock table customers in access exclusive mode');
-  const { end } = start(['backup', join(folder, 'all.backup')], { DATABASE_URL: sourceUrl });
-  await expect.poll(() => readdir(folder)).toHaveLength(1);
+  const { child, output, end } = start(['backup', join(folder, 'all.backup')], { DATABASE_URL: sourceUrl });
+  await expect.poll(async () => (child.exitCode === null ? (await readdir(folder)).length : output.text)).toBe(1);
   expect(await end(signal)).toBe(signal);
   expect(await readdir(folder)).toEqual([]);
   await waiting.query('rollback');
