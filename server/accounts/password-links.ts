@@ -76,8 +76,9 @@ async function choose(
   for (const { id, userId } of members) {
     await storePassword(client, { userId, memberId: id, hash: hashed });
     await endLinks(client, { userId, memberId: id });
-    await endSessions(client, id, { except: null });
   }
+  const ids = members.map(({ id }) => id);
+  await endSessions(client, ids, { except: null });
 }
 
 /** Every link that would set this member's password. */

@@ -137,7 +137,7 @@ export class SecondStep {
   async #cover(app: App, { email, open }: Pending): Promise<string[]> {
     const { database, twoFactor } = this.#parts;
     const covered = await twoFactor.cover(app, open);
-    for (const id of covered) await endSessions(database.signIns, id, { except: null });
+    await endSessions(database.signIns, covered, { except: null });
     await logOwn(database, await this.#members(email, covered), { action: 'two_factor_turned_on' });
     return covered;
   }

@@ -34,9 +34,10 @@ const sealed = (token: string) => hash('sha256', token, 'base64url');
 const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${sessionSeconds.whole} seconds'`;
 /**
  * Which memberships `m` the session `s` opens: those whose password was given. Without a list, the address itself was proven,
- * by single sign-on, and it opens those that existed at the time.
+ * by single sign-on, and it opens those that existed at the time. Of both, those that it was not ended for.
  */
-const opens = `m.removed_at is null and (m.id = any(s."memberIds") or (s."memberIds" is null and m.created_at <= s."createdAt"))`;
+const opens = `m.removed_at is null and m.id <> all(s."endedFor")
+  and (m.id = any(s."memberIds") or (s."memberIds" is null and m.created_at <= s."createdAt"))`;
 
 /** Returns the session's token, which only the browser keeps. */
 export async function startSession(
@@ -102,29 +103,33 @@ export type Session = {
   userAgent: string | null;
 };
 
-/** The sessions that open this membership. */
-const ofMember = `sign_in."session" s join sign_in."user" u on u.id = s."userId" join members m on m.email_key = u.email
-  where m.id = $1 and ${opens}`;
+/** The sessions that open one of these memberships. */
+const ofMembers = `sign_in."session" s join sign_in."user" u on u.id = s."userId" join members m on m.email_key = u.email
+  where m.id = any($1) and ${opens}`;
 
 export async function readSessions(pool: pg.Pool, memberId: string): Promise<Session[]> {
   const { rows } = await pool.query<Session>({
-    text: `select s.id, s."createdAt", s."updatedAt", s."ipAddress", s."userAgent" from ${ofMember} and ${isLive}
+    text: `select s.id, s."createdAt", s."updatedAt", s."ipAddress", s."userAgent" from ${ofMembers} and ${isLive}
       order by s."updatedAt" desc, s.id limit 100`,
-    values: [memberId],
+    values: [[memberId]],
     types: pg.types,
   });
   return rows;
 }
 
-/** Ends one session that opens this membership, or all but one, or all; returns how many ended. */
+/**
+ * Ends one session, or all but one, or all, for these memberships; returns how many. What else it opens stays open: each
+ * organization decides for itself. A session that opens nothing more ends with its next request.
+ */
 export async function endSessions(
   pool: Pick<pg.Pool, 'query'>,
-  memberId: string,
+  memberIds: readonly string[],
   which: { only: string } | { except: string | null },
 ): Promise<number> {
   const condition = 'only' in which ? 's.id = $2' : 's.id is distinct from $2';
   const id = 'only' in which ? which.only : which.except;
-  const text = `delete from sign_in."session" where id in (select s.id from ${ofMember} and ${condition})`;
-  const { rowCount } = await pool.query(text, [memberId, id]);
+  const text = `update sign_in."session" set "endedFor" = "endedFor" || $1::uuid[]
+    where id in (select s.id from ${ofMembers} and ${condition})`;
+  const { rowCount } = await pool.query(text, [memberIds, id]);
   return rowCount ?? 0;
 }

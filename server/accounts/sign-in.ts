@@ -86,12 +86,13 @@ export class SignIns {
   ): Promise<void> {
     const pool = this.#database.signIns;
     const hash = await hashPassword(password);
-    for (const { memberId, userId } of credentials) {
-      if (!memberships.some((one) => one.memberId === memberId)) continue;
+    const changed = credentials.filter((one) => memberships.some(({ memberId }) => memberId === one.memberId));
+    for (const { memberId, userId } of changed) {
       await storePassword(pool, { userId, memberId, hash });
       await endLinks(pool, { userId, memberId });
-      await endSessions(pool, memberId, { except: sessionId });
     }
+    const memberIds = changed.map(({ memberId }) => memberId);
+    await endSessions(pool, memberIds, { except: sessionId });
   }
 }
 

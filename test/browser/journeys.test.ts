@@ -145,7 +145,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     const page = await screen.open();
     await signInWith(page, world.url, admin);
     await visitPath(page, 'members');
-    await endSessions(world.database.pool, admin.id, { except: null });
+    await endSessions(world.database.pool, [admin.id], { except: null });
     await page.getByRole('link', { name: 'Change role' }).first().click();
     await page.getByText('Your session has ended').waitFor();
     await signInByForm(page, admin);

@@ -6,7 +6,7 @@ import { useWorld } from '../world.ts';
 import type { Tenant, World } from '../world.ts';
 import { startHostileProvider } from './hostile-provider.ts';
 import { startOpenIdProvider } from './providers.ts';
-import { auditLog, signIn, someone, turnOnTwoFactor, unknownEmail, visit } from './visiting.ts';
+import { auditLog, password, passwordPath, signIn, someone, turnOnTwoFactor, unknownEmail, visit } from './visiting.ts';
 import type { Reply, Visit } from './visiting.ts';
 
 const home = '/settings/overview';
@@ -126,6 +126,39 @@ describe('with a provider', () => {
     const visiting = visit(world.url);
     await signInAs(visiting, 'both');
     expect((await visiting.get(home)).text).toMatch(/<option[^>]*>\s*Second Ltd/);
+  });
+
+  test('stays in the other organizations when an admin signs in as the member in one, and ends every session there', async () => {
+    const { tenant, member } = await invited(world);
+    const other = await world.organization({ name: 'Other Ltd' });
+    await addMember(world.database, other.organization, { email: member.email, name: 'Jo', role: 'member' });
+    provider.people.set('shared', { email: member.email, verified: true });
+    const account = '/settings/account';
+    const opened = async (visiting: Visit) => {
+      const { text } = await visiting.get(account);
+      return [tenant.organization.name, 'Other Ltd'].map((name) => text.includes(name));
+    };
+    const before = visit(world.url);
+    await signInAs(before, 'shared');
+    expect(await opened(before)).toEqual([true, true]);
+    const token = (await passwordPath(world.database, member)).split('token=')[1] ?? '';
+    const admin = visit(world.url);
+    await admin.post('/settings/password', { token, password });
+    expect(await opened(before)).toEqual([false, true]);
+    expect((await admin.get(account)).text).not.toContain('name="session"');
+    const after = visit(world.url);
+    await signInAs(after, 'shared');
+    const end = async (visiting: Visit) =>
+      visiting.post(`${account}/sessions`, { csrfToken: await visiting.csrfToken() });
+    expect((await end(admin)).location).toBe(`${account}?done=sessions`);
+    expect(await opened(after)).toEqual([false, true]);
+    expect((await after.get(account)).text).toContain('your provider decides whether it asks');
+    // Who proved the whole address ends all of it.
+    const again = visit(world.url);
+    await signInAs(again, 'shared');
+    await end(again);
+    for (const ended of [before, after, admin]) expect((await ended.get(account)).status).toBe(303);
+    expect(await opened(again)).toEqual([true, true]);
   });
 
   test('a callback without a start signs in no one, and does not redirect to another site', async () => {

@@ -51,4 +51,8 @@ export const migrations = [
     load: async () => (await import('./20261128-two-factor.ts')).TwoFactorMigration,
   },
   { name: '20261129-times', load: async () => (await import('./20261129-times.ts')).TimesMigration },
+  {
+    name: '20261130-ended-memberships',
+    load: async () => (await import('./20261130-ended-memberships.ts')).EndedMembershipsMigration,
+  },
 ] as const;

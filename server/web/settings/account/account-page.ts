@@ -77,11 +77,13 @@ export async function checkOwnPassword({ member, request, context }: Change): Pr
 export const wrong = (name: 'current' | 'password' | 'code', sentence: string) =>
   new Problem('invalid', { sentence, field: name });
 
-async function endOwnSessions({ member, em, sessionId, request, context }: Change): Promise<string> {
+/** For what this session opens: an admin who signed in by a password link ends nothing in another organization. */
+async function endOwnSessions({ member, memberships, em, sessionId, request, context }: Change): Promise<string> {
   const only = field(request.body, 'session');
   if (only !== '' && !uuidForm.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
   const wanted = only === '' ? { except: sessionId } : { only };
-  const ended = await endSessions(context.database.signIns, member.id, wanted);
+  const memberIds = memberships.map(({ memberId }) => memberId);
+  const ended = await endSessions(context.database.signIns, memberIds, wanted);
   if (ended > 0) await writeEvent(em, { action: 'sessions_ended', memberId: member.id, subjectId: member.id });
   return `${path}?done=${only === '' ? 'sessions' : 'session'}`;
 }

@@ -59,7 +59,7 @@ async function turnOn(change: Change): Promise<Page | string> {
   const whose = { userId: change.userId, memberIds: memberships.map(({ memberId }) => memberId) };
   const codes = await context.twoFactor.turnOn(offer, field(body, 'code'), whose);
   if (!codes) throw wrong('code', 'Incorrect code. Enter the one that the app shows now.');
-  for (const { memberId } of memberships) await endSessions(context.database.signIns, memberId, { except: sessionId });
+  await endSessions(context.database.signIns, whose.memberIds, { except: sessionId });
   await tell(change, memberships, { action: 'two_factor_turned_on', mail: 'turnedOn' });
   const next = field(body, 'next');
   return recoveryCodesPage(change, codes, next === '' ? account : localPath(next));
