@@ -163,6 +163,18 @@ describe('an address in two organizations', () => {
     for (let count = 0; count <= attemptLimits.account.most; count += 1) await signIn(world, alone);
   });
 
+  test('finds the right one among the passwords of many, however many sign in after it', async () => {
+    const { member } = await twice();
+    for (let count = 0; count < 6; count += 1) {
+      const { organization } = await world.organization();
+      const other = await addMember(world.database, organization, { email: member.email, name: 'Bo', role: 'member' });
+      await givePassword(world, other, `horse number ${count} altogether`);
+      const fields = { email: member.email, password: `horse number ${count} altogether` };
+      expect((await visit(world.url).post('/settings/sign-in', fields)).status).toBe(303);
+    }
+    expect((await (await signIn(world, member)).get(home)).text).toContain('First Ltd');
+  });
+
   test('does not open an organization that the person joined after signing in', async () => {
     const { second, member, again } = await twice();
     const visiting = await signIn(world, member);
