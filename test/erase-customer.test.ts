@@ -218,20 +218,42 @@ describe('an erased customer', () => {
     const back = await tenant.call('POST', '/v1/customers', person);
     expect(back.status).toBe(201);
     expect(back.body.id).not.toBe(id);
-    const [event] = await readEvents(tenant.em(), 'change', 1);
+    const [event, before] = await readEvents(tenant.em(), 'change', 2);
     expect(event).toMatchObject({ action: 'external_id_released', memberId: tenant.admin.id, detail: id });
+    // What releases nothing is no event.
+    expect(before?.action).not.toBe(event?.action);
   });
 
-  test('is marked in the proposals that it received, whose ETags move', async () => {
+  test('is marked in the proposals that it received, whose ETags move, and updatedAt where their own texts change', async () => {
     const tenant = await world.organization();
-    const { id } = await createPerson(tenant);
-    await importInto(world, tenant).rows('proposals', proposal);
-    const before = await fetchRecord(tenant, 'proposals', 'P-1');
-    await erase(world.database, tenant, id);
-    const after = await fetchRecord(tenant, 'proposals', 'P-1');
-    expect(before.customer.erasedAt).toBeNull();
-    expect(after.customer.erasedAt).toMatch(/Z$/);
-    expect(after.etag).not.toBe(before.etag);
+    // A number is no name: it may be anything in other texts.
+    const { body } = await tenant.call('POST', '/v1/customers', { ...person, externalId: '4711' });
+    const [withName, withoutName] = proposal.lineItems;
+    const own = {
+      ...proposal,
+      customerExternalId: '4711',
+      title: 'Offer 4711',
+      notes: null,
+      metadata: {},
+      status: 'draft',
+    };
+    const silent = { ...own, acceptedBy: null, publicUrl: null };
+    const rows = [
+      { ...own, lineItems: [withoutName] },
+      { ...silent, externalId: 'P-2', number: 'N-2', lineItems: [withName] },
+      { ...silent, externalId: 'P-3', number: 'N-3', lineItems: [withoutName] },
+    ];
+    await importInto(world, tenant).rows('proposals', ...rows);
+    const read = () => Promise.all(rows.map(({ externalId }) => fetchRecord(tenant, 'proposals', externalId)));
+    const before = await read();
+    await erase(world.database, tenant, body.id);
+    const after = await read();
+    expect(before.map(({ customer }) => customer.erasedAt)).toEqual([null, null, null]);
+    for (const [index, { title, customer, etag }] of after.entries()) {
+      expect([title, customer.erasedAt]).toEqual(['Offer 4711', expect.stringMatching(/Z$/)]);
+      expect(etag).not.toBe(before[index].etag);
+    }
+    expect(after.map(({ updatedAt }, index) => updatedAt > before[index].updatedAt)).toEqual([true, true, false]);
   });
 });
 

@@ -52,7 +52,7 @@ export class Repeats {
 
   constructor(match: Match) {
     this.#match = match;
-    this.#fields = [...new Set([match, 'email', 'number'])].filter((field) => field !== 'none' && field !== 'sku');
+    this.#fields = [...new Set([match, 'email'])].filter((field) => field !== 'none' && field !== 'sku');
   }
 
   add(line: number, row: object): void {

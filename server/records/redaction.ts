@@ -9,14 +9,14 @@ type Text = string | null;
 
 export class Redaction {
   readonly #expressions: readonly RegExp[];
-  /** For LIKE: each finds at least the texts that are changed. */
+  /** For LIKE: they find at least the texts in which the names are. */
   readonly patterns: readonly string[];
 
   /** `names` are found in any case; `words`, which may be ordinary words as well, as they are written. */
   constructor(names: readonly (Text | undefined)[], words: readonly (Text | undefined)[] = []) {
     const [whole, single] = [names.filter(isUsable), words.filter(isUsable)];
     this.#expressions = [...expressionOf(whole, 'giu'), ...expressionOf(single, 'gu')];
-    this.patterns = [...whole, ...single].map((text) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+    this.patterns = whole.map((text) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
   }
 
   finds(text: Text): boolean {

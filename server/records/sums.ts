@@ -39,7 +39,7 @@ export async function readSums<T extends Listed, Row extends object>(
   const terms = termsOf(index, column, (value) => `$${values.push(value) + 1}`);
   const found = [`${from} ${where}`, ...conditions.map((one) => conditionSql(one, terms))].join(' and ');
   const groups = Object.values(by).map(({ property, month = false }, position) => {
-    const value = month ? `to_char(${column(property)} at time zone 'UTC', 'YYYY-MM')` : column(property);
+    const value = month ? `to_char(${column(property)}, 'YYYY-MM')` : column(property);
     return { name: `g${position}`, value: `${value} as g${position}` };
   });
   const names = groups.map(({ name }) => name).join(', ');

@@ -59,6 +59,22 @@ describe('the totals of an imported proposal', () => {
     expect(await save(...lines)).toEqual(counts({ read: 1, unchanged: 1 }));
   });
 
+  test('have to be what the lines come to where a row gives them, with its lines or without', async () => {
+    const { importing, save } = await start();
+    const lineItems = [line({ unitPrice: '10', discountAmount: '2', taxRate: '50' })];
+    await save(...lineItems);
+    const totals = { subtotal: '10', discountTotal: '2.0', taxTotal: '4.00', total: '12' };
+    for (const given of [{}, { lineItems }]) {
+      const row = { externalId: 'P-1', ...given, ...totals };
+      expect(await importing.rows('proposals', row)).toEqual(counts({ read: 1, unchanged: 1 }));
+      for (const [field, right] of Object.entries(totals)) {
+        const { errors } = await importing.rows('proposals', { ...row, [field]: '9.99' });
+        const message = `must be ${Number(right)}, which the lines come to`;
+        expect(errors).toEqual([{ line: 1, field, code: 'read_only_field', message }]);
+      }
+    }
+  });
+
   test('follow a changed currency, even if the lines are unchanged', async () => {
     const { importing, save, fetch } = await start();
     await save(line({ unitPrice: '10.5', taxRate: '10' }));
@@ -79,24 +95,15 @@ describe('the totals of an imported proposal', () => {
 describe('the lines of an imported proposal', () => {
   test('keep their ids while they say the same, wherever they stand', async () => {
     const { save, fetch } = await start();
-    await save(named('A'), named('B'), named('B'), named('C'));
+    await save(...[...'ABBCEE'].map(named));
     const before = await fetch();
-    const idOf = Object.fromEntries(before.lineItems.map(({ id, position }: Shown) => [position, id]));
-    expect(await save(named('C'), named('B'), named('D'), named('A'))).toEqual(counts({ read: 1, updated: 1 }));
+    expect(await save(...[...'EBDACDE'].map(named))).toEqual(counts({ read: 1, updated: 1 }));
     const after = await fetch();
-    expect(after.lineItems.map(({ name, position }: Shown) => [position, name])).toEqual([
-      [1, 'C'],
-      [2, 'B'],
-      [3, 'D'],
-      [4, 'A'],
-    ]);
-    expect(after.lineItems.map(({ id }: Shown) => id)).toEqual([
-      idOf[4],
-      idOf[2],
-      expect.stringMatching(/^lin_/),
-      idOf[1],
-    ]);
-    expect(Object.values(idOf)).not.toContain(after.lineItems[2].id);
+    expect(after.lineItems.map(({ name }: Shown) => name).join('')).toBe('EBDACDE');
+    const positions = new Map(before.lineItems.map(({ id, position }: Shown) => [id, position]));
+    // Where they stood before: the new ones nowhere, and each of those that are alike in a place of its own.
+    expect(after.lineItems.map(({ id }: Shown) => positions.get(id))).toEqual([5, 2, undefined, 1, 4, undefined, 6]);
+    expect(new Set(after.lineItems.map(({ id }: Shown) => id)).size).toBe(7);
   });
 
   test('update the proposal’s updatedAt even if nothing else changes', async () => {

@@ -199,6 +199,7 @@ describe('importing proposals', () => {
       created: 2,
       rejected: 1,
       errors: [{ line: 2, field: 'number', code: 'number_taken' }],
+      notes: [],
     });
     const [error] = (
       await importing.rows('proposals', { externalId: 'P-1', title: 'x' }, { ...draft, externalId: 'P-4' })

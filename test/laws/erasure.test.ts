@@ -18,7 +18,8 @@ const person = {
   name: 'Quaxname',
   firstName: 'Quaxfirst',
   lastName: 'Quaxlast',
-  companyName: 'Quaxcompany',
+  // Begins with another of them.
+  companyName: 'Quaxname & Quaxsons',
   email: 'quaxmail@example.com',
   phone: '+49 30 998877665',
   taxId: 'QUAXTAX-1',
