@@ -1,5 +1,6 @@
 /** The statements that some work sends to PostgreSQL, on whatever connection. */
 import pg from 'pg';
+import { entities } from '../server/database/entities.ts';
 
 export type Statement = { name: string | undefined; text: string; values: unknown[] };
 
@@ -26,3 +27,16 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<St
   }
   return seen;
 }
+
+const ownedTables = entities.map(({ meta }) => meta.tableName).filter((name) => name !== 'organizations');
+/** One of them, or `${}` in the source of a statement; not if what follows is a condition from elsewhere. */
+const tableNamed = new RegExp(
+  String.raw`\b(?:from|join|update|into) (?:${ownedTables.join('|')}|\$\{\})(?!\w|(?: \w+)? where \$\{\}|(?: [a-z])?[)\s]*$)`,
+  'g',
+);
+const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+
+/** Whether a statement says of each table whose records it is about. */
+export const namesOrganization = (sql: string): boolean =>
+  countOf(sql.replaceAll('on conflict (organization_id', ''), /\borganization_id\b/g) >=
+  countOf(sql.replaceAll('"', ''), tableNamed);

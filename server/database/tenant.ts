@@ -19,7 +19,11 @@ import { statements } from './scope.ts';
 import type { Scope } from './scope.ts';
 import { inTransaction } from './transaction.ts';
 
-/** For what `records/` and the sign-in run in the transaction of an entity manager. */
+/** A statement in the transaction of an entity manager; its first `?` is the organization's id. */
+export const queryIn = <Row extends object>(em: ScopedEntityManager, text: string, values: unknown[]): Promise<Row[]> =>
+  executeIn(em, text, [organizationOf(em), ...values]);
+
+/** For the sign-in, whose tables belong to no organization. */
 export const executeIn = <Row extends object>(
   em: ScopedEntityManager,
   text: string,
@@ -90,9 +94,12 @@ export type Tenant = Scope & {
 
 type Scoping = Pick<Database, 'orm' | 'reads' | 'writes' | 'isDistributed'>;
 
-export function forOrganization(
+/** `any`, such as a part of parsed JSON, is no proof. */
+type Proven<Id> = 0 extends 1 & Id ? never : Id;
+
+export function forOrganization<Id extends OrganizationId>(
   { orm, reads, writes, isDistributed }: Scoping,
-  organizationId: OrganizationId,
+  organizationId: Proven<Id>,
 ): Tenant {
   const manager = (): EntityManager => {
     // `openDatabase` makes it; its type hides what needs no organization.

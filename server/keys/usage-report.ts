@@ -1,7 +1,6 @@
 /** The usage of an organization's API, as the settings show it. */
-import { executeIn } from '../database/tenant.ts';
+import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { organizationOf } from '../entities/owned.ts';
 import { FailedRequest, outcomes } from '../entities/usage.ts';
 import type { Outcome } from '../entities/usage.ts';
 import { usageBounds } from './usage.ts';
@@ -31,7 +30,7 @@ export async function readUsage(
   { keyId, nowMs = Date.now() }: { keyId?: string; nowMs?: number } = {},
 ): Promise<UsageReport> {
   const today = new Date(nowMs).toISOString().slice(0, 10);
-  const rows = await executeIn<Sum>(em, text, [organizationOf(em), today, keyId ?? null]);
+  const rows = await queryIn<Sum>(em, text, [today, keyId ?? null]);
   const byDay = tallyBy(rows, 'day');
   const days = Array.from({ length: reportedDays }, (_, index) => {
     const day = new Date(Date.parse(today) - (reportedDays - 1 - index) * 86_400_000).toISOString().slice(0, 10);
@@ -75,7 +74,7 @@ export async function readRecentTallies(em: ScopedEntityManager, nowMs: number):
   const yesterday = new Date(nowMs - 86_400_000).toISOString().slice(0, 10);
   const recent = `select key_id as "keyId", outcome, sum(requests)::float8 as requests from usage_counts
     where organization_id = ? and day >= ?::date group by key_id, outcome`;
-  return tallyBy(await executeIn<Sum>(em, recent, [organizationOf(em), yesterday]), 'keyId');
+  return tallyBy(await queryIn<Sum>(em, recent, [yesterday]), 'keyId');
 }
 
 /** The latest failed requests of a key, or of all, newest first. */

@@ -1,6 +1,6 @@
 /** From when on changes of an organization are looked for. */
 import { LockMode } from '@mikro-orm/core';
-import { executeIn } from '../database/tenant.ts';
+import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
@@ -16,5 +16,5 @@ export async function watch(em: ScopedEntityManager, now: string): Promise<void>
   if (position) position.lookedThrough = now;
   else em.create(WebhookPosition, { organizationId, lookedThrough: now });
   await em.flush();
-  await executeIn(em, rememberAllTurns, [organizationId]);
+  await queryIn(em, rememberAllTurns, []);
 }

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { RecordEventType } from '../../contract/events.ts';
 import { types } from '../database/prepared.ts';
+import type { OrganizationId } from '../entities/owned.ts';
 
 export type Change = {
   type: RecordEventType;
@@ -41,7 +42,7 @@ export type Imported = ReadonlyMap<string, { revision: number; storedAt: string 
 /** The changes of a period, or of its first part if there are many: `until` is the end of what was read. */
 export async function readChanges(
   client: Client,
-  organizationId: string,
+  organizationId: OrganizationId,
   period: Period,
 ): Promise<{ changes: Change[]; imported: Imported; until: string }> {
   const found: { kind: Resource['kind']; rows: Row[] }[] = [];
@@ -67,7 +68,7 @@ export async function readChanges(
 
 async function readRows(
   client: Client,
-  organizationId: string,
+  organizationId: OrganizationId,
   { table, further }: Resource,
   { since, until }: Period,
 ): Promise<{ rows: Row[]; until: string }> {
@@ -99,7 +100,7 @@ function changeOf(kind: Resource['kind'], row: Row, imported: Imported, since: s
   };
 }
 
-async function readImported(client: Client, organizationId: string, ids: string[]): Promise<Imported> {
+async function readImported(client: Client, organizationId: OrganizationId, ids: string[]): Promise<Imported> {
   if (ids.length === 0) return new Map();
   const text = `select record_id as id, revision, stored_at as "storedAt" from webhook_imported
     where organization_id = $1 and record_id = any($2)`;
@@ -123,7 +124,7 @@ const createdInPeriod = resources
 /** Created in the period, and changed after it: the next look takes them for old, and finds the change. */
 async function createdAndChanged(
   client: Client,
-  organizationId: string,
+  organizationId: OrganizationId,
   { since, until }: Period,
 ): Promise<Map<string, Change>> {
   if (until <= since) return new Map();
@@ -138,7 +139,7 @@ async function createdAndChanged(
 }
 
 /** Each turn becomes an event once: which are known is stored, because their times may lie in the past. */
-async function newTurns(client: Client, organizationId: string, rows: Row[]): Promise<Change[]> {
+async function newTurns(client: Client, organizationId: OrganizationId, rows: Row[]): Promise<Change[]> {
   if (rows.length === 0) return [];
   const text =
     'select proposal_id as id, turns from webhook_turns where organization_id = $1 and proposal_id = any($2)';

@@ -2,15 +2,15 @@
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { types } from '../database/prepared.ts';
-import { executeIn } from '../database/tenant.ts';
+import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { organizationOf } from '../entities/owned.ts';
+import type { OrganizationId } from '../entities/owned.ts';
 import type { DeliveryState } from '../entities/webhook.ts';
 import { logDays, retryDays } from './retry.ts';
 
 type Client = Pick<pg.ClientBase, 'query'>;
 /** The organization's id and the endpoint's. */
-export type Target = { organizationId: string; id: string };
+export type Target = { organizationId: OrganizationId; id: string };
 
 /**
  * The deliveries that meet the condition, locked in the order of their ids, as an erasure locks them: two statements that
@@ -54,7 +54,7 @@ const wake = `update webhook_endpoints set wakes = wakes + 1,
 /** Locks the endpoints first, as the removal of one does, and adds nothing to one that is gone. */
 export async function addDeliveries(
   client: Client,
-  organizationId: string,
+  organizationId: OrganizationId,
   { foundAt, deliveries }: { foundAt: string; deliveries: NewDelivery[] },
 ): Promise<void> {
   const wanted = [...new Set(deliveries.map(({ endpointId }) => endpointId))];
@@ -195,6 +195,6 @@ export async function expireDeliveries(pool: pg.Pool): Promise<void> {
 
 /** Locks the deliveries of an endpoint, or those in a state, before they are changed. */
 export const lockDeliveries = (em: ScopedEntityManager, endpointId: string, state?: DeliveryState): Promise<object[]> =>
-  executeIn(em, lockAll, [organizationOf(em), endpointId, state ?? null]);
+  queryIn(em, lockAll, [endpointId, state ?? null]);
 const lockAll = `select count(*) from (select from webhook_deliveries where organization_id = ? and endpoint_id = ?
   and state = coalesce(?, state) order by id for update) l`;

@@ -25,7 +25,7 @@ export type Look = { state: 'caught up' | 'more' | 'busy' | 'idle'; found: numbe
 export const lookAt = (pool: pg.Pool, organizationId: OrganizationId): Promise<Look> =>
   inTransaction(pool, (client) => lookWith(client, organizationId));
 
-async function lookWith(client: pg.ClientBase, organizationId: string): Promise<Look> {
+async function lookWith(client: pg.ClientBase, organizationId: OrganizationId): Promise<Look> {
   const position = await client.query<{ since: string }>({
     text: 'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked',
     values: [organizationId],
@@ -61,7 +61,7 @@ const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCo
 
 type Endpoint = { id: string; events: string[]; activeSince: string; onTeam: boolean };
 
-async function activeEndpoints(client: pg.ClientBase, organizationId: string): Promise<Endpoint[]> {
+async function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId): Promise<Endpoint[]> {
   const text = `select e.id, e.events, e.active_since as "activeSince", o.plan = 'team' as "onTeam"
     from webhook_endpoints e join organizations o on o.id = e.organization_id
     where e.organization_id = $1 and e.active_since is not null`;

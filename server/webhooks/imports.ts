@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
 import { types } from '../database/prepared.ts';
+import type { OrganizationId } from '../entities/owned.ts';
 import { importLock } from '../import/announcement.ts';
 import type { Change, Imported } from './changes.ts';
 
@@ -28,7 +29,7 @@ type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'starte
 };
 
 /** Before the bound is read: what an import that has ended stored is then behind the bound. */
-export async function readImports(client: Client, organizationId: string): Promise<EndedImport[]> {
+export async function readImports(client: Client, organizationId: OrganizationId): Promise<EndedImport[]> {
   const { rows } = await client.query<Row>({ text: select, values: [organizationId], types });
   return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
 }
@@ -58,7 +59,7 @@ export const exceptImported = (changes: readonly Change[], imported: Imported): 
 /** What has been looked at is no longer needed. */
 export async function forgetImports(
   client: Client,
-  organizationId: string,
+  organizationId: OrganizationId,
   { until, ended }: { until: string; ended: readonly EndedImport[] },
 ): Promise<void> {
   await client.query('delete from webhook_imported where organization_id = $1 and updated_at < $2', [

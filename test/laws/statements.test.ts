@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { workersOf } from '../citus/cluster.ts';
 import { proposal } from '../records.ts';
-import { statementsDuring } from '../statements.ts';
+import { namesOrganization, statementsDuring } from '../statements.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
@@ -38,12 +38,12 @@ const onTimers = [
   /^delete from \S+ where \(/,
 ];
 
-/** The verbs of the statements that `work` sends. */
+/** The verbs of the statements that `work` sends, none of which reaches records of another organization. */
 async function verbsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const statements = await statementsDuring(work);
-  return statements
-    .filter(({ text }) => !onTimers.some((pattern) => pattern.test(text)))
-    .map(({ text }) => text.trim().split(/\s+/)[0]?.toLowerCase() ?? '');
+  const statements = (await statementsDuring(work)).map(({ text }) => text.trim());
+  const sent = statements.filter((text) => !onTimers.some((pattern) => pattern.test(text)));
+  expect(sent.filter((text) => !namesOrganization(text))).toEqual([]);
+  return sent.map((text) => text.split(/\s+/)[0]?.toLowerCase() ?? '');
 }
 
 describe('the statements of', () => {

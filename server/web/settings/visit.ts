@@ -23,7 +23,7 @@ import type { Page } from './page.ts';
 export type Params = Record<string, string>;
 
 /** A request, before it is known who sent it. */
-export type Open = { request: Request<Params>; response: Response; context: SettingsServices };
+export type Open = { request: Request<Params, unknown, unknown>; response: Response; context: SettingsServices };
 
 export type Visit = Visitor &
   Open & {

@@ -138,7 +138,7 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
   await mailer.send(resetMail(first.email, link));
 }
 
-const emailOf = (request: Pick<Request, 'body'>) => field(request.body, 'email').trim().slice(0, 254);
+const emailOf = (request: Pick<Open['request'], 'body'>) => field(request.body, 'email').trim().slice(0, 254);
 
 /** Redirects to the OpenID provider, and handles its callback. */
 export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSignOn): void {
