@@ -21,6 +21,8 @@ export const attemptLimits = {
   /** Mail to one address: resets, regardless of who asks for them, and invitations of one organization. */
   mail: { most: 5, seconds: 3600 },
   member: { most: 60, seconds: 60 },
+  /** Documents of applications that are fetched from other sites. */
+  document: { most: 20, seconds: 60 },
   /** How many failed sign-ins of an account are recorded in the audit log, from any address. */
   logged: { most: 20, seconds: 15 * 60 },
 };
@@ -71,6 +73,9 @@ export const admitMail = async (pool: pg.Pool, email: string, organizationId = '
 
 /** Seconds to wait until this member may change something again. */
 export const admitChange = (pool: pg.Pool, memberId: string) => take(pool, 'member', memberId);
+
+/** Seconds to wait until another document may be fetched for this member. */
+export const admitDocument = (pool: pg.Pool, memberId: string) => take(pool, 'document', memberId);
 
 /** Whether one more failed sign-in of this account is recorded in the audit log. */
 export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take(pool, 'logged', memberId)) === 0;

@@ -1,6 +1,6 @@
 /** The request with which an application sends a person to the consent page, and the response that takes them back. */
 import { resourcesOf } from './metadata.ts';
-import type { Clients, ConnectClient } from './clients.ts';
+import type { ConnectClient } from './clients.ts';
 import { longestClientId } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import { isRegistered } from './redirect-uri.ts';
@@ -54,10 +54,14 @@ export function readParameters(fields: unknown): Parameters {
   return found;
 }
 
-export async function readAuthorization(sent: Parameters, clients: Clients, baseUrl: string): Promise<Authorization> {
+export async function readAuthorization(
+  sent: Parameters,
+  find: (clientId: string) => Promise<ConnectClient>,
+  baseUrl: string,
+): Promise<Authorization> {
   const { client_id: clientId, redirect_uri: redirectUri, state, code_challenge: codeChallenge = '', resource } = sent;
   if (clientId === undefined) throw new OAuthError('invalid_request', 'The application did not identify itself.');
-  const client = await clients.find(clientId);
+  const client = await find(clientId);
   if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris))
     throw new OAuthError('invalid_request', 'The application asks to return to an address that is not its own.');
   const reject = (code: OAuthError['code'], sentence: string) =>

@@ -59,10 +59,12 @@ export class Clients {
     return { id, name, redirectUris, publisher: undefined };
   }
 
-  async find(id: string): Promise<ConnectClient> {
+  /** `admit` throws if the caller may not have one more document fetched. */
+  async find(id: string, admit: () => Promise<void>): Promise<ConnectClient> {
     if (!/^https?:/.test(id)) return readRegistered(this.#parts.secret, id);
     const known = this.#published.get(id);
     if (known && performance.now() - known.atMs < documents.keptMs) return known.client;
+    await admit();
     if (this.#published.size >= documents.most) this.#published.clear();
     const client = fetchClient(id, this.#parts.destinations);
     this.#published.set(id, { client, atMs: performance.now() });

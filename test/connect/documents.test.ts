@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { allow } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { asking, callback, connect, pathOf, quickClock, registration, scene } from './scene.ts';
@@ -82,6 +83,19 @@ describe('a client_id that is a URL', () => {
     expect((await visiting.get(pathOf(ask))).status).toBe(400);
     publish('/later.json');
     expect((await visiting.get(pathOf(ask))).status).toBe(200);
+  });
+
+  test('is fetched twenty times a minute for one member, and no more', async () => {
+    const [{ visiting }, other] = [await scene(world), await scene(world)];
+    const askFor = async (one: typeof visiting, path: string) =>
+      (await one.get(pathOf(asking(`http://${host}${path}`)))).status;
+    const known = publish('/known.json');
+    for (let count = 0; count < attemptLimits.document.most; count += 1)
+      expect(await askFor(visiting, count === 0 ? '/known.json' : `/guess-${count}`)).toBe(count === 0 ? 200 : 400);
+    const before = fetched.length;
+    expect([await askFor(visiting, '/one-more'), fetched.length]).toEqual([429, before]);
+    expect((await visiting.get(pathOf(asking(known)))).status).toBe(200);
+    expect(await askFor(other.visiting, '/one-more')).toBe(400);
   });
 
   test('that is a site, another form of a URL, or not signed in for, is not fetched', async () => {

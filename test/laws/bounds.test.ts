@@ -49,6 +49,7 @@ test('a person can guess and ask so often, and stays signed in for so long', () 
     link: { most: 60, seconds: 15 * minute },
     mail: { most: 5, seconds: hour },
     member: { most: 60, seconds: minute },
+    document: { most: 20, seconds: minute },
     logged: { most: 20, seconds: 15 * minute },
   });
   expect(sessionSeconds).toEqual({ idle: 2 * hour, whole: 12 * hour });

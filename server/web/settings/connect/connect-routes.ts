@@ -1,4 +1,5 @@
 /** The consent page of applications that connect by OAuth: a key is created only when an admin says so. */
+import { admitDocument } from '../../../accounts/attempts.ts';
 import { listMembers } from '../../../accounts/members.ts';
 import { readAuthorization, readParameters, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
 import { Clients } from '../../../connect/clients.ts';
@@ -11,6 +12,7 @@ import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
+import { rejectTooMany } from '../visit.ts';
 import type { Change, Result, SettingsServices, Visit } from '../visit.ts';
 import { connectPage, rejectedPage } from './connect-page.ts';
 import type { Asked } from './connect-page.ts';
@@ -30,13 +32,15 @@ export function connectRoutes(guard: SessionGuard, { secret, webhooks }: Setting
 
 /** Does the work with what the application asks for; if it asks wrongly, a page says so. */
 async function withRequest(
-  { request, context }: Visit,
+  { request, member, context }: Visit,
   clients: Clients,
   work: (asked: Asked) => Promise<Result>,
 ): Promise<Result> {
+  const admit = async () => rejectTooMany(await admitDocument(context.database.signIns, member.id));
+  const find = (clientId: string) => clients.find(clientId, admit);
   try {
     const sent = readParameters(request.method === 'POST' ? request.body : request.query);
-    return await work({ sent, authorization: await readAuthorization(sent, clients, context.baseUrl()) });
+    return await work({ sent, authorization: await readAuthorization(sent, find, context.baseUrl()) });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     return rejectedPage(error.message, error instanceof RejectedAuthorization ? error.returnTo : undefined);
