@@ -55,7 +55,7 @@ export async function stateOf({ database }: World, organizationId: string): Prom
        (select json_agg(m order by m.id) from members m where organization_id = $1) as members,
        (select json_agg(a.password order by a.id) from sign_in."account" a join sign_in."user" u on u.id = a."userId"
           join members m on m.email_key = u.email where m.organization_id = $1) as passwords,
-       (select count(*) from sign_in."session" s join sign_in."user" u on u.id = s."userId"
+       (select json_agg(s."endedFor" order by s.id) from sign_in."session" s join sign_in."user" u on u.id = s."userId"
           join members m on m.email_key = u.email where m.organization_id = $1) as sessions,
        (select count(*) from sign_in."verification" v join sign_in."user" u on u.id::text = v.value
           join members m on m.email_key = u.email where m.organization_id = $1) as links,
