@@ -26,7 +26,8 @@ import { parseQuery } from '../text/query.ts';
 import type { UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
-import { siteFiles, siteRoutes, unknownPage } from '../web/site.ts';
+import { rejectOtherMethods } from '../web/methods.ts';
+import { siteRoutes, unknownPage } from '../web/site.ts';
 import type { Secret } from '../text/signatures.ts';
 
 export type Parts = SettingsOptions & {
@@ -62,12 +63,7 @@ export function createApp(parts: Parts): Express {
     .enable('case sensitive routing')
     .set('query parser', parseQuery)
     .set('trust proxy', parts.trustedProxies);
-  const readable = ['/healthz', '/readyz', ...documents, ...siteFiles];
-  const allowed = new Map([
-    ...allowedMethods(v1),
-    ['/mcp', 'POST, OPTIONS'],
-    ...readable.map((path) => [path, 'GET, HEAD, OPTIONS'] as const),
-  ]);
+  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
 
   // The API comes first, because anything before it would cost time in each of its requests.
   app.use(receive(parts, allowed));
@@ -80,7 +76,7 @@ export function createApp(parts: Parts): Express {
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   mountPages(app, parts);
-  for (const [path, methods] of allowed) app.all(path, rejectMethod(methods));
+  rejectOtherMethods(app.router, methodAdvice);
 
   app.use(unknownPage);
   app.use(({ path }) => {
@@ -158,12 +154,6 @@ function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
     response.set('Allow', found.methods).status(204).end();
   };
 }
-
-const rejectMethod =
-  (allow: string): RequestHandler =>
-  ({ method, path }) => {
-    throw new Problem('method_not_allowed', { method, allow, advice: methodAdvice(method, path) });
-  };
 
 function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
   return async (error: unknown, _, response, next) => {

@@ -21,6 +21,7 @@ import { Problem } from '../problems/problem.ts';
 import type { EndpointParts } from '../webhooks/endpoints.ts';
 import { readBody } from './body.ts';
 import type { Secret } from '../text/signatures.ts';
+import { rejectOtherMethods } from '../web/methods.ts';
 
 type Parts = {
   database: Database;
@@ -48,7 +49,9 @@ export function discoveryRoutes(baseUrl: () => string): Router {
     router.get(`/oauth-protected-resource${resource}`, publish(document));
   }
   const document = () => serverMetadata(baseUrl());
-  return router.get('/oauth-authorization-server', publish(document));
+  router.get('/oauth-authorization-server', publish(document));
+  rejectOtherMethods(router);
+  return router;
 }
 
 export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secret }: Parts): Router {
@@ -85,10 +88,8 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     response.status(200).end();
   });
   router.use(sendOAuthError);
-  return router.all(['/register', '/token', '/revoke'], ({ method }, response) => {
-    if (method !== 'OPTIONS') throw new Problem('method_not_allowed', { method, allow: 'POST' });
-    response.set('Allow', 'POST').status(204).end();
-  });
+  rejectOtherMethods(router);
+  return router;
 }
 
 const mediaType = 'application/x-www-form-urlencoded';

@@ -8,6 +8,7 @@ import { guideUrl } from './docs/layout.ts';
 import { llmsFullText, llmsText, pages } from './docs/pages.ts';
 import { wantsPage } from './docs/router.ts';
 import { escapeHtml, html } from './html.ts';
+import { rejectOtherMethods } from './methods.ts';
 import { sendErrorPage } from './settings/error-page.ts';
 import { sendPage } from './settings/layout.ts';
 import { pageNotFound } from './settings/page.ts';
@@ -32,9 +33,6 @@ const welcomePage = {
 
 const robots = 'User-agent: *\nAllow: /docs\nAllow: /llms.txt\nAllow: /llms-full.txt\nDisallow: /\n';
 
-/** What siteRoutes() always has. */
-export const siteFiles = ['/', '/favicon.ico', '/robots.txt', '/sitemap.xml', '/llms.txt', '/llms-full.txt'];
-
 type SiteParts = { baseUrl: () => string; securityContact: string | undefined };
 
 export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
@@ -57,6 +55,7 @@ export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   router.get('/llms.txt', (_, response) => void response.type('text/plain').send(llmsText(baseUrl())));
   router.get('/llms-full.txt', (_, response) => void response.type('text/plain').send(llmsFullText(baseUrl())));
   addClient(router, baseUrl);
+  rejectOtherMethods(router);
   return router;
 }
 

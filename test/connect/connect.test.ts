@@ -326,9 +326,9 @@ describe('a request that is not one of the protocol', () => {
   test('has another method', async () => {
     for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke']) {
       const get = await fetch(world.url + path);
-      expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+      expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
       const options = await fetch(world.url + path, { method: 'OPTIONS' });
-      expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST']);
+      expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
     }
   });
 });

@@ -267,19 +267,33 @@ describe('requests outside the contract', () => {
     ]);
   });
 
-  test('files and health checks allow GET and HEAD, and say so', async () => {
-    for (const path of ['/', '/healthz', '/readyz', '/openapi.json', '/llms.txt', '/robots.txt']) {
-      for (const [method, status] of [
-        ['GET', 200],
-        ['HEAD', 200],
-        ['OPTIONS', 204],
-        ['POST', 405],
-        ['DELETE', 405],
-      ] as const) {
-        const response = await fetch(world.url + path, { method });
-        expect([response.status, path, method]).toEqual([status, path, method]);
-        if (status > 200) expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-      }
+  const readable = 'GET, HEAD, OPTIONS';
+  test.each([
+    ...['/', '/healthz', '/readyz', '/openapi.json', '/openapi.yaml', '/llms.txt', '/robots.txt', '/favicon.ico'].map(
+      (path) => [path, 200, readable] as const,
+    ),
+    ...['/docs', '/docs/errors', '/docs/errors.md', '/docs/search', '/docs/changelog.atom'].map(
+      (path) => [path, 200, readable] as const,
+    ),
+    ['/.well-known/oauth-authorization-server', 200, readable],
+    ['/client.tgz', 302, readable],
+    ['/client-9.9.9.tgz', 404, readable],
+    ['/docs/assets/docs.js', 404, readable],
+    ['/settings/overview', 303, readable],
+    ['/settings/sign-in', 200, 'GET, HEAD, POST, OPTIONS'],
+    ['/oauth/token', 405, 'POST, OPTIONS'],
+  ] as const)('%s says which methods it has', async (path, found, allow) => {
+    const known = (method: string) => (allow.includes(method) ? found : 405);
+    for (const [method, status] of [
+      ['GET', known('GET')],
+      ['HEAD', known('HEAD')],
+      ['OPTIONS', 204],
+      ['PUT', 405],
+      ['DELETE', 405],
+    ] as const) {
+      const response = await fetch(world.url + path, { method, redirect: 'manual' });
+      expect([response.status, method]).toEqual([status, method]);
+      if ([204, 405].includes(status)) expect(response.headers.get('allow')).toBe(allow);
     }
   });
 

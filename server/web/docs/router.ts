@@ -4,6 +4,7 @@ import type { Request, Response, Router } from 'express';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, Html } from '../html.ts';
+import { rejectOtherMethods } from '../methods.ts';
 import { changelogFeed } from './changelog.ts';
 import { assets, framePage } from './layout.ts';
 import { localized, readPicture, renderMarkdown, rootOf, sectionsOf, withWholeUrls } from './markdown.ts';
@@ -40,6 +41,7 @@ export function docs(baseUrl: () => string): Router {
   });
   router.get('/proposal-life.svg', (_, response) => void response.type('svg').send(readPicture('proposal-life.svg')));
   router.get('/assets/:file', serveAssets(Object.values(assets)));
+  rejectOtherMethods(router);
   router.use((request, response, next) => {
     if (!wantsPage(request)) return next();
     sendPage(response.status(404), framePage(unknownDocsPage(rootOf(baseUrl())), baseUrl()));

@@ -15,6 +15,7 @@ import { accountRoutes } from './account/account-page.ts';
 import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-page.ts';
 import { connectRoutes } from './connect/connect-routes.ts';
+import { rejectOtherMethods } from '../methods.ts';
 import { csrfTokens } from './csrf.ts';
 import { sendErrorPage } from './error-page.ts';
 import { exportRoutes } from './export/export-routes.ts';
@@ -81,6 +82,7 @@ export function settingsRouter({ mail, singleSignOn: provider, ...parts }: Route
   router.get('/', (_, response) => response.redirect(303, homePath));
   for (const register of topics) register(guard, services);
   if (services.singleSignOn) singleSignOnRoutes(guard, services.singleSignOn);
+  rejectOtherMethods(router);
   router.use(() => {
     throw pageNotFound();
   });

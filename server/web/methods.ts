@@ -1,0 +1,23 @@
+/** OPTIONS and 405 of everything that a router has, so that each path says the same of itself everywhere. */
+import type { IRouter } from 'express';
+import { Problem } from '../problems/problem.ts';
+
+/** Call it when all routes are registered. `advise` may say which method to use instead. */
+export function rejectOtherMethods(
+  router: Pick<IRouter, 'stack' | 'all'>,
+  advise?: (method: string, path: string) => string | undefined,
+): void {
+  const routes = router.stack.flatMap(({ route }) => route ?? []);
+  for (const [first, ...others] of Map.groupBy(routes, ({ path }) => path).values()) {
+    if (!first) continue;
+    const own = [first, ...others].flatMap(({ stack }) => stack.flatMap(({ method }) => method?.toUpperCase() ?? []));
+    const methods = [...new Set(own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)))];
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    router.all(first.path, ({ method, path }, response, next) => {
+      if (methods.includes(method)) return next();
+      if (method !== 'OPTIONS')
+        throw new Problem('method_not_allowed', { method, allow, advice: advise?.(method, path) });
+      response.set('Allow', allow).status(204).end();
+    });
+  }
+}
