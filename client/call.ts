@@ -3,7 +3,7 @@ import { fillPath, queryString, serviceUrl } from './url.ts';
 import { send, sleep as sleepFor } from './send.ts';
 import { version } from './generated.ts';
 import type { Attempt, Fetch, Received, Sleep, Wait } from './send.ts';
-import type { CallOptions, RateLimit, WithResponse } from './types.ts';
+import type { CallOptions, RateLimit, WithResponse } from './options.ts';
 
 /** Where the API is, the key, and how requests are sent. */
 export type ClientOptions = {
@@ -33,7 +33,8 @@ export type ClientOptions = {
 export type Operation = {
   readonly method: string;
   readonly path: string;
-  readonly list?: boolean;
+  /** Of a list: the most records that a page can hold. */
+  readonly largestPage?: number;
   /** The request headers that the contract has for it. */
   readonly headers?: readonly string[];
 };

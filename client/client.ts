@@ -5,9 +5,9 @@ import { ApiError } from './errors.ts';
 import { operations } from './generated.ts';
 import type { Client } from './generated.ts';
 import { List } from './list.ts';
-import type { PageShape, Query } from './list.ts';
+import type { Pages, PageShape, Query } from './list.ts';
 import { Sync } from './sync.ts';
-import type { CallOptions, WithResponse } from './types.ts';
+import type { CallOptions, WithResponse } from './options.ts';
 import { isPlainObject } from './url.ts';
 
 /**
@@ -27,14 +27,15 @@ export function createClient(options: ClientOptions): Client {
 }
 
 function resourceMethods(call: Call, resource: string, table: Record<string, Operation>): object {
-  const methods = Object.entries(table).flatMap(([name, operation]): [string, object][] =>
-    operation.list
-      ? [
-          [name, listMethod(call, operation)],
-          ['sync', syncMethod(call, operation)],
-        ]
-      : [[name, method(call, operation)]],
-  );
+  const methods = Object.entries(table).flatMap(([name, operation]): [string, object][] => {
+    const { largestPage } = operation;
+    if (largestPage === undefined) return [[name, method(call, operation)]];
+    const { list, sync } = listMethods(call, operation, largestPage);
+    return [
+      [name, list],
+      ['sync', sync],
+    ];
+  });
   // The name appears in stack traces and when a method is printed.
   for (const [name, value] of methods) Object.defineProperty(value, 'name', { value: `${resource}.${name}` });
   return Object.fromEntries(methods);
@@ -53,17 +54,20 @@ function method(call: Call, operation: Operation) {
   return Object.assign(async (...given: unknown[]) => (await withResponse(...given)).data, { withResponse });
 }
 
-function listMethod(call: Call, operation: Operation) {
-  return Object.assign(
-    (query?: Query, options?: CallOptions) => new List(pageReader(call, operation, options), copied(query)),
-    {
-      withResponse: async (query?: Query, options?: CallOptions) => pageReader(call, operation, options)(copied(query)),
+function listMethods(call: Call, operation: Operation, largest: number) {
+  const pages = (options: CallOptions | undefined): Pages<PageShape> => ({
+    largest,
+    read: async (query) => {
+      const response = await call(operation, [], undefined, { ...query, ...options });
+      const { data, status, headers } = response;
+      if (!isPage(data)) throw new ApiError(status, headers, data);
+      return { ...response, data };
     },
-  );
-}
-
-function syncMethod(call: Call, operation: Operation) {
-  return (query?: Query, options?: CallOptions) => new Sync(pageReader(call, operation, options), copied(query));
+  });
+  const list = (query?: Query, options?: CallOptions) => new List(pages(options), copied(query));
+  const sync = (query?: Query, options?: CallOptions) => new Sync(pages(options), copied(query));
+  const withResponse = async (query?: Query, options?: CallOptions) => list(query, options).withResponse();
+  return { list: Object.assign(list, { withResponse }), sync };
 }
 
 /** JavaScript callers can pass anything; the entries of a Map or URLSearchParams would be lost. */
@@ -71,15 +75,6 @@ function copied(given: unknown): Query {
   const query = given ?? {};
   if (!isPlainObject(query)) throw new TypeError("Pass the query as an object, such as { q: 'futter', limit: 10 }");
   return { ...query };
-}
-
-function pageReader(call: Call, operation: Operation, options: CallOptions | undefined) {
-  return async (query: Query): Promise<WithResponse<PageShape>> => {
-    const response = await call(operation, [], undefined, { ...query, ...options });
-    const { data, status, headers } = response;
-    if (!isPage(data)) throw new ApiError(status, headers, data);
-    return { ...response, data };
-  };
 }
 
 /** Checks only what the client itself relies on, so that a newer server stays readable. */

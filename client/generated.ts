@@ -1,6 +1,7 @@
 /** Generated from the contract by `npm run generate`. Do not edit: change the contract instead. */
 
-import type { CallOptions, ConditionalMethod, ListMethod, Method, SyncMethod, TagsChange } from './types.ts';
+import type { ConditionalMethod, ListMethod, Method, SyncMethod } from './methods.ts';
+import type { CallOptions, TagsChange } from './options.ts';
 
 /** New values may be added. */
 export type Plan = 'free' | 'team' | (string & {});
@@ -1330,24 +1331,21 @@ export const operations = {
     get: { method: 'GET', path: '/v1/me' },
   },
   customers: {
-    list: { method: 'GET', path: '/v1/customers', list: true },
+    list: { method: 'GET', path: '/v1/customers', largestPage: 100 },
     get: { method: 'GET', path: '/v1/customers/:customerId', headers: ['if-none-match'] },
     create: { method: 'POST', path: '/v1/customers', headers: ['idempotency-key', 'if-match'] },
     update: { method: 'PATCH', path: '/v1/customers/:customerId', headers: ['if-match'] },
   },
   proposals: {
-    list: { method: 'GET', path: '/v1/proposals', list: true },
+    list: { method: 'GET', path: '/v1/proposals', largestPage: 100 },
     get: { method: 'GET', path: '/v1/proposals/:proposalId', headers: ['if-none-match'] },
   },
   items: {
-    list: { method: 'GET', path: '/v1/items', list: true },
+    list: { method: 'GET', path: '/v1/items', largestPage: 100 },
     get: { method: 'GET', path: '/v1/items/:itemId', headers: ['if-none-match'] },
     create: { method: 'POST', path: '/v1/items', headers: ['idempotency-key'] },
   },
 } as const;
-
-/** @internal The most records that a page can hold. */
-export const largestPage = 100;
 
 /** @internal The version of this package. */
 export const version = '1.0.0';

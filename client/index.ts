@@ -29,4 +29,5 @@ export type { Sync, SyncPage } from './sync.ts';
 export { unwrapWebhook, WebhookVerificationError } from './webhooks.ts';
 export type { UnwrapOptions, WebhookHeaders } from './webhooks.ts';
 export type * from './generated.ts';
-export type * from './types.ts';
+export type * from './methods.ts';
+export type * from './options.ts';

@@ -1,6 +1,5 @@
 /** Lists: one page with `await`, every record with `for await`, every page with `pages()`. */
-import { largestPage } from './generated.ts';
-import type { WithResponse } from './types.ts';
+import type { WithResponse } from './options.ts';
 
 /** What every page of a list has. */
 export type PageShape = {
@@ -13,7 +12,8 @@ export type PageShape = {
 export type RecordOf<Page extends PageShape> = Page['data'][number];
 
 export type Query = Record<string, unknown>;
-export type ReadPage<Page> = (query: Query) => Promise<WithResponse<Page>>;
+/** Where pages come from, and how many records one can hold. */
+export type Pages<Page> = { read: (query: Query) => Promise<WithResponse<Page>>; largest: number };
 
 /**
  * A list. `await` it for one page: `{ data, pagination, syncedThrough }`. Loop over it with `for await` for every record
@@ -21,14 +21,14 @@ export type ReadPage<Page> = (query: Query) => Promise<WithResponse<Page>>;
  * sent before then, and each loop starts over. If a page fails, the loop throws.
  */
 export class List<Page extends PageShape> implements Promise<Page>, AsyncIterable<RecordOf<Page>> {
-  readonly #readPage: ReadPage<Page>;
+  readonly #pages: Pages<Page>;
   readonly #query: Query;
   #page: Promise<WithResponse<Page>> | undefined;
   readonly [Symbol.toStringTag] = 'List';
 
   /** @internal */
-  constructor(readPage: ReadPage<Page>, query: Query) {
-    this.#readPage = readPage;
+  constructor(pages: Pages<Page>, query: Query) {
+    this.#pages = pages;
     this.#query = query;
   }
 
@@ -51,13 +51,13 @@ export class List<Page extends PageShape> implements Promise<Page>, AsyncIterabl
 
   /** The page that `await` returns, as `{ data, status, etag, requestId, rateLimit, headers }`. */
   withResponse(): Promise<WithResponse<Page>> {
-    this.#page ??= this.#readPage(this.#query);
+    this.#page ??= this.#pages.read(this.#query);
     return this.#page;
   }
 
   /** Every page from here on, for a `for await` loop. */
   pages(): AsyncGenerator<Page, void, undefined> {
-    return pagesOf(this.#readPage, this.#query);
+    return pagesOf(this.#pages, this.#query);
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<RecordOf<Page>, void, undefined> {
@@ -71,12 +71,12 @@ export class List<Page extends PageShape> implements Promise<Page>, AsyncIterabl
 
 /** The pages of a list, one request each. */
 export async function* pagesOf<Page extends PageShape>(
-  readPage: ReadPage<Page>,
+  { read, largest }: Pages<Page>,
   query: Query,
 ): AsyncGenerator<Page, void, undefined> {
   let { cursor } = query;
   for (;;) {
-    const { data: page } = await readPage({ limit: largestPage, ...query, cursor });
+    const { data: page } = await read({ limit: largest, ...query, cursor });
     yield page;
     const { hasMore, nextCursor } = page.pagination;
     if (!hasMore || nextCursor === null) return;

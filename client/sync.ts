@@ -1,7 +1,6 @@
 /** Keeping a copy: what has changed since a point in time, record by record or page by page. */
-import { isApiError } from './errors.ts';
 import { pagesOf, recordsIn } from './list.ts';
-import type { PageShape, Query, ReadPage, RecordOf } from './list.ts';
+import type { Pages, PageShape, Query, RecordOf } from './list.ts';
 import { timeText } from './url.ts';
 
 /** A page of a sync. Store its records and its checkpoint in one transaction. */
@@ -24,14 +23,14 @@ type Start = { since?: string | Date | null | undefined; checkpoint?: string | n
  * `pages()` reads page by page instead, each with a `checkpoint` to store, so that a sync that stops starts there again.
  */
 export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page>> {
-  readonly #readPage: ReadPage<Page>;
+  readonly #pages: Pages<Page>;
   readonly #query: Query;
   #syncedThrough: string | null;
   #cursor: string | undefined;
 
   /** @internal */
-  constructor(readPage: ReadPage<Page>, { since, checkpoint, ...query }: Query & Start) {
-    this.#readPage = readPage;
+  constructor(pages: Pages<Page>, { since, checkpoint, ...query }: Query & Start) {
+    this.#pages = pages;
     this.#query = query;
     this.#syncedThrough = since instanceof Date ? timeText(since) : (since ?? null);
     if (typeof checkpoint !== 'string') return;
@@ -76,11 +75,11 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
     const cursor = this.#cursor;
     this.#cursor = undefined;
     try {
-      yield* pagesOf(this.#readPage, { ...query, cursor });
+      yield* pagesOf(this.#pages, { ...query, cursor });
     } catch (error) {
       // The server no longer accepts the stored cursor, for example after its secret was replaced.
-      if (cursor === undefined || !isApiError(error) || error.code !== 'invalid_cursor') throw error;
-      yield* pagesOf(this.#readPage, query);
+      if (cursor === undefined || Reflect.get(Object(error), 'code') !== 'invalid_cursor') throw error;
+      yield* pagesOf(this.#pages, query);
     }
   }
 }

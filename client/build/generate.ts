@@ -35,12 +35,11 @@ export function generate(): string {
   const operations = resources.map(({ name, operations: lines }) => `  ${name}: {\n${lines.join('')}  },\n`);
   return [
     '/** Generated from the contract by `npm run generate`. Do not edit: change the contract instead. */\n',
-    `import type { CallOptions, ConditionalMethod, ListMethod, Method, SyncMethod, TagsChange } from './types.ts';\n`,
+    `import type { ConditionalMethod, ListMethod, Method, SyncMethod } from './methods.ts';\nimport type { CallOptions, TagsChange } from './options.ts';\n`,
     ...types.declarations.values(),
     ...resources.map(({ declaration }) => declaration),
     `/** The API of one organization, called with one of its keys. */\nexport type Client = {\n${members.join('')}};\n`,
     `/** @internal The method, path and request headers of each operation. */\nexport const operations = {\n${operations.join('')}} as const;\n`,
-    `/** @internal The most records that a page can hold. */\nexport const largestPage = ${pageSize.max};\n`,
     `/** @internal The version of this package. */\nexport const version = ${quoted(packageVersion)};\n`,
   ].join('\n');
 }
@@ -61,7 +60,7 @@ function resourceOf(name: string, routes: object, types: Types): Resource {
       const comment = 'Every record that changed since `since`, oldest change first; see {@link Sync}.';
       methods.push(`${docComment(comment, '  ')}  sync: SyncMethod<${page}Query, ${page}>;\n`);
     }
-    const list = page === undefined ? '' : ', list: true';
+    const list = page === undefined ? '' : `, largestPage: ${pageSize.max}`;
     const names = Object.keys(headersOf(route)).map(quoted).join(', ');
     const headers = names === '' ? '' : `, headers: [${names}]`;
     operations.push(
