@@ -11,14 +11,8 @@ type Description = {
 
 const descriptions = z.registry<Description>();
 
-const samplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
+const roots = ['always_on', 'always_off', 'traceidratio'] as const;
+const samplers = [...roots, ...roots.map((name) => `parentbased_${name}` as const)];
 
 const number = (from: number, to: number, what: string) => {
   const error = `must be ${what} from ${from} to ${to}`;
@@ -35,8 +29,14 @@ const webUrl = () =>
     .max(longestUrl, `must have at most ${longestUrl} characters`);
 const url = (pattern: RegExp, ways: string) =>
   z.string().refine((given) => pattern.test(given) && URL.canParse(given), `must be a URL that starts with ${ways}`);
+/** Here, the three mean the same as verify-full; under its own name, pg does not print a warning beside the JSON log. */
+const sslAliases = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
 // PostgreSQL's own form allows more than a URL, such as user@/name.
-const databaseUrl = () => z.string().regex(/^postgres(ql)?:\/\//, 'must start with postgresql://');
+const databaseUrl = () =>
+  z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
+    .transform((given) => (given.includes('uselibpqcompat=true') ? given : given.replace(sslAliases, 'verify-full')));
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
 

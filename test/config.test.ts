@@ -1,5 +1,6 @@
 /** The configuration: one value that each variable rejects, with the sentence, and the names that are probably mistyped. */
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, test, vi } from 'vitest';
 import { misspelledVariables } from '../server/commands/misspelled-variables.ts';
 import { describedVariables, readConfig, UsageError } from '../server/config.ts';
 
@@ -74,6 +75,20 @@ describe('the configuration', () => {
       'https://api.example.com',
       'https://example.com/api',
     ]);
+  });
+
+  test.each([
+    ['?sslmode=require', '?sslmode=verify-full'],
+    ['?a=b&sslmode=verify-ca&c=d', '?a=b&sslmode=verify-full&c=d'],
+    ['?sslmode=no-verify', '?sslmode=no-verify'],
+    ['?uselibpqcompat=true&sslmode=require', '?uselibpqcompat=true&sslmode=require'],
+  ])('connects with %s as with %s, and pg warns of nothing', (given, meant) => {
+    const { DATABASE_URL } = readConfig({ DATABASE_URL: `postgresql://db/name${given}` });
+    expect(DATABASE_URL).toBe(`postgresql://db/name${meant}`);
+    const warn = vi.spyOn(process, 'emitWarning');
+    expect(new pg.Client({ connectionString: DATABASE_URL }).ssl).not.toBe(false);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 
   test('warns about a name that is probably mistyped, and no other', () => {
