@@ -24,15 +24,15 @@ export function ready(client: ReturnType<typeof connect>): Promise<unknown> {
 const tickMs = 10;
 
 /**
- * Rejects when the store took longer. Time in which this process itself was too busy to read a response does not count:
+ * Rejects when the store took longer, and says what it is that did not come. Time in which this process itself was too busy to read a response does not count:
  * however late a tick comes, it is one tick.
  */
-export async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+export async function withinTime<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   let ticks = 0;
   const timer = setInterval(() => {
     ticks += 1;
-    if (ticks * tickMs >= limitMs) reject(new Error(`no response within ${limitMs} ms`));
+    if (ticks * tickMs >= limitMs) reject(new Error(`no ${missing()} within ${limitMs} ms`));
   }, tickMs);
   try {
     return await Promise.race([work, promise]);

@@ -140,9 +140,12 @@ class Limiter implements SharedRateLimiter {
 
   /** Resolves once the store takes requests, and knows those that this process accepted without it. */
   async #join(): Promise<void> {
+    // To a request for TLS, a store without it is silent.
+    const connection = this.#options.url.startsWith('rediss:') ? 'TLS connection' : 'connection';
     const epoch = await withinTime(
       ready(this.#client).then(() => epochOf(this.#client)),
       probePatienceMs,
+      () => (this.#client.isReady ? 'response' : connection),
     );
     if (epoch !== this.#epoch) this.#unknownSinceMs = Number.NEGATIVE_INFINITY;
     this.#epoch = epoch;

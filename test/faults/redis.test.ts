@@ -91,6 +91,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     for (const [url, reason] of [
       [withPassword, 'without any password configured'],
       ['redis://127.0.0.1:1', 'ECONNREFUSED'],
+      [redis.url.replace('redis:', 'rediss:'), 'no TLS connection'],
     ] as const) {
       const reasonOf = async () => {
         const said: unknown[] = [];
