@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { mailOptions } from '../accounts/mail.ts';
+import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
 import { hasOthers, openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
@@ -9,6 +10,8 @@ import { standardLog, warningLog } from '../http/log.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { serve } from '../http/server.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
+import { messageOf } from '../problems/message-of.ts';
+import { privateFolder } from '../uploads/files.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
 import { collectGarbage, limitMemory } from './memory.ts';
@@ -60,7 +63,7 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
     planContact: config.PLAN_CONTACT,
     warn: (message) => warningLog({ message }),
     webhooks: { allow: config.WEBHOOK_ALLOW },
-    uploadFolder: uploadFolder(config, database),
+    uploadFolder: await uploadFolder(config, database),
     ...settingsOptions(config),
     clock,
     limiter,
@@ -107,9 +110,12 @@ function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
   };
 }
 
-/** Beside the embedded database, or where DATA_DIR says. */
-function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened): string | undefined {
-  return folder === undefined ? undefined : join(folder, 'uploads');
+/** Beside the embedded database, or where DATA_DIR says. Made now, because later every upload would fail. */
+async function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened): Promise<string | undefined> {
+  if (folder === undefined) return undefined;
+  return privateFolder(join(folder, 'uploads')).catch((cause: unknown) => {
+    throw new UsageError(`DATA_DIR cannot be used: ${messageOf(cause)}`, { cause });
+  });
 }
 
 /** Undefined, and nothing is loaded, unless the usual variables of OpenTelemetry ask for traces. */

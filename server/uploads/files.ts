@@ -1,7 +1,7 @@
 /** The files of uploads on this machine: readable by its account only, and removed after a day. */
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Upload } from '../entities/upload.ts';
@@ -101,8 +101,8 @@ const idIn = (name: string) => name.slice(0, idLength);
 // createWriteStream passes flags on to open, which takes numbers; its types know only names.
 export const writeFresh = (path: string): Writable => createWriteStream(path, { flags: fresh as never, mode: 0o600 });
 
-/** The folder, which only this account can enter. */
-async function privateFolder(path: string): Promise<string> {
+/** The folder, which only this account can enter; it may be another one, if another account owns it. */
+export async function privateFolder(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     if (Reflect.get(Object(error), 'code') !== 'EEXIST') throw error;
@@ -110,5 +110,6 @@ async function privateFolder(path: string): Promise<string> {
   const found = await lstat(path);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) return mkdtemp(`${path}-`);
   if ((found.mode & 0o077) !== 0) await chmod(path, 0o700);
+  await access(path, constants.W_OK);
   return path;
 }

@@ -35,6 +35,16 @@ test('more than one worker without REDIS_URL is one sentence', async () => {
   });
 });
 
+test('a DATA_DIR that cannot be written is one sentence, before anything is served', async () => {
+  const { url, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const { status, err } = await runCommand(['serve'], { DATABASE_URL: url, DATA_DIR: '/dev/null', PORT: '0' });
+  expect({ status, err }).toEqual({
+    status: 1,
+    err: expect.stringMatching(/^error: DATA_DIR cannot be used: [^\n]+\/dev\/null[^\n]+\n$/),
+  });
+});
+
 test.runIf(existsSync('/dev/full'))(
   'a log on a full disk costs no request, and does not keep it from stopping',
   async () => {
