@@ -2,7 +2,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit } from '../../contract/limits.ts';
 import { authenticate, requireLive } from '../keys/authenticate.ts';
-import type { Caller } from '../keys/caller.ts';
+import type { Caller, Exchange } from '../keys/caller.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
 import { admit, requireAdmission } from '../operations/perform.ts';
@@ -21,14 +21,13 @@ async function keyOf(request: Request, response: Response, { keys }: Parts): Pro
   return key;
 }
 
-/** Takes one request of the key's allowance, and says in the headers what is left. `isWhole`: the operation is all that the request is for. */
+/** Takes one request of the key's allowance, and says in the headers what is left. */
 export async function admitOne(
   key: AuthenticatedKey,
-  response: Response,
+  { response, isWhole }: Exchange & { response: Response },
   parts: AdmissionParts,
-  isWhole = false,
 ): Promise<Caller> {
-  const caller = await admit(key, parts, isWhole ? response : undefined);
+  const caller = await admit(key, parts, { response, isWhole });
   const { remaining, resetSeconds } = caller.allowance;
   // The IETF draft's two fields, and the three older ones.
   response.setHeader('RateLimit-Policy', `"default";q=${limit};w=${windowSeconds}`);
@@ -44,7 +43,7 @@ export async function admitOne(
 export const admitCaller =
   (parts: Parts): RequestHandler =>
   async (request, response, next) => {
-    response.locals.caller = await admitOne(await keyOf(request, response, parts), response, parts, true);
+    response.locals.caller = await admitOne(await keyOf(request, response, parts), { response, isWhole: true }, parts);
     next();
   };
 

@@ -57,12 +57,13 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
 /** Takes an allowance for the call; each operation after its first one takes another. Problems: those of requireAdmission(). */
 async function beginCall(response: Response, parts: AdmissionParts): Promise<Calling> {
   const key = keyOf(response);
-  let next: ReturnType<typeof admitOne> | undefined = admitOne(key, response, parts);
+  const exchange = { response, isWhole: false };
+  let next: ReturnType<typeof admitOne> | undefined = admitOne(key, exchange, parts);
   const { turns } = await next;
   const call: Calling['call'] = async (route, input) => {
     const operation = operationOf(route);
     response.locals.operation = operation.id;
-    const caller = await (next ?? admitOne(key, response, parts));
+    const caller = await (next ?? admitOne(key, exchange, parts));
     next = undefined;
     return perform(operation, input, caller);
   };

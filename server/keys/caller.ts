@@ -18,10 +18,11 @@ export type CallerParts = {
   planContact?: string | undefined;
 };
 
-/** The response to the request of a caller. */
-export type Exchange = { readonly closed: boolean; once(event: 'close', listener: () => void): unknown };
+type Closing = { readonly closed: boolean; once(event: 'close', listener: () => void): unknown };
+/** The response to the request of a caller. `isWhole`: the operation is all that the request is for. */
+export type Exchange = { response: Closing; isWhole: boolean };
 
-const closing = (response: Exchange) =>
+const closing = (response: Closing) =>
   new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
 
 /** By the organization as the directory of keys has read it. */
@@ -47,11 +48,11 @@ export class Caller extends StatementScope {
   readonly baseUrl: string;
   readonly planContact: string | undefined;
   readonly #shares: Shares;
-  readonly #response: Exchange | undefined;
+  readonly #exchange: Exchange | undefined;
   #isSpent = false;
 
-  /** With `response`, what is large counts as running until that is sent, and nothing begins once the client has gone. */
-  constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, response?: Exchange) {
+  /** Nothing begins once the client has gone; what is large, and the whole, counts as running until it is sent. */
+  constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, exchange?: Exchange) {
     super(tenantOf(key, parts.database));
     this.key = key;
     this.allowance = allowance;
@@ -60,7 +61,7 @@ export class Caller extends StatementScope {
     this.baseUrl = parts.baseUrl();
     this.planContact = parts.planContact;
     this.#shares = parts.shares;
-    this.#response = response;
+    this.#exchange = exchange;
   }
 
   get organization(): AuthenticatedKey['organization'] {
@@ -69,7 +70,7 @@ export class Caller extends StatementScope {
 
   /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
   run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
-    const response = this.#response;
+    const { response, isWhole } = this.#exchange ?? {};
     const slot = { keyId: this.key.id, kind };
     const wanted = () => {
       // No one would get the response.
@@ -78,7 +79,7 @@ export class Caller extends StatementScope {
     };
     const admitted = () => this.#shares.work.run(this.organizationId, slot, wanted);
     if (!isLarge) return admitted();
-    const sent = response && (() => closing(response));
+    const sent = response && isWhole ? () => closing(response) : undefined;
     return this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, sent);
   }
 

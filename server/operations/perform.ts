@@ -12,10 +12,10 @@ import type { Input } from './parse.ts';
 
 export type AdmissionParts = CallerParts & { limiter: RateLimiter };
 
-/** Takes one request of the key's allowance. `response`: see Caller. The caller is not accepted if there was none left: see requireAdmission(). */
-export async function admit(key: AuthenticatedKey, parts: AdmissionParts, response?: Exchange): Promise<Caller> {
+/** Takes one request of the key's allowance. `exchange`: see Caller. The caller is not accepted if there was none left: see requireAdmission(). */
+export async function admit(key: AuthenticatedKey, parts: AdmissionParts, exchange?: Exchange): Promise<Caller> {
   const taken = parts.limiter.take(key.id);
-  return new Caller(key, taken instanceof Promise ? await taken : taken, parts, response);
+  return new Caller(key, taken instanceof Promise ? await taken : taken, parts, exchange);
 }
 
 /** Problems: rate_limited, plan_required. */

@@ -6,6 +6,7 @@ import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
+import { publicId } from '../../server/records/public-id.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { patientConnection } from '../patient.ts';
@@ -303,17 +304,23 @@ describe('in a database of its own', () => {
     expect((await tenant.call('GET', large)).status).toBe(200);
   });
 
-  test('what a client no longer waits for is not begun', async () => {
+  const save = (given: object) => ({ method: 'tools/call', params: { name: 'save_customer', arguments: given } });
+  test.each([
+    ['/v1/customers', (name: string) => ({ name })],
+    ['/mcp', (name: string) => ({ jsonrpc: '2.0', id: 1, ...save({ name }) })],
+  ])('what a client of %s no longer waits for is not begun', async (path, bodyOf) => {
     const tenant = await world.organization();
+    const accept = 'application/json, text/event-stream';
     const create = (name: string, signal?: AbortSignal) =>
-      fetch(`${world.url}/v1/customers`, {
+      fetch(world.url + path, {
         method: 'POST',
-        headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ name }),
+        headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json', accept },
+        body: JSON.stringify(bodyOf(name)),
         signal: signal ?? null,
       });
     const admitted = vi.spyOn(WorkLimiter.prototype, 'run');
-    const requests = () => world.log.filter(({ operation }) => operation === 'createCustomer');
+    const organizationId = publicId('organization', tenant.organization.id);
+    const requests = () => world.log.filter((line) => line.organizationId === organizationId);
     const blocker = await patientConnection(world.database.pool);
     try {
       await blocker.query('begin; lock table customers in exclusive mode');
