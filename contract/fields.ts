@@ -70,13 +70,13 @@ export function timestamp(description: string, example = '2026-03-01T09:30:00.12
 
 /** Exactly one address, without a display name. */
 export const emailForm =
-  /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\]{1,64}(?<!\.)@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}\p{M}-]{2,63}$/u;
+  /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\]{1,64}(?<!\.)@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+(?!-)[\p{L}\p{N}\p{M}-]{2,63}(?<!-)$/u;
 
 export function email(options: TextOptions) {
   const message = 'must be one email address such as ana@example.com';
   return textThat((value) => (emailForm.test(value) ? undefined : failure('invalid_email', message, value)), 254, {
     ...options,
-    format: 'email',
+    format: 'idn-email',
   });
 }
 

@@ -63,7 +63,7 @@ const customerSummary = z
     email: z
       .string()
       .nullable()
-      .meta({ maxLength: 254, format: 'email', description: 'Email address.', examples: ['paul@example.com'] }),
+      .meta({ maxLength: 254, format: 'idn-email', description: 'Email address.', examples: ['paul@example.com'] }),
     phone: z
       .string()
       .nullable()

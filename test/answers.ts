@@ -4,6 +4,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { domainToASCII } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
@@ -83,6 +84,7 @@ function prepare(): { document: Document; validator: Ajv2020 } {
   // Open to consumers; this release itself answers with no other value.
   validator.addKeyword({ keyword: 'x-extensible-enum', macro: (values: unknown[]) => ({ enum: values }) });
   addFormats.default(validator);
+  validator.addFormat('idn-email', (address) => domainToASCII(address.replace(/^[^\s@]+@/, '')).includes('.'));
   validator.addSchema({ ...document, $id: 'openapi' });
   prepared = { document, validator };
   return prepared;

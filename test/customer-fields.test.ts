@@ -42,6 +42,21 @@ describe('a code', () => {
   });
 });
 
+describe('an email address', () => {
+  // Each response is compared with the document, whose format is that of addresses in any script.
+  test.each(['Ann@x.example', 'müller@bücher.example', '用户@例え.テスト'])('%s is stored as typed', async (typed) => {
+    const { customers } = (await world.organization()).client;
+    const { id, email } = await customers.create({ name: 'x', email: typed });
+    expect(email).toBe(typed);
+    expect((await customers.list({ email: typed })).data).toMatchObject([{ id }]);
+  });
+
+  test.each(['a@b.-x', 'a@b.x-', 'a@-b.example', 'a@b'])('%s has no domain', async (typed) => {
+    const { customers } = (await world.organization()).client;
+    expect(errorsOf(await rejection(customers.create({ email: typed })))).toEqual(['/email invalid_email']);
+  });
+});
+
 describe('a URL', () => {
   test.each([
     ['https://x.example/<script>', 'https://x.example/%3Cscript%3E'],

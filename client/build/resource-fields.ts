@@ -93,6 +93,6 @@ function kindOf({ type, format, items, enum: values, maxLength = 0, additionalPr
   if (kind === 'integer') return 'integer';
   if (values) return 'choice';
   if (format === 'date-time') return 'time';
-  if (format === 'email') return 'email';
+  if (format === 'idn-email') return 'email';
   return Number(maxLength) > longText && format !== 'uri' ? 'longText' : 'text';
 }

@@ -125,7 +125,7 @@ for (const operation of operations) {
 
 /** A value of exactly this many characters, in the form that the field has. */
 function ofLength(length: number, schema: Schema): string {
-  if (schema.format === 'email') {
+  if (schema.format === 'idn-email') {
     const domain = `${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`;
     return `${'a'.repeat(length - domain.length - 1)}@${domain}`;
   }

@@ -27,7 +27,7 @@ function nonNull(schema: Schema, schemas: Schemas): Schema {
 
 const formats: Record<string, string> = {
   'date-time': 'time',
-  email: 'email address',
+  'idn-email': 'email address',
   uri: 'URL',
   int32: 'integer',
 };
