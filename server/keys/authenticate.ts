@@ -22,7 +22,7 @@ const mistakes = [
   [/^ak_live_/i, 'no_bearer'],
   [/^(?!bearer\b)/i, 'other_scheme'],
   [/^bearer\s+ak_live_[0-9a-f]{64}$/i, 'upper_case'],
-  [/^bearer\s+(?:\{\{|\$\{?\w|%\w+%$|<(?!ak_live_)\w|your_|ak_live_(?:…|\.\.\.|x+$))/i, 'placeholder'],
+  [/^bearer\s+(?:\{\{|\$\{?\w|%\w+%$|<(?!ak_live_)\w|(?:ak_live_)?your_|ak_live_(?:…|\.\.\.|x+$))/i, 'placeholder'],
   [/^bearer\s+["'<]/i, 'quoted'],
 ] as const;
 

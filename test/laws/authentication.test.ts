@@ -42,6 +42,7 @@ describe('authentication', () => {
     ['a variable of a shell', { authorization: 'Bearer $API_KEY' }, 'api_key_malformed', /placeholder/],
     ['a variable of Windows', { authorization: 'Bearer %API_KEY%' }, 'api_key_malformed', /placeholder/],
     ['a key to be filled in', { authorization: 'Bearer YOUR_API_KEY' }, 'api_key_malformed', /placeholder/],
+    ['the key of the examples', { authorization: 'Bearer ak_live_your_key' }, 'api_key_malformed', /placeholder/],
     ['X-API-Key', { 'x-api-key': raw }, 'api_key_missing', /X-API-Key/],
   ];
   for (const [what, headers, code, hint] of mistakes) {

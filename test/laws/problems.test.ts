@@ -337,6 +337,14 @@ describe('requests outside the contract', () => {
       501,
       'unsupported_transfer_encoding',
     ]),
+    ...['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 5'].map(
+      (ends): [string, string, number, string] => [
+        `two ends of the body (${ends.split(':', 1)} first)`,
+        `POST /v1/items HTTP/1.1\r\nHost: a\r\n${ends}\r\n\r\n0\r\n\r\n`,
+        400,
+        'malformed_request',
+      ],
+    ),
     [
       'two lengths',
       'POST /v1/customers HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
