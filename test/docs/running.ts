@@ -61,7 +61,7 @@ export async function newReader(world: World): Promise<Reader> {
 
   function own(text: string): string {
     return text
-      .replaceAll('ak_live_your_key', tenant.key)
+      .replaceAll('API_KEY=ak_live_your_key', `API_KEY=${tenant.key}`)
       .replaceAll('your-organization', tenant.organization.slug)
       .replaceAll('npx proposal-api', `node '${program}'`)
       .replaceAll(`from '${clientName}'`, `from '${join(root, 'client/index.ts')}'`)

@@ -339,7 +339,7 @@ describe('requests outside the contract', () => {
     ]),
     ...['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 5'].map(
       (ends): [string, string, number, string] => [
-        `two ends of the body (${ends.split(':', 1)} first)`,
+        `two ends of the body: ${ends}`,
         `POST /v1/items HTTP/1.1\r\nHost: a\r\n${ends}\r\n\r\n0\r\n\r\n`,
         400,
         'malformed_request',

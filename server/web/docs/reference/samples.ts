@@ -64,10 +64,7 @@ function typescript(route: AppRoute, { ids, query, body }: Sample): string {
   const call = `client.${resource}.${name}(${values.map(literal).join(', ')})`;
   return `import { createClient } from '@proposal-api/client';
 
-const client = createClient({
-  baseUrl: '${exampleUrl}',
-  apiKey: 'ak_live_your_key',
-});
+const client = createClient({ baseUrl: '${exampleUrl}', apiKey: process.env.API_KEY ?? '' });
 ${name === 'list' ? `for await (const ${record} of ${call}) console.log(${record});` : `const ${record} = await ${call};\nconsole.log(${record});`}`;
 }
 
