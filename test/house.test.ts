@@ -252,7 +252,11 @@ const executes = [
 const queryBuilders = ['server/records/selection.ts'];
 const expressFolders = ['server/http/', 'server/web/'];
 /** Where the environment is read: the configuration, and the switch that shows stack traces. */
-const environmentReaders = ['server/config.ts', 'server/main.ts'];
+const environmentReaders = [
+  'server/config.ts',
+  'server/main.ts',
+  'server/web/docs/reference/samples.ts', // the text of an example does
+];
 /** Where code asks for its own place, which in a build is another folder. */
 const placed = [
   'server/files.ts', // the service's own files
