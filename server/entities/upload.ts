@@ -55,8 +55,11 @@ export type UploadSummary = {
 /** The first rows as they will be read: each field with its value as text, or what is wrong with the row. */
 export type UploadRow = { line: number; values: [field: string, text: string][]; errors: string[] };
 
-/** The stored ids of the first records that the import wrote. */
-export type UploadRecords = { created: string[]; updated: string[] };
+/**
+ * The stored ids of the first records that the import wrote; until its end, how many rows it has stored if each of them
+ * creates a record.
+ */
+export type UploadRecords = { created: string[]; updated: string[]; stored?: number };
 
 export const Upload = defineEntity({
   name: 'Upload',

@@ -6,6 +6,10 @@ import { isWritten, Overtaken, planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
 
+/** In the transaction that stores the rows: however the import ends, none of them is stored twice. */
+const note = `update uploads set records = jsonb_set(records, '{stored}', to_jsonb($3::integer))
+  where organization_id = $1 and id = $2`;
+
 /** How often a chunk that conflicts with other writers is planned again before it is split in half. */
 const attempts = 3;
 
@@ -42,6 +46,7 @@ async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: bo
   // What was planned on a row that is rejected now is planned again without it.
   if (plans.some(({ id, outcome }) => typeof outcome === 'string' && rejected.has(id))) throw new SameRecord();
   await writePlans(work, finalPlans(plans.filter(isWritten)));
+  if (work.resumed) await work.store.session.query(note, [work.resumed.uploadId, entries.at(-1)?.number]);
   // The write may have waited for another transaction.
   if ((await refused(work, planned)).length > 0) throw new Overtaken();
   return plans;

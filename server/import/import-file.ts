@@ -58,7 +58,7 @@ export type ImportOptions = {
   audit?: { memberId: string | null; fileName: string } | undefined;
   /** Called after each chunk. */
   onProgress?: ((progress: Progress) => void) | undefined;
-} & Pick<Run, 'signal' | 'maximumRows' | 'onRow'>;
+} & Pick<Run, 'signal' | 'maximumRows' | 'onRow' | 'resumed'>;
 
 /** Throws a UsageError, and stores nothing, if the file as a whole cannot be imported. */
 export async function importFile(options: ImportOptions): Promise<Report> {

@@ -16,6 +16,8 @@ export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];
 export type Entry = {
   /** Where it starts, from 1. */
   line: number;
+  /** Which row of the file it is, from 1. */
+  number?: number;
   /** What the report of rejected rows repeats. */
   raw: readonly Cell[];
   size: number;
@@ -77,6 +79,8 @@ export type Work = {
   table: RecordTable<Identified>;
   match: Match;
   announcement: Announcement | undefined;
+  /** An upload each row of which creates a record, and how many of its rows are stored already. */
+  resumed?: { uploadId: string; stored: number } | undefined;
 };
 
 export function rejectMissing<T extends object>(row: T, names: readonly (keyof T & string)[]): Rejection[] {

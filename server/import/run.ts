@@ -31,7 +31,9 @@ export async function importRows(run: Run): Promise<Report> {
   const canCompare = kind.isFlat && match === 'externalId';
   const mode = { isComparing: canCompare, isCreating: false };
   const draft = drafter(run, await kind.planner(store, [], []));
+  let read = 0;
   const prepare = (entry: Entry): void => {
+    entry.number = read += 1;
     // Nobody repeats the row, which would stay in memory with its chunk.
     if (!run.rejects) entry.raw = [];
     if (!mode.isComparing) validate(run, entry);
@@ -64,6 +66,8 @@ function endNotes({ rejected }: Report, skipped: number): string[] {
 async function importEntries(run: Run, report: Report, entries: readonly Entry[]): Promise<void> {
   await findUnchanged(run, entries);
   for (const entry of entries) validate(run, entry);
+  const { stored = 0 } = run.resumed ?? {};
+  for (const entry of entries) if ((entry.number ?? 0) <= stored) entry.outcome ??= 'unchanged';
   const valid = entries.filter(({ outcome }) => !outcome);
   await importChunk(run, valid);
   for (const entry of entries) {
@@ -103,12 +107,10 @@ async function* inChunks(
   prepare: (entry: Entry) => void,
 ): AsyncGenerator<Entry[]> {
   let chunk = emptyChunk();
-  let read = 0;
   for await (const entries of batches) {
     for (const entry of entries) {
-      read += 1;
-      if (read % rowsAtOnce === 0) await setImmediate();
       prepare(entry);
+      if ((entry.number ?? 0) % rowsAtOnce === 0) await setImmediate();
       const keys = keysOf(Object(entry.value), work.match);
       const isSole = soleKey(keys, work) !== undefined;
       const weight = (entry.row && work.kind.weigh?.(entry.row)) ?? 1;

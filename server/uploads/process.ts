@@ -12,7 +12,8 @@ import { OutOfTime } from './turns.ts';
 
 export type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
 
-export type Job = Pick<Upload, 'organizationId' | 'kind' | 'fileName' | 'memberId' | 'inspection'> & {
+type Known = 'id' | 'organizationId' | 'kind' | 'fileName' | 'memberId' | 'inspection' | 'records';
+export type Job = Pick<Upload, Known> & {
   task: 'check' | 'import';
   address: Address;
   file: string;

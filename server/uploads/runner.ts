@@ -31,8 +31,7 @@ const mostRemembered = 1_000;
 const beatMs = 1_000;
 const discarded = new Error('The upload was discarded.');
 const stopping = new Error('The server stops.');
-const failedHere =
-  'Something went wrong on our side; the details are in our log. Start again, or upload the file again.';
+const failedHere = 'Something went wrong on our side; the details are in our log. Try again.';
 
 export class Runner {
   readonly #parts: Parts;
@@ -113,7 +112,8 @@ export class Runner {
     const done = run(controller.signal, (latest) => (progress = latest))
       .catch((error: unknown): Changes => {
         onError(error);
-        return { state: 'failed', failure: failedHere };
+        // What an import has stored stays, and it can be started again.
+        return { state: upload.state === 'importing' ? 'stopped' : 'failed', failure: failedHere };
       })
       .finally(() => clearInterval(timer))
       .then((changes) => this.#save(upload, { ...progress, ...changes }))
@@ -132,8 +132,8 @@ export class Runner {
 }
 
 async function jobOf({ database, files }: Parts, upload: Upload, chosen: Chosen): Promise<Job> {
-  const { organizationId, kind, fileName, memberId, inspection } = upload;
-  const known = { organizationId, kind, fileName, memberId, inspection, ...chosen };
+  const { id, organizationId, kind, fileName, memberId, inspection, records } = upload;
+  const known = { id, organizationId, kind, fileName, memberId, inspection, records, ...chosen };
   return {
     ...known,
     address: database.address,

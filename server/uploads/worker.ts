@@ -49,14 +49,19 @@ async function check(options: ImportOptions): Promise<Outcome> {
   return { state: 'checked', rows, summary: summaryOf(report) };
 }
 
-async function load(options: ImportOptions, { memberId, fileName }: Job): Promise<Outcome> {
+async function load(
+  options: ImportOptions,
+  { id: uploadId, memberId, fileName, records: before }: Job,
+): Promise<Outcome> {
   const records = { created: [] as string[], updated: [] as string[] };
   const onRow = ({ id = '', outcome }: Entry) => {
     if ((outcome === 'created' || outcome === 'updated') && records[outcome].length < shown.records)
       records[outcome].push(id);
   };
   const audit = { memberId, fileName };
-  const report = await importFile({ ...options, audit, isWaiting: false, onRow });
+  // Rows that are matched find what is stored.
+  const resumed = options.choices?.match === 'none' ? { uploadId, stored: before.stored ?? 0 } : undefined;
+  const report = await importFile({ ...options, audit, isWaiting: false, onRow, resumed });
   // What was read of the file is personal data.
   return { state: 'imported', rows: [], inspection: null, records, summary: summaryOf(report) };
 }
