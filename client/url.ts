@@ -25,9 +25,9 @@ export function fillPath(path: string, ids: readonly unknown[]): string {
   return path.replace(/:(\w+)/g, (_, name: string) => {
     const id = ids[index];
     index += 1;
-    // As path segments, `.` and `..` mean other routes, even when they are encoded.
-    if (typeof id !== 'string' || id === '' || id === '.' || id === '..') {
-      throw new TypeError(`${name} must be the id of a record: a string other than "", "." and ".."`);
+    // As path segments, `.` and `..` mean other routes, even when they are encoded. Half a surrogate pair has no encoding.
+    if (typeof id !== 'string' || id === '' || id === '.' || id === '..' || /\p{Surrogate}/u.test(id)) {
+      throw new TypeError(`${name} must be the id of a record: a well-formed string other than "", "." and ".."`);
     }
     return encodeURIComponent(id);
   });

@@ -96,7 +96,7 @@ describe('single records', () => {
     for (const id of ['a/../../items', '%2e%2e', '../items', '?x=1', 'ü#b', ' ']) {
       expect((await failureOf(client.customers.get(id))).code).toBe('not_found');
     }
-    for (const id of ['', '.', '..']) {
+    for (const id of ['', '.', '..', 'cus_\uD83D']) {
       await expect(client.customers.get(id)).rejects.toThrow('customerId must be the id of a record');
     }
   });
