@@ -80,9 +80,9 @@ export function email(options: TextOptions) {
   });
 }
 
-/** The digits of a phone number, full-width ones too, with whatever punctuation they were typed. */
+/** The digits of a phone number, of whatever script, with whatever punctuation they were typed. */
 export function phoneDigits(value: string): string {
-  return value.normalize('NFKC').replaceAll(/[^0-9]/g, '');
+  return value.normalize('NFKC').replaceAll(/\P{Nd}/gu, '');
 }
 
 export function phone(options: TextOptions) {

@@ -38,12 +38,15 @@ export function textParameter(max: number, schema: Schema) {
   return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
+/** A comma ends a word, also where no space follows it. */
+export const wordsIn = (q: string): string[] => q.split(/[\s,]+/).filter((word) => word !== '');
+
 /** A search. Every word must be found, so the number of words is limited. */
 export function searchParameter(max: number, schema: Schema) {
   return parameter<string>(
     max,
     (value) =>
-      value.split(/\s+/).length > maximumWords
+      wordsIn(value).length > maximumWords
         ? failure('too_many_items', `must have at most ${maximumWords} words`, value)
         : value,
     { type: 'string', minLength: 1, maxLength: max, ...schema },

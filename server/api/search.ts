@@ -1,5 +1,6 @@
 /** `q`: words, all of which must be found, or a phone number as people write it. */
 import { countryNames } from '../../contract/countries.ts';
+import { wordsIn } from '../../contract/parameters.ts';
 import type { Customer } from '../entities/customer.ts';
 import { partsToFind } from '../entities/at-parts.ts';
 import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
@@ -10,8 +11,7 @@ import { nationalDigits } from './phone.ts';
 type Searched = { search: string };
 
 const wordsOf = (q: string): string[][] =>
-  q
-    .split(/\s+/)
+  wordsIn(q)
     .map((word) => searchForms(word).filter((form) => form !== ''))
     .filter((forms) => forms.length > 0);
 
@@ -30,7 +30,7 @@ function anyForm<T extends Searched>(
 
 /** Also finds a phone number by its last digits, and by three or more of its digits in a word. */
 export function inCustomer(q: string): Condition<Customer>[] {
-  const words = q.split(/\s+/).flatMap((word) => {
+  const words = wordsIn(q).flatMap((word) => {
     const [forms] = wordsOf(word);
     if (!forms) return [];
     if (word.includes('@')) return [anyForm(forms, aroundAt)];

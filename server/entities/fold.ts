@@ -48,9 +48,20 @@ export function searchForms(value: string): string[] {
   return [...new Set([withoutPunctuation(fold(value)), withoutPunctuation(foldSpelled(value))])];
 }
 
-/** The digits of a phone number, full-width ones too, whatever punctuation it was typed with. */
+/** The digits of a phone number as ASCII, of whatever script they are and whatever punctuation it was typed with. */
 export function phoneDigits(value: string): string {
-  return value.normalize('NFKC').replaceAll(/[^0-9]/g, '');
+  return value
+    .normalize('NFKC')
+    .replaceAll(/\P{Nd}/gu, '')
+    .replaceAll(/[^0-9]/gu, asciiDigit);
+}
+
+/** In Unicode, the digits of a script follow each other, from zero to nine. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String((code - zero) % 10);
 }
 
 /** An index entry holds 2704 bytes: four bytes a letter at the most, two ids beside it. */

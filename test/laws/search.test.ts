@@ -25,6 +25,7 @@ const customers: Record<string, object> = {
   soren: { name: 'Søren Æbeltoft & Þór' },
   percent: { name: '100% Wool_Shop' },
   surrogates: { name: 'x\u{1F600}\u{1F600}x\u{1F600}@mail\u{1F600} \u{1F600}\u{1F600}\u{1F600}x@mail' },
+  zaki: { name: 'Zaki', phone: '٠٣٠-٠٤٥٦٧٨٩' },
   at: { name: 'Agent J.Smith@home@work.example' },
 };
 
@@ -62,6 +63,9 @@ describe('GET /v1/customers?q=', () => {
       ['\u{1F600}@mail', ['surrogates']],
       ['\u{1F600}\u{1F600}x@m', ['surrogates']],
       ['vogelsang, katharina', ['vogelsang']],
+      ['vogelsang,katharina', ['vogelsang']],
+      ['0300456789', ['zaki']],
+      ['٠٣٠-٠٤٥٦٧٨٩', ['zaki']],
       ["o'brien", ['obrien']],
       ['O`Brien', ['obrien']],
       ['obrien', ['obrien']],
@@ -91,7 +95,7 @@ describe('GET /v1/customers?q=', () => {
 
   test('phone finds the same numbers', async () => {
     const tenant = await world.organization();
-    for (const as of ['alfreds', 'national'])
+    for (const as of ['alfreds', 'national', 'zaki'])
       await tenant.call('POST', '/v1/customers', { ...customers[as], metadata: { as } });
     const numbers: [string, string[]][] = [
       ['+49 30 23125142', ['alfreds']],
@@ -100,6 +104,9 @@ describe('GET /v1/customers?q=', () => {
       ['+49 30 0074321', ['national']],
       ['0074321', ['national']],
       ['4321', []],
+      ['030-0456789', ['zaki']],
+      ['०३० ०४५६७८९', ['zaki']],
+      ['０３００４５６７８９', ['zaki']],
     ];
     for (const [phone, expected] of numbers) {
       const { body } = await tenant.call('GET', `/v1/customers?phone=${encodeURIComponent(phone)}`);
