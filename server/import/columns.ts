@@ -165,7 +165,7 @@ const matchNotes: Record<Match, string[]> = {
 
 function notesOn({ delimiter, encoding, sheets = 1 }: Inspection, preset: Export | undefined): string[] {
   const notes: string[] = [];
-  if (sheets > 1) notes.push(`The workbook has ${sheets} sheets, of which only the first is read.`);
+  if (sheets > 1) notes.push(`The workbook has ${sheets} sheets, of which only the first visible one is read.`);
   if (preset) notes.push(`Recognized as an export from ${preset.name}.`);
   if (delimiter === ';') notes.push('Columns are separated by semicolons.');
   if (delimiter === '\t') notes.push('Columns are separated by tabs.');

@@ -1,4 +1,4 @@
-/** The rows of the first sheet of an Excel workbook. */
+/** The rows of the first visible sheet of an Excel workbook. */
 import { createReadStream } from 'node:fs';
 import { Unzip, UnzipInflate, zipSync } from 'fflate';
 import { UsageError } from '../config.ts';
@@ -18,12 +18,17 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   // Loaded when it is needed: most files are CSV.
   const { readSheet } = await import('read-excel-file/node');
   // Packed again, because the library allocates what an archive claims to need.
-  const rows = await readSheet(Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }))).catch(
-    (cause: unknown) => {
-      throw notAWorkbook(file, cause);
-    },
-  );
+  const packed = Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }));
+  const rows = await readSheet(packed, visibleSheet(String(parts.get('xl/workbook.xml')))).catch((cause: unknown) => {
+    throw notAWorkbook(file, cause);
+  });
   yield rows.map((cells, index) => ({ line: index + 1, cells: cells.map(cellOf) }));
+}
+
+/** The number of the first sheet that is not hidden; 1 if all are. */
+function visibleSheet(workbook: string): number {
+  const sheets = workbook.match(/<(?:\w+:)?sheet\s(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>/g) ?? [];
+  return Math.max(1, sheets.findIndex((sheet) => !/\sstate=.(?:hidden|veryHidden)\b/.test(sheet)) + 1);
 }
 
 function notAWorkbook(file: string, cause: unknown): UsageError {

@@ -86,7 +86,27 @@ test('what is on further sheets of a workbook is not passed over in silence', as
   const [one, two] = [await run(workbook(rows), 'customers'), await run(workbook(rows, second), 'customers')];
   expect(one.report.notes).toEqual([]);
   expect(two.report).toMatchObject({ created: 1 });
-  expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first is read.']);
+  expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first visible one is read.']);
+});
+
+test('the first sheet that is not hidden is read', async () => {
+  const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
+  const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
+  const sheets = ['veryHidden', 'hidden', 'visible'].map(
+    (state, index) => `<sheet name="a>b ${index}" sheetId="${index + 1}" state="${state}" r:id="r${index + 1}"/>`,
+  );
+  const targets = [1, 2, 3].map(
+    (id) => `<Relationship Id="r${id}" Type="${office}/worksheet" Target="worksheets/sheet${id}.xml"/>`,
+  );
+  const sheet = (data: string) => `<worksheet xmlns="${main}"><sheetData>${data}</sheetData></worksheet>`;
+  const content = workbook('', {
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets>${sheets.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packages}/relationships">${targets.join('')}</Relationships>`,
+    'xl/worksheets/sheet2.xml': sheet(''),
+    'xl/worksheets/sheet3.xml': sheet(rows),
+  });
+  const { report } = await run(content, 'customers');
+  expect(report).toMatchObject({ created: 1, errors: [] });
 });
 
 test('a workbook needs the memory of what it holds, and not of what it claims to hold', async () => {
