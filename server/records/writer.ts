@@ -122,12 +122,10 @@ export async function requireAccepted<T extends object, Row extends Identified>(
 /** The values that a stored record is to have; where none of them differs, nothing is written. */
 export type Change<Row> = (stored: Row) => Partial<Row>;
 
-/** Most changes have no competitor: the row is locked only after this many lost races. */
-const attempts = 2;
-
 /**
  * Changes the record that meets the condition, and returns it as it is afterward; undefined if there is none. Two at
- * once each start from what the other has stored, so that neither is lost.
+ * once each start from what the other has stored, so that neither is lost. Most have no competitor: the row is locked only
+ * where one was faster, or where what is written has to be checked.
  */
 export async function update<T extends object, Row extends Identified>(
   tenant: Pick<Tenant, 'transact'> & Scope,
@@ -135,10 +133,8 @@ export async function update<T extends object, Row extends Identified>(
   condition: Condition<T>,
   change: Change<Row>,
 ): Promise<Row | undefined> {
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const result = await updateOnce(tenant, table, condition, { change });
-    if (result !== 'outdated') return result;
-  }
+  const result = await updateOnce(tenant, table, condition, { change });
+  if (result !== 'outdated') return result;
   return tenant.transact((scope) => updateLocked(scope, table, condition, change));
 }
 

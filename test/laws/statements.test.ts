@@ -106,6 +106,11 @@ describe('the statements of', () => {
       () => tenant.call('PATCH', `/v1/customers/${ids.customer}`, {}),
       ['select'],
     ],
+    [
+      'updateCustomer that gives an externalId, which may be an erased one',
+      () => tenant.call('PATCH', `/v1/customers/${ids.renamed}`, { externalId: 'given' }),
+      ['select', 'begin', 'select', 'update', 'select', 'commit'],
+    ],
     ['a request that the contract rejects', () => tenant.call('POST', '/v1/customers', {}), []],
   ];
   for (const [name, work, expected] of cases) {
