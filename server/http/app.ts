@@ -1,7 +1,6 @@
 /** The whole HTTP surface, in the order in which a request passes through it. */
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
-import { v1 } from '../../contract/v1.ts';
 import type { EndpointParts } from '../webhooks/endpoints.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
@@ -18,7 +17,7 @@ import { compress } from './compress.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
 import { onDemand } from './on-demand.ts';
-import { allowedMethods, methodAdvice, pathForm, routeHint } from './routes.ts';
+import { methodAdvice, pathForm, routeHint } from './routes.ts';
 import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
 import { sendProblem } from './send-problem.ts';
@@ -63,7 +62,7 @@ export function createApp(parts: Parts): Express {
     .enable('case sensitive routing')
     .set('query parser', parseQuery)
     .set('trust proxy', parts.trustedProxies);
-  const allowed = new Map([...allowedMethods(v1), ['/mcp', 'POST, OPTIONS']]);
+  const allowed = new Map<string, string>();
 
   // The API comes first, because anything before it would cost time in each of its requests.
   app.use(receive(parts, allowed));
@@ -76,7 +75,7 @@ export function createApp(parts: Parts): Express {
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
   mountPages(app, parts);
-  rejectOtherMethods(app.router, methodAdvice);
+  for (const [path, methods] of rejectOtherMethods(app.router, methodAdvice)) allowed.set(path, methods);
 
   app.use(unknownPage);
   app.use(({ path }) => {
@@ -112,7 +111,7 @@ const documents = ['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swag
 function mountPages(app: Express, parts: Parts): void {
   const { baseUrl, log } = parts;
   const openApi = onDemand(async () => (await import('./documents/routes.ts')).openApiRoutes(baseUrl));
-  app.get(documents, openApi);
+  for (const path of documents) app.get(path, openApi);
   app.use(
     '/docs',
     onDemand(async () => (await import('../web/docs/router.ts')).docs(baseUrl)),
@@ -147,11 +146,10 @@ function readiness({ database }: Parts): RequestHandler {
  * checked, and would respond to a path that it cannot decode.
  */
 function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
-  const forms = [...allowed].map(([path, methods]) => ({ methods, form: pathForm(path) }));
   return ({ path }, response, next) => {
-    const found = forms.find(({ form }) => form.test(path));
-    if (!found) return next();
-    response.set('Allow', found.methods).status(204).end();
+    const [, methods] = [...allowed].find(([known]) => pathForm(known).test(path)) ?? [];
+    if (methods === undefined) return next();
+    response.set('Allow', methods).status(204).end();
   };
 }
 

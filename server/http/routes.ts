@@ -1,16 +1,6 @@
-/** The contract's paths and their methods, for OPTIONS, 405, and suggestions for mistyped paths. */
+/** The contract's paths: the operation of a request, and suggestions for mistyped paths and other methods. */
 import type { AppRouter } from '@ts-rest/core';
 import { metadataOf, operationsOf } from '../../contract/operations.ts';
-
-/** Path → the value of its `Allow` header. */
-export function allowedMethods(router: AppRouter): Map<string, string> {
-  const methods = new Map<string, string[]>();
-  for (const { path, method } of operationsOf(router)) {
-    const all = method === 'GET' ? ['GET', 'HEAD'] : [method];
-    methods.set(path, [...(methods.get(path) ?? []), ...all]);
-  }
-  return new Map([...methods].map(([path, all]) => [path, [...all, 'OPTIONS'].join(', ')]));
-}
 
 /** The regular expression for a contract path: a parameter is anything but a slash, and one slash may follow. */
 export function pathForm(path: string): RegExp {

@@ -2,17 +2,22 @@
 import type { IRouter } from 'express';
 import { Problem } from '../problems/problem.ts';
 
-/** Call it when all routes are registered. `advise` may say which method to use instead. */
+/**
+ * Call it when all routes are registered: returns the paths, each with the value of its `Allow` header. `advise` may say which
+ * method to use instead.
+ */
 export function rejectOtherMethods(
   router: Pick<IRouter, 'stack' | 'all'>,
   advise?: (method: string, path: string) => string | undefined,
-): void {
+): Map<string, string> {
+  const allowed = new Map<string, string>();
   const routes = router.stack.flatMap(({ route }) => route ?? []);
   for (const [first, ...others] of Map.groupBy(routes, ({ path }) => path).values()) {
     if (!first) continue;
     const own = [first, ...others].flatMap(({ stack }) => stack.flatMap(({ method }) => method?.toUpperCase() ?? []));
     const methods = [...new Set(own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)))];
     const allow = [...methods, 'OPTIONS'].join(', ');
+    allowed.set(first.path, allow);
     router.all(first.path, ({ method, path }, response, next) => {
       if (methods.includes(method)) return next();
       if (method !== 'OPTIONS')
@@ -20,4 +25,5 @@ export function rejectOtherMethods(
       response.set('Allow', allow).status(204).end();
     });
   }
+  return allowed;
 }
