@@ -85,14 +85,20 @@ test('of the waiting organizations, the one that has imported the least is next'
     finish.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  const all = [work('greedy'), work('greedy'), work('greedy'), work('small')];
-  await new Promise((resolve) => setImmediate(resolve));
-  await end(1000);
-  await end(10);
-  await end(1000);
-  await end(1000);
-  await Promise.all(all);
-  expect(order).toEqual(['greedy', 'small', 'greedy', 'greedy']);
+  const round = async (names: string[], lengthsMs: number[]) => {
+    order.length = 0;
+    const all = names.map(work);
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const ms of lengthsMs) await end(ms);
+    await Promise.all(all);
+    return order;
+  };
+  const first = await round(['greedy', 'greedy', 'greedy', 'small'], [1000, 10, 1000, 1000]);
+  expect(first).toEqual(['greedy', 'small', 'greedy', 'greedy']);
+  // What was an hour ago counts no more.
+  nowMs += 3_600_001;
+  const second = await round(['greedy', 'small', 'small', 'greedy'], [10, 500, 10, 10]);
+  expect(second).toEqual(['greedy', 'small', 'greedy', 'small']);
 });
 
 describe('short work', () => {

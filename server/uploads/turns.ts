@@ -14,11 +14,7 @@ export function createTurns(most: Most, clock: () => number = () => performance.
   const used = new Map<string, { ms: number; atMs: number }>();
   const running = { all: 0, long: 0 };
 
-  function usedBy({ organizationId }: Pick<Waiting, 'organizationId'>): number {
-    const { ms, atMs } = used.get(organizationId) ?? { ms: 0, atMs: 0 };
-    return clock() - atMs > forgottenAfterMs ? 0 : ms;
-  }
-
+  const usedBy = ({ organizationId }: Pick<Waiting, 'organizationId'>) => used.get(organizationId)?.ms ?? 0;
   const fits = ({ isLong }: Waiting) => running.all < most.all && (!isLong || running.long < most.long);
 
   function startNext(): void {
@@ -40,8 +36,9 @@ export function createTurns(most: Most, clock: () => number = () => performance.
     try {
       return await work();
     } finally {
-      used.set(organizationId, { ms: usedBy({ organizationId }) + clock() - startedMs, atMs: clock() });
-      for (const [id, { atMs }] of used) if (clock() - atMs > forgottenAfterMs) used.delete(id);
+      const nowMs = clock();
+      for (const [id, { atMs }] of used) if (nowMs - atMs > forgottenAfterMs) used.delete(id);
+      used.set(organizationId, { ms: usedBy({ organizationId }) + nowMs - startedMs, atMs: nowMs });
       running.all -= 1;
       running.long -= Number(isLong);
       startNext();

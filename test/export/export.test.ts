@@ -70,7 +70,7 @@ const proposals = [
 describe('an export', () => {
   test.each(['csv', 'jsonl'] as const)('changes nothing when it is imported again, as %s', async (format) => {
     const { tenant, importing } = await start();
-    await importing.rows('customers', awkward, { externalId: 'C-2', name: 'Bob', status: 'archived' });
+    await importing.rows('customers', awkward, { externalId: 'C-2', name: 'Bob', status: 'archived', tags: ['["x"]'] });
     await tenant.call('POST', '/v1/customers', {
       name: 'Without an id elsewhere',
       metadata: { b: 'x', toString: 'y' },
@@ -143,8 +143,8 @@ describe('an export', () => {
     const { tenant, importing } = await start();
     const neighbour = await start();
     await neighbour.importing.rows('customers', { externalId: 'X-1', name: 'Theirs' });
-    await importing.rows('customers', { externalId: 'C-1', name: 'Ana' });
-    await importing.rows('customers', { externalId: 'C-2', name: 'Bob' });
+    await importing.rows('customers', { externalId: 'C-1', name: 'Ana', metadata: { a: '1' } });
+    await importing.rows('customers', { externalId: 'C-2', name: 'Bob', metadata: { b: '1' } });
     const { updatedAt } = await fetchRecord(tenant, 'customers', 'C-2');
     const names = async (since?: string) =>
       (
@@ -159,6 +159,9 @@ describe('an export', () => {
         .map((line) => JSON.parse(line).name);
     expect(await names()).toEqual(['Ana', 'Bob']);
     expect(await names(updatedAt)).toEqual(['Bob']);
+    const conditions = [atLeast('updatedAt', updatedAt)];
+    const [header = ''] = (await exported(tenant, { kind: 'customers', format: 'csv', conditions })).split('\r\n');
+    expect(header.match(/metadata\.\w+/g)).toEqual(['metadata.b']);
   });
 
   test('is one snapshot: what changes while it is written is not in it', async () => {

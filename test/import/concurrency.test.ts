@@ -106,12 +106,32 @@ describe('beside a running import', () => {
     // Neither the revision nor updatedAt tells of it: a customer's new name comes to its proposals in the same way.
     const text = `update ${kind} set ${theirs} where organization_id = $1 and external_id = $2`;
     await writer.query(text, [tenant.organization.id, externalId]);
-    const importing = rows(kind, { externalId, ...change });
+    // As from the settings, which do not wait for another import; they wait for other writers.
+    const { organization } = tenant;
+    const importing = withFile('rows.jsonl', JSON.stringify({ externalId, ...change }), (file) =>
+      importFile({ database: world.database, organization, kind, file, isWaiting: false }),
+    );
     await isWaitingForLock(kind);
     await writer.query('commit');
     writer.release();
     expect(await importing).toEqual(counts({ read: 1, updated: 1 }));
     expect(await fetchRecord(tenant, kind, externalId)).toMatchObject(both);
+  });
+
+  test('a customer’s new name comes to the proposals that name it meanwhile', async () => {
+    const { tenant, rows } = await start();
+    await rows('customers', { externalId: 'C-1', name: 'Ana' });
+    const writer = await world.database.pool.connect();
+    await writer.query('begin');
+    const text = `update customers set name_search = 'zora' where organization_id = $1`;
+    await writer.query(text, [tenant.organization.id]);
+    const draft = { externalId: 'P-1', number: 'P-1', title: 'Offer', status: 'draft' };
+    const importing = rows('proposals', { ...draft, customerExternalId: 'C-1' });
+    await isWaitingForLock('customers');
+    await writer.query('commit');
+    writer.release();
+    expect(await importing).toEqual(counts({ read: 1, created: 1 }));
+    expect((await tenant.call('GET', '/v1/proposals?q=zora')).body.data).toHaveLength(1);
   });
 
   test('a second import waits for its turn', async () => {
@@ -141,7 +161,7 @@ test('an import that was stopped halfway continues there when it is run again', 
 /** Until a statement on the table waits for a row that another transaction has locked. */
 async function isWaitingForLock(table: string): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-    and query like 'select%from ${table} t%for update%'`;
+    and query like 'select%from ${table} t%for %'`;
   while ((await world.database.pool.query(text)).rows.length === 0);
 }
 

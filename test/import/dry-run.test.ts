@@ -29,7 +29,7 @@ describe('a dry run', () => {
     [
       'customers',
       [
-        { externalId: 'C-1', phone: '123' },
+        { externalId: 'C-1', name: 'Bea', phone: '123' },
         { externalId: 'C-9', name: 'New' },
         { externalId: 'C-9', phone: '456' },
         { externalId: 'C-9', phone: '456' },
@@ -48,6 +48,7 @@ describe('a dry run', () => {
       'proposals',
       [
         { externalId: 'P-1', title: 'Other' },
+        { externalId: 'P-1', lineItems: [{ type: 'service', name: 'Talk', quantity: 2, unitPrice: '10.5' }] },
         { externalId: 'P-1', lineItems: [{ type: 'service', name: 'New', quantity: 1, unitPrice: 1 }] },
         { externalId: 'P-1', currency: 'JPY' },
         { externalId: 'P-1', currency: 'JPY' },
@@ -61,7 +62,8 @@ describe('a dry run', () => {
     const item = { type: 'product', name: 'Chai', unitPrice: 1 };
     await rows('items', { externalId: 'I-1', sku: 'a', ...item }, { externalId: 'I-2', sku: 'b', ...item });
     const lineItems = [{ type: 'service', name: 'Talk', quantity: 2, unitPrice: '10.5' }];
-    await rows('proposals', { externalId: 'P-1', number: 'N-1', title: 'T', status: 'draft', lineItems });
+    const proposal = { externalId: 'P-1', number: 'N-1', title: 'T', status: 'draft', lineItems };
+    await rows('proposals', { ...proposal, customerExternalId: 'C-1' });
     const before = await stored(tenant.organization.id);
     const foreseen = await dry(kind, ...given);
     expect(await stored(tenant.organization.id)).toEqual(before);

@@ -143,6 +143,9 @@ for (const create of creates) {
         'true',
         first.headers.get('etag'),
       ]);
+      // What to do about a conflict is part of the request.
+      const otherwise = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' });
+      expect(otherwise.body).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
       expect((await tenant.call('POST', `${path}?onConflict=return`, body)).body).toMatchObject({
         status: 400,
         code: 'invalid_parameter',

@@ -230,6 +230,25 @@ for (const list of lists) {
   });
 }
 
+test('a page is full, even if the sample has only the first of its records', async () => {
+  const other = await world.organization();
+  const id = storedIdOf(await createRecord(other, '/v1/customers', 0));
+  await fillCorrelated(world.database.pool, '/v1/customers', {
+    organizationId: other.organization.id,
+    id,
+    total: 2000,
+  });
+  await world.database.pool.query(
+    `update customers c set id = (left(c.id::text, 34) || case when place <= 20 then '00' else '01' end)::uuid
+     from (select id, row_number() over (order by created_at desc) as place from customers
+       where organization_id = $1 and search like 'early%') found
+     where c.organization_id = $1 and c.id = found.id`,
+    [other.organization.id],
+  );
+  const { data, pagination } = (await other.call('GET', '/v1/customers?tag=early&limit=50')).body;
+  expect([new Set(data.map(({ id: shown }: { id: string }) => shown)).size, pagination.hasMore]).toEqual([50, true]);
+});
+
 test('two marks of records at the far end of an order are combined with the order', async () => {
   const { plan } = await explained(await readOf('/v1/items?type=service&category=later&sort=name'));
   expect(plan).toContain('"Node Type":"BitmapAnd"');

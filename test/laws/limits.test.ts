@@ -2,10 +2,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import type { AppRoute } from '@ts-rest/core';
+import { v1 } from '../../contract/v1.ts';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
+import { operationOf } from '../../server/operations/operations.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -34,6 +37,28 @@ describe('keys that do not exist', () => {
     expect(await status(tenant.key)).toBe(200);
     expect(await status(unknownKey())).toBe(401);
   });
+});
+
+test('what an operation takes is as much as its request asks for, also by default', () => {
+  const costOf = (route: AppRoute, query: object) =>
+    operationOf(route).costOf({ params: {}, query, headers: {}, body: undefined });
+  for (const { list } of [v1.customers, v1.proposals, v1.items]) {
+    expect(costOf(list, {})).toEqual({ kind: 'brief', isLarge: false });
+    // A cursor may carry any filter.
+    for (const name of Object.keys(list.query.shape)) {
+      const kind = name === 'limit' || name === 'sort' ? 'brief' : 'search';
+      expect([name, costOf(list, { [name]: [name] }).kind]).toEqual([name, kind]);
+    }
+  }
+  const isLarge = (query: object) => costOf(v1.proposals.list, query).isLarge;
+  const include = ['customer', 'lineItems'];
+  expect([{ include }, { include, limit: 3 }].map(isLarge)).toEqual([true, true]);
+  expect(
+    [
+      { include, limit: 2 },
+      { include: ['customer'], limit: 100 },
+    ].map(isLarge),
+  ).toEqual([false, false]);
 });
 
 describe('statements that run at once', () => {

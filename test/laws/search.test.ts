@@ -16,6 +16,9 @@ const customers: Record<string, object> = {
     externalId: 'crm-48213',
   },
   national: { name: 'Ana Trujillo', phone: '030-0074321' },
+  // Of a country whose code has three digits.
+  irish: { name: 'Ciara', phone: '086 7654321' },
+  short: { name: 'Cleo', phone: '0234 567' },
   obrien: { firstName: 'Conor', lastName: 'O’Brien' },
   oneill: { firstName: 'Aoife', lastName: 'O\u00B4Neill' },
   konstantinos: { name: 'Κωνσταντίνος Ράλλης' },
@@ -46,6 +49,8 @@ describe('GET /v1/customers?q=', () => {
       ['23125142', ['alfreds']],
       ['+49 30 0074321', ['national']],
       ['(030) 007-4321', ['national']],
+      ['+353 86 765 4321', ['irish']],
+      ['+1 234567', ['short']],
       ['Futterkiste,', ['alfreds']],
       ['alfreds berlin', ['alfreds']],
       ['12209', ['alfreds']],
@@ -95,7 +100,7 @@ describe('GET /v1/customers?q=', () => {
 
   test('phone finds the same numbers', async () => {
     const tenant = await world.organization();
-    for (const as of ['alfreds', 'national', 'zaki'])
+    for (const as of ['alfreds', 'national', 'zaki', 'irish'])
       await tenant.call('POST', '/v1/customers', { ...customers[as], metadata: { as } });
     const numbers: [string, string[]][] = [
       ['+49 30 23125142', ['alfreds']],
@@ -103,6 +108,7 @@ describe('GET /v1/customers?q=', () => {
       ['0049 30 23125142', ['alfreds']],
       ['+49 30 0074321', ['national']],
       ['0074321', ['national']],
+      ['+353 86 7654321', ['irish']],
       ['4321', []],
       ['030-0456789', ['zaki']],
       ['०३० ०४५६७८९', ['zaki']],

@@ -12,7 +12,7 @@ import { Uploads } from '../../server/uploads/uploads.ts';
 import { removeExpired } from '../../server/http/retention.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
-import { publicId } from '../../server/records/public-id.ts';
+import { publicId, storedId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
@@ -555,6 +555,33 @@ describe('an import', () => {
     );
     await upload(visiting, 'externalId,name\nC-1,Ana\n');
     expect(words(await settled(visiting))).toContain('Import customers.csv?');
+  });
+
+  test.each(['erased', 'discarded'] as const)('whose data is %s while it runs leaves nothing', async (deed) => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax' });
+    await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
+    await upload(visiting, 'externalId,name\nC-1,Bo\nC-2,\n');
+    await settled(visiting);
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const client = await patientConnection(world.database.pool);
+    await client.query('begin');
+    await client.query(`select from customers where external_id = 'C-1' for update`);
+    const who = { organization: tenant.organization, actor: tenant.admin };
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    await uploads.start(who, id);
+    const scope = forOrganization(world.database, tenant.organization.id);
+    await (deed === 'erased'
+      ? eraseCustomer(scope, storedId('customer', body.id) ?? '', null)
+      : uploads.discard(who, id));
+    const closed = uploads.close();
+    await client.query('commit');
+    client.release();
+    await closed;
+    expect((await readdir(uploadFolder)).filter((name) => name.startsWith(id))).toEqual([]);
+    const row = await rowOf(tenant);
+    expect([row?.state, row?.summary?.errors]).toEqual(deed === 'erased' ? ['failed', []] : [undefined, undefined]);
   });
 
   test('stays in the list of imports when a customer is erased, without the rejected rows', async () => {
