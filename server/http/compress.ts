@@ -5,13 +5,7 @@ import type { RequestHandler } from 'express';
 /** Below this, compression saves less than a network packet. */
 const threshold = 1024;
 
-const compressResponse: RequestHandler = compression({
-  threshold,
-  // A stream of events is sent as it happens; compression would hold it back.
-  filter: (request, response) =>
-    !String(response.getHeader('Content-Type')).startsWith('text/event-stream') &&
-    compression.filter(request, response),
-});
+const compressResponse: RequestHandler = compression({ threshold });
 
 /** A request that does not ask pays for a look at one header. The ETag stays: it names the version of a record, not bytes. */
 export const compress: RequestHandler = (request, response, next) => {

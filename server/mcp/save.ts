@@ -12,10 +12,8 @@ import type { Arguments, CallOperation, Tool } from './tool.ts';
 const { customers, items } = v1;
 
 /** The same call within 24 hours creates one record, however often an agent repeats it. */
-function onceHeaders(tool: string, body: Arguments): Record<string, string> {
-  const hash = createHash('sha256')
-    .update(canonicalJson([tool, body]))
-    .digest('hex');
+function onceHeaders(body: Arguments): Record<string, string> {
+  const hash = createHash('sha256').update(canonicalJson(body)).digest('hex');
   return { 'idempotency-key': `mcp-${hash}` };
 }
 
@@ -26,11 +24,11 @@ const tags = {
   description: 'A list replaces all tags; add and remove keep the others',
 };
 
-type Once = { tool: string; create: AppRoute; get: AppRoute; idName: string };
+type Once = { create: AppRoute; get: AppRoute; idName: string };
 
 /** Creates a record; where an earlier call has created it, gives it as it is now. */
-async function createOnce(call: CallOperation, { tool, create, get, idName }: Once, body: Arguments) {
-  const made = await call(create, { body, headers: onceHeaders(tool, body) });
+async function createOnce(call: CallOperation, { create, get, idName }: Once, body: Arguments) {
+  const made = await call(create, { body, headers: onceHeaders(body) });
   if (!made.replayed) return presented(made.body, fieldsOf(create));
   const now = await call(get, { params: { [idName]: Object(made.body).id } });
   return { replayed: true, ...presented(now.body, fieldsOf(get)) };
@@ -40,9 +38,8 @@ export function saveCustomer(): Tool {
   const { create, update, get } = customers;
   const { properties, definitions } = inputsOf(schemaOf(create.body));
   const known = fieldsOf(create);
-  const name = 'save_customer';
   return {
-    name,
+    name: 'save_customer',
     title: 'Create or update a customer',
     description: `Create a customer, or update one: by customerId, or by externalId if a customer has it. Fields that you leave out keep their values, null clears a field or a metadata key. Repeating a create within 24 hours creates nothing: it returns the record as it is now, with replayed. ${untrusted}`,
     inputSchema: {
@@ -61,7 +58,7 @@ export function saveCustomer(): Tool {
       const isUpsert = typeof body.externalId === 'string' && body.externalId.trim() !== '';
       // An upsert is safe to repeat.
       if (isUpsert) return presented((await call(create, { body, query: { onConflict: 'update' } })).body, known);
-      return createOnce(call, { tool: name, create, get, idName: 'customerId' }, body);
+      return createOnce(call, { create, get, idName: 'customerId' }, body);
     },
   };
 }
@@ -69,13 +66,12 @@ export function saveCustomer(): Tool {
 export function createItem(): Tool {
   const { create, get } = items;
   const { properties, required } = inputsOf(schemaOf(create.body));
-  const name = 'create_item';
   return {
-    name,
+    name: 'create_item',
     title: create.summary,
     description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrusted}`,
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    run: (body, { call }) => createOnce(call, { tool: name, create, get, idName: 'itemId' }, body),
+    run: (body, { call }) => createOnce(call, { create, get, idName: 'itemId' }, body),
   };
 }

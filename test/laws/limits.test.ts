@@ -1,9 +1,11 @@
 /** No caller can use up what others need: keys that do not exist, statements that run at once, reads that take long. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import type { Request, Response } from 'express';
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
+import { limitedTime } from '../../server/http/deadlines.ts';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
@@ -198,6 +200,28 @@ describe('statements that run at once', () => {
       vi.useRealTimers();
     }
   });
+});
+
+test('a response is late if it has not begun in time after its request has arrived', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  try {
+    const late: string[] = [];
+    const watch = limitedTime(1_000, ({ path }) => late.push(path));
+    const opened = (path: string, headersSent: boolean) => {
+      const [request, response] = [{ path, complete: false }, Object.assign(new EventEmitter(), { headersSent })];
+      // What it needs of them.
+      watch(request as Request, response as object as Response);
+      return request;
+    };
+    const [slow, begun] = [opened('slow', false), opened('begun', true)];
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(late).toEqual([]);
+    slow.complete = begun.complete = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(late).toEqual(['slow']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('rejections', () => {

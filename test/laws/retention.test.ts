@@ -130,6 +130,14 @@ describe('what is removed in the background', () => {
   });
 });
 
+test('what has expired is removed to the last row, however many there are', async () => {
+  const { pool } = world.database;
+  const text = `insert into sign_in.attempts (key, count, ends_at) select n, 1, now() - interval '1 minute' from generate_series(1, 4001) n`;
+  await pool.query(text);
+  expect(await removeExpired(pool)).toBeGreaterThan(4000);
+  expect((await pool.query('select from sign_in.attempts where ends_at < now()')).rowCount).toBe(0);
+});
+
 describe('webhook deliveries', () => {
   const endpoint = `(select id from webhook_endpoints where organization_id = $1 limit 1)`;
   const columns = {

@@ -27,7 +27,7 @@ const customers: Record<string, object> = {
   vogelsang: { firstName: 'Katharina', lastName: 'Vogelsang' },
   soren: { name: 'Søren Æbeltoft & Þór' },
   percent: { name: '100% Wool_Shop' },
-  surrogates: { name: 'x\u{1F600}\u{1F600}x\u{1F600}@mail\u{1F600} \u{1F600}\u{1F600}\u{1F600}x@mail' },
+  surrogates: { name: 'x\u{1F600}\u{1F600}x\u{1F600}@mail\u{1F600} \u{1F600}\u{1F600}\u{1F600}x@mail y@b\u{1F600}' },
   zaki: { name: 'Zaki', phone: '٠٣٠-٠٤٥٦٧٨٩' },
   at: { name: 'Agent J.Smith@home@work.example' },
 };
@@ -67,6 +67,7 @@ describe('GET /v1/customers?q=', () => {
       ['maria@home', []],
       ['\u{1F600}@mail', ['surrogates']],
       ['\u{1F600}\u{1F600}x@m', ['surrogates']],
+      ['y@b\u{1F600}', ['surrogates']],
       ['vogelsang, katharina', ['vogelsang']],
       ['vogelsang,katharina', ['vogelsang']],
       ['0300456789', ['zaki']],

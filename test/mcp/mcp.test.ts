@@ -1,7 +1,8 @@
 /** POST /mcp: agents' tools over the same keys, limits and handlers as the API. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
+import { Rejections } from '../../server/limits/rejections.ts';
 import { proposalIndex, proposalSelection } from '../../server/records/proposal.ts';
 import { readSums, sumBounds } from '../../server/records/sums.ts';
 import { notFilters } from '../../server/mcp/find.ts';
@@ -133,9 +134,15 @@ describe('POST /mcp', () => {
     const tenant = await world.organization();
     for (let count = 0; count < 99; count += 1) await tenant.call('GET', '/v1/me');
     expect((await callTool(tenant, 'who_am_i')).value.rateLimit.remaining).toBe(0);
+    const held = vi.spyOn(Rejections.prototype, 'hold');
     const limited = await callTool(tenant, 'who_am_i');
     expect(limited).toMatchObject({ isError: true, text: expect.stringMatching(/^rate_limited: .*Retry after 60 s/) });
     expect((await tenant.call('GET', '/v1/me')).status).toBe(429);
+    // A flood of either is held back as one.
+    const [ofTool, ofApi] = held.mock.calls.filter(([key, status]) => key !== undefined && status === 429);
+    expect(ofTool).toEqual([expect.any(String), 429]);
+    expect(ofApi).toEqual(ofTool);
+    held.mockRestore();
   });
 
   test('rejects batches, whole', async () => {
@@ -216,6 +223,10 @@ describe('the tools', () => {
     const upsert = (phone: string) => callTool(tenant, 'save_customer', { externalId: 'crm-1', name: 'Ann', phone });
     const { id } = (await upsert('030 111')).value;
     for (const phone of ['030 222', '030 111']) expect((await upsert(phone)).value).toMatchObject({ id, phone });
+    // An empty externalId is none.
+    expect((await callTool(tenant, 'save_customer', { externalId: ' ', name: 'Bo' })).value).toMatchObject({
+      name: 'Bo',
+    });
   });
 
   test('return ten records, the fields that matter, and the way to the rest', async () => {
@@ -262,6 +273,9 @@ describe('the tools', () => {
     expect(whole.value.lineItems).toMatchObject([{ name: 'Wall' }]);
     const listed = await callTool(tenant, 'find_proposals', { limit: 1, includeLineItems: true });
     expect(listed.value.records[0].lineItems).toHaveLength(1);
+    // As without lines, of which fewer records are read at once.
+    for (const more of [{}, { includeLineItems: true }])
+      expect((await callTool(tenant, 'find_proposals', { limit: 101, ...more })).text).toContain('limit');
   });
 
   test('a repeated create returns the record as it is now', async () => {

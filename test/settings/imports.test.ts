@@ -610,6 +610,14 @@ describe('an import', () => {
     const visiting = await admin(tenant);
     await upload(visiting, 'externalId,name\nC-1,Ana\n');
     await settled(visiting);
+    // Another server has never had the file.
+    const elsewhere = `${uploadFolder}-elsewhere`;
+    const uploads = new Uploads({ database: world.database, folder: elsewhere, onError: () => undefined });
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    const started = uploads.start({ organization: tenant.organization, actor: tenant.admin }, id);
+    await expect(started).rejects.toThrow('This server no longer has the file.');
+    await uploads.close();
+    await rm(elsewhere, { recursive: true });
     await setState(tenant, `active_at = now() - interval '25 hours'`);
     await removeExpired(world.database.pool);
     expect(await rowOf(tenant)).toBeUndefined();
