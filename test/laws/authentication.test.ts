@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { QueryConfig } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { v1 } from '../../contract/v1.ts';
 import { Organization } from '../../server/entities/organization.ts';
@@ -129,32 +130,46 @@ describe('a key directory under a clock', () => {
     expect((await tenant.call('GET', '/v1/me')).status).toBe(401);
   });
 
-  test('a lookup that began before a revocation is not what later requests go by', async () => {
-    const tenant = await clocked.organization();
-    const [began, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const control = new Proxy(clocked.database.control, {
-      get: (pool, name) => {
-        const found: unknown = Reflect.get(pool, name);
-        if (name !== 'query') return found;
-        return async (statement: string) => {
-          const result = await pool.query(statement);
-          began.resolve();
-          await held.promise;
-          return result;
-        };
-      },
-    });
-    const keys = new KeyDirectory(control, () => nowMs);
-    const finding = keys.find(hashKey(tenant.key));
-    await began.promise;
-    const [key] = await listKeys(tenant.em());
-    await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
-    keys.forget();
-    held.resolve();
-    expect(await finding).toMatchObject({ id: key?.id, revokedAt: null });
-    expect(await keys.find(hashKey(tenant.key))).toMatchObject({ id: key?.id, revokedAt: expect.any(String) });
-    await keys.close();
-  });
+  test.each(['this', 'another'])(
+    'a lookup that began before a revocation by %s process is not what later requests go by',
+    async (by) => {
+      const tenant = await clocked.organization();
+      const [wanted, known] = [hashKey(tenant.key), hashKey(await tenant.anotherKey())];
+      const [began, held, verified] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+      const control = new Proxy(clocked.database.control, {
+        get: (pool, name) => {
+          const found: unknown = Reflect.get(pool, name);
+          if (name !== 'query') return found;
+          return async (statement: QueryConfig<string[][]>) => {
+            const result = await pool.query(statement);
+            if (statement.name === 'access-epoch') verified?.resolve();
+            if (!statement.values?.[0]?.includes(wanted)) return result;
+            began?.resolve();
+            await held?.promise;
+            return result;
+          };
+        },
+      });
+      const keys = new KeyDirectory(control, () => nowMs);
+      await keys.find(known);
+      const finding = keys.find(wanted);
+      await began?.promise;
+      const key = (await listKeys(tenant.em())).at(-1);
+      await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
+      if (by === 'this') keys.forget();
+      else {
+        // The epoch is read again for a key that is known.
+        nowMs += 500;
+        void keys.find(known);
+        await verified?.promise;
+        await new Promise(setImmediate);
+      }
+      held?.resolve();
+      expect(await finding).toMatchObject({ id: key?.id, revokedAt: null });
+      expect(await keys.find(wanted)).toMatchObject({ id: key?.id, revokedAt: expect.any(String) });
+      await keys.close();
+    },
+  );
 
   test('a key that nothing happened to costs one statement a half-second, not one a request', async () => {
     const tenant = await clocked.organization();

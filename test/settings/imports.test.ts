@@ -591,6 +591,8 @@ describe('an import', () => {
     await settled(visiting);
     await press(visiting, 'start', tenant);
     await settled(visiting);
+    // What was read of the file goes with it.
+    expect(await rowOf(tenant)).toMatchObject({ rows: [], inspection: null });
     const { id = '', records } = (await rowOf(tenant)) ?? {};
     const files = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
     expect(await files()).toEqual([`${id}.rejected.csv`]);

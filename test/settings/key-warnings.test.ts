@@ -30,12 +30,17 @@ async function keyNamed(where: World, tenant: Tenant, name: string): Promise<Mad
 const change = (where: World, { id }: Made, changes: string) =>
   where.database.pool.query(`update api_keys set ${changes} where id = $1`, [id]);
 
-async function counted(where: World, tenant: Tenant, { id }: Made, counts: Record<string, number>): Promise<void> {
+async function counted(
+  where: World,
+  tenant: Tenant,
+  { id }: Made,
+  { daysAgo = 0, ...counts }: Record<string, number>,
+): Promise<void> {
   for (const [outcome, requests] of Object.entries(counts))
     await where.database.pool.query(
       `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
-       values ($1, $2, (now() at time zone 'utc')::date, 'listCustomers', $3, $4)`,
-      [tenant.organization.id, id, outcome, requests],
+       values ($1, $2, (now() at time zone 'utc')::date - $5::int, 'listCustomers', $3, $4)`,
+      [tenant.organization.id, id, outcome, requests, daysAgo],
     );
 }
 
@@ -65,6 +70,7 @@ describe('a key that needs attention', () => {
     if (!failing || !few || !ended || !limited || !burst || !unused || !expiring) throw new Error('Seven keys.');
     await counted(world, tenant, failing, { client_error: 20, server_error: 1, success: 15, rate_limited: 7 });
     await counted(world, tenant, few, { client_error: 19 });
+    await counted(world, tenant, few, { client_error: 19, daysAgo: 2 });
     await counted(world, tenant, burst, { client_error: 20, success: 20, rate_limited: 500 });
     await change(world, ended, `revoked_at = now() - interval '10 minutes', last_used_at = now()`);
     await limitedIn(world, tenant, limited, [7, 8, 9]);

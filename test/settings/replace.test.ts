@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ApiKey } from '../../server/entities/organization.ts';
 import { isLive, listKeys } from '../../server/keys/list.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { publicId } from '../../server/records/public-id.ts';
@@ -24,8 +25,12 @@ async function scene() {
 describe('replacing a key', () => {
   test('creates a successor of the same name, and the old key ends when its time has come', async () => {
     const { tenant, visiting, replace } = await scene();
+    const connection = { clientId: 'client-1', clientHost: 'app.example' };
+    await tenant.em().nativeUpdate(ApiKey, {}, connection);
     const response = await replace('hour');
     expect(response.status).toBe(201);
+    // Its application goes on to be told.
+    expect(await listKeys(tenant.em())).toMatchObject([connection, connection]);
     const [raw = ''] = rawKey.exec(response.text) ?? [];
     const successor = tenant.as(raw);
     expect((await successor.call('GET', '/v1/me')).body.key.name).toBe('test');

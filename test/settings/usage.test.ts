@@ -88,6 +88,21 @@ describe('usage', () => {
     expect((await visiting.get('/settings/usage')).text).toContain('5 in total');
   });
 
+  test('is of the same 30 days by day, by operation and by key', async () => {
+    const tenant = await world.organization();
+    const { keyId, organizationId } = await keyOf(tenant);
+    const nowMs = Date.parse('2026-03-31T23:59:59Z');
+    const text = `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
+      select $1, $2, date '2026-03-31' - ago, 'getMe', 'success', 1 + ago from unnest(array[0, 29, 30]) ago`;
+    await world.database.pool.query(text, [organizationId, keyId]);
+    const { days, operations, keys, total } = await readUsage(tenant.em(), { nowMs });
+    expect([days[0], days[29]].map((one) => [one?.day, one?.tally.success])).toEqual([
+      ['2026-03-02', 30],
+      ['2026-03-31', 1],
+    ]);
+    expect([...operations, ...keys, { tally: total }].map(({ tally }) => tally.success)).toEqual([31, 31, 31]);
+  });
+
   test('counts what was rate limited, and what the plan did not allow', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
