@@ -24,7 +24,7 @@ export const rememberedChoices = async (
 /** Not how the file wrote numbers, which the next one may write otherwise. */
 export async function remember(
   em: ScopedEntityManager,
-  { kind, mapping: { map, match, type } }: Upload,
+  { kind, mapping: { map, match, type } }: Pick<Upload, 'kind' | 'mapping'>,
 ): Promise<void> {
   if (!map) return;
   const found = await find(em, kind);

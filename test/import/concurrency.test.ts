@@ -134,6 +134,25 @@ describe('beside a running import', () => {
     expect((await tenant.call('GET', '/v1/proposals?q=zora')).body.data).toHaveLength(1);
   });
 
+  test('a change is never earlier than the one before it', async () => {
+    const { tenant, rows } = await start();
+    const draft = { number: 'P-1', title: 'Offer', status: 'draft' };
+    const all = [
+      ['customers', { name: 'Ana' }],
+      ['items', item({})],
+      ['proposals', draft],
+    ] as const;
+    for (const [kind, given] of all) {
+      await rows(kind, { externalId: 'X', ...given });
+      // As by a transaction that began after the import's.
+      const text = `update ${kind} set updated_at = now() + interval '1 hour' where organization_id = $1`;
+      await world.database.pool.query(text, [tenant.organization.id]);
+      const { updatedAt } = await fetchRecord(tenant, kind, 'X');
+      expect(await rows(kind, { externalId: 'X', metadata: { a: '1' } })).toMatchObject({ updated: 1 });
+      expect((await fetchRecord(tenant, kind, 'X')).updatedAt).toBe(updatedAt);
+    }
+  });
+
   test('a second import waits for its turn', async () => {
     const { rows } = await start();
     const [first, second] = await Promise.all([rows('customers', ...many(1)), rows('customers', ...many(1))]);

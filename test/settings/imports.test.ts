@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
+import { remember, rememberedChoices } from '../../server/uploads/stored.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
 import { removeExpired } from '../../server/http/retention.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -174,6 +175,16 @@ describe('an import', () => {
     const [header = '', row = ''] = own.replace('Acme', 'Acme KG').split('\n');
     await upload(visiting, `\uFEFFline;field;code;message;${header}\r\n2;x;y;z;${row}\r\n`);
     expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+  });
+
+  test('remembers of each column what was said last', async () => {
+    const em = (await world.organization()).em();
+    const answers: Record<string, string>[] = [{ A: 'name', B: 'notes' }, { A: 'companyName' }];
+    for (const map of answers) {
+      await remember(em, { kind: 'customers', mapping: { map } });
+      await em.flush();
+    }
+    expect(await rememberedChoices(em, 'customers')).toEqual({ map: { A: 'companyName', B: 'notes' }, columns: ['A'] });
   });
 
   test('names every fault of the chosen columns at once, and keeps what was chosen', async () => {
@@ -620,6 +631,9 @@ describe('an import', () => {
     await expect(started).rejects.toThrow('This server no longer has the file.');
     await uploads.close();
     await rm(elsewhere, { recursive: true });
+    // A check that was stopped is no import to go on with.
+    await setState(tenant, `state = 'stopped', summary = null`);
+    expect((await press(visiting, 'start', tenant)).status).toBe(409);
     await setState(tenant, `active_at = now() - interval '25 hours'`);
     await removeExpired(world.database.pool);
     expect(await rowOf(tenant)).toBeUndefined();

@@ -115,7 +115,7 @@ describe('mail about keys', () => {
   const received = (email: string) => server.mails.filter(({ to }) => to.includes(email));
 
   test('goes to every admin of the organization, once for a key and a reason', async () => {
-    // First, so that whoever looks and knows the others knows its plan.
+    // First, so that a look which finds the others finds its plan.
     const free = await mailing.organization({ plan: 'free' });
     const tenant = await mailing.organization({ name: 'Acme' });
     const neighbor = await mailing.organization();
