@@ -144,7 +144,7 @@ async function readStart(response: http.IncomingMessage, { readBytes, keptBytes 
   } catch {
     // The rest of the body is not needed.
   }
-  const kept = Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '').toWellFormed();
+  const kept = Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '');
   return {
     status: response.statusCode ?? null,
     error: null,

@@ -97,8 +97,20 @@ describe('an event', () => {
       timestamp: acceptedAt,
       data: { status: 'accepted', lineItems: [{}] },
     });
+    // Taken back and done again, it is the same turn.
+    for (const [at, updates] of [
+      [null, 1],
+      [acceptedAt, 2],
+    ] as const) {
+      await setColumns(world, tenant, '/v1/proposals', known, {
+        status: at === null ? 'sent' : 'accepted',
+        acceptedAt: at,
+        updatedAt: new Date().toISOString(),
+      });
+      await until(() => typesOf(receiver).slice(2), Array(updates).fill('proposal.updated'));
+    }
     await proposal(tenant, { customer, status: 'declined', sentAt, declinedAt: acceptedAt });
-    await until(() => typesOf(receiver).slice(2), ['proposal.created', 'proposal.sent', 'proposal.declined']);
+    await until(() => typesOf(receiver).slice(4), ['proposal.created', 'proposal.sent', 'proposal.declined']);
   });
 });
 

@@ -29,7 +29,8 @@ async function deliveryOf({ organization }: Tenant): Promise<State | undefined> 
 async function scene(status: number, headers: Record<string, string> = {}) {
   const tenant = await world.organization();
   const receiver = await useReceiver();
-  receiver.respond((response) => void response.writeHead(status, headers).end());
+  // PostgreSQL stores no NUL: the result of the attempt must not be lost for it.
+  receiver.respond((response) => void response.writeHead(status, headers).end('\0'));
   const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'], name: 'Ledger' });
   await tenant.client.customers.create({ name: 'Ann' });
   const attempted = async (attempts: number) => {
@@ -82,8 +83,11 @@ describe('an event that cannot be delivered', () => {
     expect(failed).toMatchObject({ state: 'failed', attempts: pauses.length });
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
 
-    receiver.respond((response) => void response.writeHead(204).end());
     expect(await resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since: '2000-01-01' })).toBe(1);
+    // It starts over.
+    await attempted(1);
+    receiver.respond((response) => void response.writeHead(204).end());
+    await passTime(world, tenant);
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
   });
 
@@ -154,6 +158,31 @@ describe('an endpoint', () => {
     receiver.respond((response) => void response.writeHead(204).end());
     await letPass(world, tenant, '2 hours');
     await until(() => receiver.received.length, 3);
+  });
+
+  test('that takes one of several and asks for a pause gets nothing before its end, not even a new event', async () => {
+    const tenant = await world.organization();
+    const receiver = await useReceiver();
+    const headers = { 'retry-after': '7200' };
+    let count = 0;
+    receiver.respond((response) => void response.writeHead((count += 1) === 1 ? 204 : 429, headers).end());
+    await endpointTo(tenant, receiver, { events: ['customer.created'] });
+    const lease = (interval: string) =>
+      world.database.pool.query(
+        `update webhook_endpoints set leased_until = now() + $2::interval where organization_id = $1`,
+        [tenant.organization.id, interval],
+      );
+    const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state).toSorted();
+    // Both are in one round.
+    await lease('1 hour');
+    for (const name of ['Ann', 'Bo']) await tenant.client.customers.create({ name });
+    await until(states, ['pending', 'pending']);
+    await lease('-1 second');
+    await until(states, ['delivered', 'pending']);
+    await until(async () => (await deliveryOf(tenant))?.isIdle, true);
+    await tenant.client.customers.create({ name: 'Cy' });
+    await until(states, ['delivered', 'pending', 'pending']);
+    expect([receiver.received.length, (await dueAt(tenant)) > 7000]).toEqual([2, true]);
   });
 
   test('that failed for a day gets a new event within minutes', async () => {

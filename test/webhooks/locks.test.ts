@@ -20,6 +20,7 @@ import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.
 import { lookAt } from '../../server/webhooks/find.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
+import { createSwitchOff } from '../../server/webhooks/switch-off.ts';
 import { ownDatabase } from '../database.ts';
 import { issueKeys } from '../faults/service.ts';
 import { parts } from './scene.ts';
@@ -253,7 +254,7 @@ describe('a lease', () => {
     expect(await namesTaken(0)).toEqual(['1', '2', '3', 'E']);
   });
 
-  test('that another process has taken since is neither renewed nor released', async () => {
+  test('that another process has taken since is neither renewed nor released, and switches nothing off', async () => {
     const found = await scene({});
     await takenOf(found);
     const take = async () => {
@@ -268,6 +269,8 @@ describe('a lease', () => {
     if (!first || !second) throw new Error('There was nothing to take.');
     expect(await renewLease(database.pool, first, 30)).toBeUndefined();
     await releaseLease(database.pool, first, { dueAt: null, wakes: null, failures: 9, failingSince: null });
+    const switchOff = createSwitchOff({ database, mailer: undefined, baseUrl: () => '', onError: () => {} });
+    await switchOff(first, 'It failed.');
     expect(await renewLease(database.pool, second, 30)).toMatchObject({ wakes: expect.any(Number) });
     const due = async () => {
       const text = 'select due_at as at, failures from webhook_endpoints where id = $1';

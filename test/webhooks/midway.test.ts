@@ -8,6 +8,7 @@ import {
   replaceSecret,
   switchEndpoint,
 } from '../../server/webhooks/endpoints.ts';
+import { findEndpoint } from '../../server/webhooks/log.ts';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import type { Received } from './receiver.ts';
@@ -108,4 +109,8 @@ test('a replaced secret signs beside the new ones until the overlap ends, and no
   await until(() => receiver.received.length, 2);
   const signed = await Promise.all(receiver.received.map((one) => signers(one, [secret, fresh, newest])));
   expect(signed).toEqual([[secret, fresh, newest], [newest]]);
+  // Five sign at most: the header has an end.
+  for (let count = 0; count < 6; count += 1)
+    await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'week' }, parts);
+  expect((await findEndpoint(tenant.em(), id)).secrets).toHaveLength(5);
 });
