@@ -86,6 +86,7 @@ describe('the audit log', () => {
 
     const file = await visiting.get('/settings/activity.csv');
     expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(file.headers.get('cache-control')).toBe('no-store');
     const rows = file.text.trim().split('\r\n');
     expect(rows[0]).toContain('time,action,by,about');
     expect(rows.filter((row) => row.includes(",'=key ")).length).toBe(120);

@@ -57,8 +57,8 @@ export async function stateOf({ database }: World, organizationId: string): Prom
           join members m on m.email_key = u.email where m.organization_id = $1) as passwords,
        (select json_agg(s."endedFor" order by s.id) from sign_in."session" s join sign_in."user" u on u.id = s."userId"
           join members m on m.email_key = u.email where m.organization_id = $1) as sessions,
-       (select count(*) from sign_in."verification" v join sign_in."user" u on u.id::text = v.value
-          join members m on m.email_key = u.email where m.organization_id = $1) as links,
+       (select json_agg(v.identifier order by v.identifier) from sign_in."user" u join members m on m.email_key = u.email
+          join sign_in."verification" v on v.value in (m.id::text, u.id::text) where m.organization_id = $1) as links,
        (select json_agg(f order by f.id) from sign_in.two_factor f join sign_in.two_factor_members t on t.two_factor_id = f.id
           join members m on m.id = t.member_id where m.organization_id = $1) as two_factor,
        (select requires_two_factor from organizations where id = $1) as policy,

@@ -118,6 +118,7 @@ describe('an import', () => {
     const path = /href="(\S+\/rejected)"/.exec(ended)?.[1] ?? '';
     const rejected = await visiting.get(path);
     expect(rejected.headers.get('content-disposition')).toBe('attachment; filename=rejected-rows.csv');
+    expect(rejected.headers.get('cache-control')).toBe('no-store');
     expect(rejected.text).toMatch(
       /^\uFEFF?line;field;code;message;externalId;name;email\r\n4;email;invalid_email;.*;C-3;Cy;nonsense\r\n$/,
     );
@@ -724,6 +725,7 @@ describe('an export', () => {
     const visiting = await admin(tenant);
     const csv = await send(visiting, { kind: 'customers', format: 'csv' });
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(csv.headers.get('cache-control')).toBe('no-store');
     const name = `${tenant.organization.slug}-customers-\\d{4}-\\d\\d-\\d\\d\\.csv`;
     expect(csv.headers.get('content-disposition')).toMatch(new RegExp(`^attachment; filename=${name}$`));
     expect(csv.text).toMatch(/^id,externalId,.*\r\ncus_\w+,C-1,person,Ana,/);
