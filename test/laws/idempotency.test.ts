@@ -195,6 +195,12 @@ describe('POST /v1/customers?onConflict=update', () => {
       metadata: { b: '2' },
       tags: ['t', 'New'],
     });
+    expect((await upsert(tenant, { tags: { remove: ['NEW'] } })).body.tags).toEqual(['t']);
+    // The stored one and as many as make twenty, and one more.
+    const more = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    expect((await upsert(tenant, { tags: { add: more.slice(1) } })).body.tags).toHaveLength(20);
+    const tooMany = await upsert(tenant, { tags: { add: more } });
+    expect(tooMany.body).toMatchObject({ status: 422, errors: [{ pointer: '/tags', code: 'too_many_items' }] });
     const nothing = await upsert(tenant, { name: 'A' });
     const stored = await tenant.call('GET', `/v1/customers/${first.body.id}`);
     expect([nothing.text, nothing.body.phone]).toEqual([stored.text, null]);
