@@ -57,9 +57,10 @@ describe('the configuration', () => {
 
   test('names every variable at fault, and those that go together', () => {
     expect(() => readConfig({ PORT: 'x', METRICS_PORT: 'y' })).toThrow(/^PORT must .*; METRICS_PORT must .*$/);
-    expect(() => readConfig({ OIDC_CLIENT_ID: 'x' })).toThrow(
-      'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them',
-    );
+    for (const more of [{}, { OIDC_ISSUER: 'https://login.example' }, { OIDC_CLIENT_SECRET: 'y' }])
+      expect(() => readConfig({ OIDC_CLIENT_ID: 'x', ...more })).toThrow(
+        'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together, or none of them',
+      );
     expect(() => readConfig({ DATABASE_POOLER_URL: 'postgresql://pooler/x' })).toThrow(
       'DATABASE_POOLER_URL requires DATABASE_URL, which must point directly at the same database.',
     );

@@ -170,9 +170,10 @@ describe('what is tried again', () => {
   });
 
   test('nothing that is to wait for longer than two minutes', async () => {
-    const { client, seen } = await scene([refuse(503, 'unavailable', { 'retry-after': '3600' })]);
-    expect(await caught(client.me.get())).toMatchObject({ retryAfterSeconds: 3600 });
-    expect(seen).toHaveLength(1);
+    const after = (seconds: number) => refuse(503, 'unavailable', { 'retry-after': String(seconds) });
+    const { client, seen } = await scene([after(120), after(121)]);
+    expect(await caught(client.me.get())).toMatchObject({ retryAfterSeconds: 121 });
+    expect(seen).toHaveLength(2);
   });
 });
 

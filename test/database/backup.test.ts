@@ -1,6 +1,6 @@
 /** What is backed up is restored, into a database of its own, row for row. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -47,6 +47,9 @@ beforeAll(async () => {
   // With it, what it writes from time to time is written.
   await source.close();
   file = join(folder, 'all.backup');
+  // The former backup, behind a link that stays one.
+  await writeFile(join(folder, 'former'), 'incomplete');
+  await symlink('former', file);
   const backup = start(['backup', file], { DATABASE_URL: sourceUrl });
   await backup.exited;
   written = backup.output.text;
@@ -84,6 +87,7 @@ test('a backup can be read by its owner only, and brings back every row', async 
   expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(2);
   expect(written).toBe(`Wrote ${stored.length} tables to ${file}\n`);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await lstat(file)).isSymbolicLink()).toBe(true);
   const url = await target();
   const restore = start(['restore', file], { DATABASE_URL: url });
   await restore.exited;

@@ -1,6 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, lstat, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdtemp,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
@@ -25,9 +37,13 @@ describe('the embedded database', () => {
     expect(first.created).toBe(true);
     await query(first, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.close();
+    // A log that has grown is emptied.
+    const log = join(dataDir, 'postgres.log');
+    await truncate(log, 10_000_001);
 
     const second = await open(dataDir);
     expect(second.created).toBe(false);
+    expect((await lstat(log)).size).toBeLessThan(10_000_000);
     expect(await query(second, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     expect(await query(second, "SELECT current_setting('timezone') AS zone")).toEqual([{ zone: 'UTC' }]);
   });

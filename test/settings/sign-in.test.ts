@@ -176,6 +176,8 @@ describe('a session', () => {
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     const renewed = await visiting.get(home);
     expect(renewed.headers.getSetCookie()).toEqual([expect.stringContaining('Max-Age=7200')]);
+    // Not by each of them: that would be a write for every page.
+    expect((await visiting.get(home)).headers.getSetCookie()).toEqual([]);
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     expect((await visiting.get(home)).status).toBe(200);
     await age(member, 'expiresAt', sessionSeconds.idle + 1);

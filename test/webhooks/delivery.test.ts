@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { setPlan } from '../../server/accounts/organizations.ts';
 import { changeEndpoint, createEndpoint, removeEndpoint, switchEndpoint } from '../../server/webhooks/endpoints.ts';
-import { resend, sendTest } from '../../server/webhooks/log.ts';
+import { listEndpoints, resend, sendTest } from '../../server/webhooks/log.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
 import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { proposal, setColumns, storedIdOf } from '../records.ts';
@@ -224,6 +225,11 @@ describe('an endpoint', () => {
     await expect(
       createEndpoint(free.em(), free.admin, { name: 'E', url: receiver.url, events: ['item.created'] }, parts),
     ).rejects.toThrow(/need the Team plan/);
+    const [one] = await listEndpoints(tenant.em());
+    await setPlan(world.database, tenant.organization, 'free');
+    await expect(switchEndpoint(tenant.em(), tenant.admin, { id: one?.id ?? '', on: true })).rejects.toThrow(
+      /need the Team plan/,
+    );
   });
 });
 
