@@ -5,7 +5,7 @@ import type { Kind } from '../../contract/fields.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
-import type { Opened } from '../database/open.ts';
+import type { Opened, OpenOptions } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
 import { storedId } from '../records/public-id.ts';
 import { say, sayJson } from './terminal.ts';
@@ -50,11 +50,8 @@ export const organizationOption = () =>
 export const jsonOption = () => new Option('--json', 'print the result as JSON');
 
 /** Runs with the migrated database, and always closes it. */
-export async function withDatabase<T>(
-  work: (database: Opened) => Promise<T>,
-  options?: Parameters<typeof openConfiguredDatabase>[2],
-): Promise<T> {
-  const database = await openConfiguredDatabase(readConfig(), undefined, options);
+export async function withDatabase<T>(work: (database: Opened) => Promise<T>, options?: OpenOptions): Promise<T> {
+  const database = await openConfiguredDatabase(readConfig(), options);
   try {
     return await work(database);
   } finally {

@@ -1,7 +1,6 @@
 import { readConfig, UsageError } from '../config.ts';
 import { distribute } from '../database/distribute.ts';
-import { openConfiguredDatabase } from '../database/open.ts';
-import { wholeNumber } from './command.ts';
+import { wholeNumber, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { say, warn } from './terminal.ts';
 
@@ -14,18 +13,17 @@ than a few seconds. DATABASE_URL must point to the coordinator. Not needed with 
     )
     .option('--shards <N>', 'the number of parts that can be moved between nodes', wholeNumber(1, 1000), 32)
     .action(async ({ shards }) => {
-      const config = readConfig();
-      if (!config.DATABASE_URL) {
+      if (!readConfig().DATABASE_URL) {
         throw new UsageError(
           'DATABASE_URL is not set: the embedded database cannot be distributed. Set it to the coordinator of a Citus cluster.',
         );
       }
       const onProgress = (line: string) => warn(line);
-      const database = await openConfiguredDatabase(config, onProgress);
-      try {
-        const tables = await distribute(database.address, { shards, onProgress });
-        say(tables.length > 0 ? `Distributed: ${tables.join(', ')}` : 'The records are already distributed.');
-      } finally {
-        await database.close();
-      }
+      await withDatabase(
+        async ({ address }) => {
+          const tables = await distribute(address, { shards, onProgress });
+          say(tables.length > 0 ? `Distributed: ${tables.join(', ')}` : 'The records are already distributed.');
+        },
+        { onProgress },
+      );
     });

@@ -27,7 +27,7 @@ const clock = () => performance.now();
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
   const isWorker = cluster.isWorker;
   limitMemory();
-  const database = await openConfiguredDatabase(config, isWorker ? () => undefined : say);
+  const database = await openConfiguredDatabase(config, isWorker ? {} : { onProgress: say });
   try {
     if (stop.isReceived()) return;
     const limiter = await openLimiter(config);
@@ -132,7 +132,8 @@ type Greeting = { config: Config; database: Opened; url: string; demo: boolean; 
 /** Prints the startup message for a terminal; fills an empty database with the demo, in production only if asked. */
 export async function greet({ config, database, url, demo, metricsUrl }: Greeting): Promise<void> {
   if (database.displayUrl) say(`Database: ${database.displayUrl}`);
-  if (demo || (database.embedded && config.NODE_ENV !== 'production')) await announceDemo(database, url, say);
+  if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production'))
+    await announceDemo(database, url, say);
   if (metricsUrl) say(`Metrics: ${metricsUrl}`);
   if (!config.PUBLIC_URL && config.NODE_ENV === 'production')
     warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);

@@ -31,7 +31,7 @@ export async function serveWithWorkers(
   { demo }: { demo: boolean },
 ): Promise<void> {
   // Migrated once, before any worker starts; an embedded database runs as long as this process.
-  const database = await openConfiguredDatabase(config, say);
+  const database = await openConfiguredDatabase(config, { onProgress: say });
   const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
   const totals = prometheus?.createTotals();
   const crew = new Crew(() => stop.isReceived(), totals);

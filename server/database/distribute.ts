@@ -29,10 +29,10 @@ type Options = { shards: number; onProgress?: (line: string) => void };
  * node for the rows is missing.
  */
 export async function distribute(address: Address, { shards, onProgress = () => {} }: Options): Promise<string[]> {
-  const { orm, pool } = await openDatabase(address, { poolSize: 2, isLimited: false });
+  const { orm, pool, isDistributed: hasCitus } = await openDatabase(address, { poolSize: 2, isLimited: false });
   const client = await pool.connect();
   try {
-    await requireCluster(client);
+    await requireCluster(client, hasCitus);
     await waitForMigrations(client, onProgress);
     const tables = await undistributed(client);
     if (tables.length > 0) await distributeTables(client, tables, { shards, onProgress });
@@ -47,8 +47,8 @@ export async function distribute(address: Address, { shards, onProgress = () => 
   }
 }
 
-async function requireCluster(client: pg.ClientBase): Promise<void> {
-  if (!(await hasCitus(client))) {
+async function requireCluster(client: pg.ClientBase, hasCitus: boolean): Promise<void> {
+  if (!hasCitus) {
     throw new UsageError(
       'Citus is not installed in this database. Run `create extension citus` in it, or keep a single PostgreSQL, which needs no Citus.',
     );
@@ -57,11 +57,6 @@ async function requireCluster(client: pg.ClientBase): Promise<void> {
   if (rows.length === 0) {
     throw new UsageError("No node can hold the rows. Add one first: select citus_add_node('host', 5432)");
   }
-}
-
-export async function hasCitus(client: Pick<pg.ClientBase, 'query'>): Promise<boolean> {
-  const { rows } = await client.query("select from pg_extension where extname = 'citus'");
-  return rows.length > 0;
 }
 
 async function undistributed(client: pg.ClientBase): Promise<string[]> {

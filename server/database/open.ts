@@ -4,15 +4,13 @@ import { UsageError } from '../config.ts';
 import { packageFile } from '../files.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
-import type { Address, Database } from './orm.ts';
+import type { Database } from './orm.ts';
 import { requireSchema, requireUnicode } from './require-schema.ts';
 import { messageOf } from '../problems/message-of.ts';
 
 export type Opened = Database & {
-  embedded: boolean;
-  /** The folder of an embedded database. */
+  /** The folder of an embedded database; undefined with DATABASE_URL. */
   folder: string | undefined;
-  address: Address;
   /** The names of the migrations that ran when it was opened. */
   migrated: string[];
   /** For people and psql, without a password; undefined if DATABASE_URL may contain one. */
@@ -20,15 +18,20 @@ export type Opened = Database & {
   close(): Promise<void>;
 };
 
-/** Opens and migrates the database. `isMigrated: false` leaves the schema as it is. */
+export type OpenOptions = {
+  onProgress?: (line: string) => void;
+  /** `false` leaves the schema as it is. */
+  isMigrated?: boolean;
+};
+
+/** Opens and migrates the database. */
 export async function openConfiguredDatabase(
   config: Config,
-  onProgress?: (line: string) => void,
-  { isMigrated = true } = {},
+  { onProgress, isMigrated = true }: OpenOptions = {},
 ): Promise<Opened> {
   const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? packageFile('.data'));
   const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
-  const address = { url: config.DATABASE_URL ?? (embedded ? embedded.url : '') };
+  const address = { url: config.DATABASE_URL ?? embedded?.url ?? '' };
   const pooler = config.DATABASE_POOLER_URL;
   let database: Database | undefined;
   const close = async () => {
@@ -42,8 +45,7 @@ export async function openConfiguredDatabase(
     if (isMigrated) await requireUnicode(database);
     const migrated = isMigrated ? await migrate(database, onProgress) : [];
     if (isMigrated) await requireSchema(database);
-    const displayUrl = embedded ? embedded.displayUrl : undefined;
-    return { ...database, migrated, embedded: displayUrl !== undefined, folder, displayUrl, close };
+    return { ...database, migrated, folder, displayUrl: embedded?.displayUrl, close };
   } catch (error) {
     await close();
     throw config.DATABASE_URL

@@ -113,7 +113,7 @@ type OpenOptions = {
 };
 
 /** With all that MikroORM can do: for `database/` alone. */
-export type OpenedDatabase = Omit<Database, 'orm'> & { orm: MikroORM; address: Address };
+export type OpenedDatabase = Omit<Database, 'orm'> & { orm: MikroORM };
 
 /** Connects, and fails immediately if nothing listens. */
 export async function openDatabase(address: Address, options: OpenOptions = {}): Promise<OpenedDatabase> {

@@ -1,4 +1,5 @@
 /** One organization's view of the database: the only access to data that belongs to an organization. */
+import { LockMode } from '@mikro-orm/core';
 import type {
   EntityData,
   EntityManager,
@@ -39,6 +40,9 @@ export async function removeRows(em: ScopedEntityManager): Promise<void> {
   for (const entity of entities.toReversed())
     await whole.nativeDelete(entity, entity === Organization ? { id: organizationOf(em) } : {});
 }
+
+/** For rows that are about to change: as they are once no other transaction has them locked. */
+export const locking = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 
 declare const bound: unique symbol;
 type Owned = { organizationId: OrganizationId };

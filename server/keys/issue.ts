@@ -8,8 +8,7 @@ import { requireAdmin, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { publicId } from '../records/public-id.ts';
 import { hashKey } from './authenticate.ts';
-import { lockKey } from './lock.ts';
-import { checkKeyName, isLive } from './list.ts';
+import { checkKeyName, isLive, lockKey } from './list.ts';
 
 export const maximumLiveKeys = 25;
 

@@ -1,8 +1,9 @@
 /** The API keys of an organization, for any of its members: nothing here can be used to call the API. */
+import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength, parseName } from '../entities/name.ts';
 import { ApiKey } from '../entities/organization.ts';
-import { transactionTime } from '../entities/owned.ts';
+import { organizationOf, transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
 import { readMemberNames } from '../records/member-names.ts';
 import type { MemberNames } from '../records/member-names.ts';
@@ -14,7 +15,7 @@ export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFou
 export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
   revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
-export const noSuchKey = () => new Problem('unknown', { sentence: 'This organization has no such key.' });
+const noSuchKey = () => new Problem('unknown', { sentence: 'This organization has no such key.' });
 
 export function checkKeyName(typed: string): string {
   const parsed = parseName(typed, nameLength.apiKey);
@@ -24,6 +25,13 @@ export function checkKeyName(typed: string): string {
 
 export async function findKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
   const key = await em.findOne(ApiKey, { id });
+  if (!key) throw noSuchKey();
+  return key;
+}
+
+/** Locked for the transaction, which is about to change it. */
+export async function lockKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
+  const key = await em.findOne(ApiKey, { id, organizationId: organizationOf(em) }, locking);
   if (!key) throw noSuchKey();
   return key;
 }

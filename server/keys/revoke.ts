@@ -5,8 +5,7 @@ import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
 import { requireAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { checkKeyName } from './list.ts';
-import { lockKey } from './lock.ts';
+import { checkKeyName, lockKey } from './list.ts';
 
 /** Revokes a key at once; revoking it again changes nothing. */
 export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {

@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
+import type { OrganizationId } from '../entities/owned.ts';
 import { outcomeOf } from '../entities/usage.ts';
 import type { FailedField, Outcome } from '../entities/usage.ts';
 import { uuidv7 } from '../entities/uuid.ts';
@@ -14,7 +15,7 @@ import { watchLimits } from './at-limit.ts';
 /** A request with a valid key. */
 export type UsageEvent = {
   keyId: string;
-  organizationId: string;
+  organizationId: OrganizationId;
   /** The contract's id of the operation; undefined if the request reached none. */
   operation: string | undefined;
   status: number;

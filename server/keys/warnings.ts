@@ -4,8 +4,7 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { KeyWarning } from '../entities/usage.ts';
 import type { WarningCause } from '../entities/usage.ts';
-import { lockKey } from './lock.ts';
-import { isLive } from './list.ts';
+import { isLive, lockKey } from './list.ts';
 import { readRecentTallies } from './usage-report.ts';
 import type { Tally } from './usage-report.ts';
 

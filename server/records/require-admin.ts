@@ -1,5 +1,6 @@
 /** Whether a member may still act as an admin, read inside the transaction that depends on it. */
 import { LockMode } from '@mikro-orm/core';
+import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import { organizationOf } from '../entities/owned.ts';
@@ -36,6 +37,5 @@ export function requireTeam({ plan }: Pick<Organization, 'plan'>, what: string):
 
 /** Concurrent changes that depend on a count wait for each other here. */
 export function lockOrganization(em: ScopedEntityManager): Promise<Organization> {
-  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
-  return em.findOneOrFail(Organization, { id: organizationOf(em) }, options);
+  return em.findOneOrFail(Organization, { id: organizationOf(em) }, locking);
 }

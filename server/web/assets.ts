@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
@@ -21,7 +20,7 @@ const types: Record<string, string> = {
 };
 
 export function readAsset(source: URL): Asset {
-  const plain = readFileSync(fileURLToPath(source));
+  const plain = readFileSync(source);
   const hash = createHash('sha256').update(plain).digest('hex').slice(0, 10);
   const [stem = ''] = basename(source.pathname).split('.');
   const extension = extname(source.pathname).slice(1);

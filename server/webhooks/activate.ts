@@ -1,6 +1,5 @@
 /** From when on changes of an organization are looked for. */
-import { LockMode } from '@mikro-orm/core';
-import { queryIn } from '../database/tenant.ts';
+import { locking, queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
@@ -10,8 +9,7 @@ import { rememberAllTurns } from './changes.ts';
 export async function watch(em: ScopedEntityManager, now: string): Promise<void> {
   const organizationId = organizationOf(em);
   // A look in progress ends first.
-  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
-  const position = await em.findOne(WebhookPosition, { organizationId }, options);
+  const position = await em.findOne(WebhookPosition, { organizationId }, locking);
   if (position && (await em.count(WebhookEndpoint, { activeSince: { $ne: null } })) > 0) return;
   if (position) position.lookedThrough = now;
   else em.create(WebhookPosition, { organizationId, lookedThrough: now });

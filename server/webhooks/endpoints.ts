@@ -1,5 +1,5 @@
 /** Endpoints: created, changed, switched on and off, and removed by admins of the organization. */
-import { LockMode } from '@mikro-orm/core';
+import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { AuditAction } from '../entities/audit-event.ts';
 import { organizationOf } from '../entities/owned.ts';
@@ -143,7 +143,7 @@ export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string
 
 export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
   const where = { id, organizationId: organizationOf(em) };
-  const endpoint = await em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  const endpoint = await em.findOne(WebhookEndpoint, where, locking);
   if (!endpoint) throw noSuchEndpoint();
   return endpoint;
 }

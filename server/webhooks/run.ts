@@ -42,7 +42,7 @@ export class Webhooks {
   readonly #looking: Set<OrganizationId> = new Set();
   readonly #hinted: Set<OrganizationId> = new Set();
   /** The organizations that have an endpoint, as of the last regular look. */
-  #watched = new Map<string, OrganizationId>();
+  #watched: ReadonlySet<OrganizationId> = new Set();
   #backlog = noBacklog;
 
   constructor(parts: Parts) {
@@ -59,9 +59,8 @@ export class Webhooks {
   }
 
   /** A record of the organization has just been written: it is looked at now, rather than at the next regular look. */
-  hint(organizationId: string): void {
-    const known = this.#watched.get(organizationId);
-    if (known !== undefined) this.#lookSoon(known);
+  hint(organizationId: OrganizationId): void {
+    if (this.#watched.has(organizationId)) this.#lookSoon(organizationId);
   }
 
   /** As of the last regular measurement. */
@@ -111,7 +110,7 @@ export class Webhooks {
   async #lookAtAll(): Promise<void> {
     const { pool, isDistributed } = this.#parts.database;
     const { all, changed } = await organizationsToLookAt(pool, isDistributed);
-    this.#watched = new Map(all.map((id) => [id, id]));
+    this.#watched = new Set(all);
     // One that fails keeps no other waiting.
     for (const id of changed) await this.#lookUntilFound(id, [0]).catch(this.#parts.onError);
   }

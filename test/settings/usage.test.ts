@@ -33,8 +33,12 @@ function newLog(now?: () => number): { log: UsageLog; errors: unknown[] } {
   return { log: new UsageLog({ ...parts, ...(now && { now }) }), errors };
 }
 
-const event = (ids: { keyId: string; organizationId: string }, more: Partial<UsageEvent> = {}): UsageEvent => ({
-  ...ids,
+const event = (
+  { keyId, organizationId }: { keyId: string; organizationId: string },
+  more: Partial<UsageEvent> = {},
+): UsageEvent => ({
+  keyId,
+  organizationId: organizationId as OrganizationId,
   operation: 'listCustomers',
   status: 200,
   requestId: 'req_1',

@@ -63,9 +63,9 @@ export function renderMarkdown(source: string, baseUrl: string): string {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
         const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        return wideTable(
-          `<thead><tr>${cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>')}</tr></thead>\n<tbody>${rows}</tbody>`,
-        );
+        const head = cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>');
+        // Reachable by keyboard, because it can be wider than the screen.
+        return `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
       },
       // Part of the page, so that a picture has the colors of the text.
       image: ({ href, text }: Tokens.Image) =>
@@ -124,8 +124,3 @@ const labels: Record<string, string> = {
   http: 'HTTP',
   text: 'Text',
 };
-
-/** Reachable by keyboard, because it can be wider than the screen. */
-export function wideTable(rows: string): string {
-  return `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n${rows}\n</table></div>\n`;
-}

@@ -21,15 +21,7 @@ const assets = {
   icon: own('icon.svg'),
 };
 
-const pathOf = (name: keyof typeof assets) => `/settings/assets/${assets[name].name}`;
-
-/** The paths that a page names. */
-const assetPaths = {
-  pico: pathOf('pico'),
-  style: pathOf('style'),
-  script: pathOf('script'),
-  icon: pathOf('icon'),
-};
+const pathOf = (asset: keyof typeof assets) => `/settings/assets/${assets[asset].name}`;
 
 /** GET /settings/assets/:file */
 export const serveAsset = serveAssets(Object.values(assets));
@@ -71,10 +63,10 @@ function print({ title, main, current, isChanging }: Page, visit: Visit | undefi
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} · ${signed ? signed.organization.name : serviceName}</title>
-        <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
-        <link rel="stylesheet" href="${assetPaths.pico}" />
-        <link rel="stylesheet" href="${assetPaths.style}" />
-        <script src="${assetPaths.script}" defer></script>
+        <link rel="icon" href="${pathOf('icon')}" type="image/svg+xml" />
+        <link rel="stylesheet" href="${pathOf('pico')}" />
+        <link rel="stylesheet" href="${pathOf('style')}" />
+        <script src="${pathOf('script')}" defer></script>
         ${isChanging && html`<noscript><meta http-equiv="refresh" content="3; url=${current ?? ''}" /></noscript>`}
       </head>
       <body>
@@ -88,7 +80,7 @@ function print({ title, main, current, isChanging }: Page, visit: Visit | undefi
 
 const brand = (path: string): Html =>
   html`<a class="brand" href="${path}"
-    ><img src="${assetPaths.icon}" width="24" height="24" alt="" /><strong>${serviceName}</strong></a
+    ><img src="${pathOf('icon')}" width="24" height="24" alt="" /><strong>${serviceName}</strong></a
   >`;
 
 const openHeader = html` <header class="bar">
