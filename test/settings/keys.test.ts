@@ -332,7 +332,7 @@ describe('every page', () => {
       [404, visiting.get(`${path}/key_nonsense/revoke`)],
       [404, visiting.get('/settings/%ZZ')],
       [404, visiting.post('/settings/nowhere', {})],
-      [404, visiting.get('/settings/sign-out')],
+      [405, visiting.get('/settings/sign-out')],
       [400, visiting.get(`${path}?a=%ZZ`)],
       [413, visiting.post(path, { name: 'x'.repeat(20_000) })],
     ];
