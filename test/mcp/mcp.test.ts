@@ -297,6 +297,16 @@ describe('the tools', () => {
     expect((await callTool(tenant, 'save_customer', reordered)).value).toEqual({ replayed: true, ...value });
   });
 
+  test('perform every operation of the contract', () => {
+    const { me: _me, ...resources } = v1;
+    const wanted = Object.entries(resources).flatMap(([resource, operations]) => {
+      const one = resource.slice(0, -1);
+      const write = 'update' in operations ? [`save_${one}`] : [`create_${one}`];
+      return [`find_${resource}`, `get_${one}`, ...('create' in operations ? write : [])];
+    });
+    expect(names.filter((name) => !/^(?:sum_proposals|who_am_i)$/.test(name)).toSorted()).toEqual(wanted.toSorted());
+  });
+
   test('have an argument for every filter of their list', async () => {
     const { key } = await world.organization();
     const { tools } = (await rpc(key, 'tools/list')).body.result;
