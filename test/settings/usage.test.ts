@@ -243,6 +243,20 @@ describe('the usage log', () => {
     expect((await readFailures(tenant.em(), ids.keyId)).map(({ code }) => code)).toEqual(['not_found']);
   });
 
+  test('keeps fifty failures of a key at once, so that one leaves room for the others', async () => {
+    const tenant = await world.organization();
+    const [ids, other] = [await keyOf(tenant), await keyOf(await world.organization())];
+    const { log } = newLog();
+    for (let count = 0; count < usageBounds.failuresOfKey + 5; count += 1) log.record(event(ids, { status: 404 }));
+    log.record(event(other, { status: 404 }));
+    await log.close();
+    const stored = [ids, other].map(async ({ keyId, organizationId }) => {
+      const em = forOrganization(world.database, organizationId as OrganizationId).em();
+      return (await readFailures(em, keyId)).length;
+    });
+    expect(await Promise.all(stored)).toEqual([usageBounds.failuresOfKey, 1]);
+  });
+
   test('and a response shorten a long name between its characters', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
