@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Statement } from './statement.ts';
 
 /** Called when a statement begins, and returns what to call when it ends, with its error if it failed. */
-export type StatementObserver = (name: string) => (error?: unknown) => void;
+type StatementObserver = (name: string) => (error?: unknown) => void;
 
 type Query = (this: unknown, ...words: unknown[]) => unknown;
 

@@ -1,5 +1,5 @@
 /** Notices keys that are at their limit for minutes: a tool that asks for more than it may, rather than a burst. */
-export type LimitedKey = { keyId: string; organizationId: string };
+type LimitedKey = { keyId: string; organizationId: string };
 
 const minutesInRow = 3;
 const mostKeys = 20_000;

@@ -122,7 +122,7 @@ function patchedAddress(present: StoredAddress | null, patch: CustomerUpdate['ad
 }
 
 /** An address with all of its parts, in the contract's order; one without a value in it is null. */
-export function wholeAddress(input: Partial<StoredAddress> | null | undefined): StoredAddress | null {
+function wholeAddress(input: Partial<StoredAddress> | null | undefined): StoredAddress | null {
   if (!input) return null;
   const { line1 = null, line2 = null, city = null, region = null, postalCode = null, country = null } = input;
   const whole = { line1, line2, city, region, postalCode, country };
@@ -140,7 +140,7 @@ export function displayName({ name, companyName, firstName, lastName, email, pho
   return chosen.length <= longestName ? chosen : [...chosen].slice(0, longestName).join('');
 }
 
-export function defaultType({ companyName, firstName, lastName }: Named): Customer['type'] {
+function defaultType({ companyName, firstName, lastName }: Named): Customer['type'] {
   return companyName && !firstName && !lastName ? 'company' : 'person';
 }
 

@@ -54,7 +54,7 @@ const unmarked = () => {
   throw new Error('Only lists have marks.');
 };
 
-export type PageRequest<T extends Timed> = {
+type PageRequest<T extends Timed> = {
   index: ListIndex<T>;
   conditions: readonly Condition<T>[];
   /** `id` breaks the ties. */

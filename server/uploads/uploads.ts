@@ -24,7 +24,7 @@ import type { ReceivedFile } from './runner.ts';
 import { remember, storable } from './stored.ts';
 
 /** What a member says about a file. */
-export type NewUpload = Pick<Upload, 'kind' | 'fileName'> & { size: number };
+type NewUpload = Pick<Upload, 'kind' | 'fileName'> & { size: number };
 type Who = { organization: Organization; actor: Actor };
 
 /** `hasRejects`: its rejected rows can be downloaded. */

@@ -25,7 +25,7 @@ export const listDeliveries = (
 ): Promise<WebhookDelivery[]> =>
   em.find(WebhookDelivery, { endpointId }, { orderBy: { foundAt: 'desc', id: 'desc' }, limit });
 
-export async function findDelivery(em: ScopedEntityManager, endpointId: string, id: string): Promise<WebhookDelivery> {
+async function findDelivery(em: ScopedEntityManager, endpointId: string, id: string): Promise<WebhookDelivery> {
   const delivery = await em.findOne(WebhookDelivery, { id, endpointId });
   if (!delivery) throw new Problem('unknown', { sentence: 'This delivery is no longer in the log.' });
   return delivery;

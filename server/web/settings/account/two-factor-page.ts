@@ -12,7 +12,7 @@ import { badge, card, copyable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
 
-export const twoFactorPath = '/settings/account/two-factor';
+const twoFactorPath = '/settings/account/two-factor';
 const current = '/settings/account';
 
 type SectionView = { app: App | undefined; isSingleSignOn: boolean; isRequired: boolean };

@@ -55,7 +55,7 @@ function importSections(visit: Visit, view: ImportView): Html {
   return html`${endedSection(upload, hasRejects)} ${uploadForm(visit, view)}`;
 }
 
-export const kindLabels = { customers: 'Customers', items: 'Items', proposals: 'Proposals' } as const;
+const kindLabels = { customers: 'Customers', items: 'Items', proposals: 'Proposals' } as const;
 
 function uploadForm(visit: Visit, { rejectedUpload, fields }: ImportView): Html {
   const kind = selectField({ id: 'kind', label: 'Record type', options: kindLabels, rejected: rejectedUpload });

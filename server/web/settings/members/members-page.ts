@@ -33,8 +33,7 @@ export const pathOf = (member: Member) => `/settings/members/${publicId('member'
 
 export const roleLabels: Record<Role, string> = { member: 'Member', admin: 'Admin' };
 
-export const roleField = (chosen: Role): Html =>
-  selectField({ id: 'role', label: 'Role', options: roleLabels, chosen });
+const roleField = (chosen: Role): Html => selectField({ id: 'role', label: 'Role', options: roleLabels, chosen });
 
 export function membersPage(visit: Visit, view: MembersView): Page {
   const { members, done, failure, issued } = view;
