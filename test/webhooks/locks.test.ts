@@ -172,6 +172,21 @@ test('a result that comes after the next claim is ignored', async () => {
   expect(await state(first.attempts + 1)).toBe('delivered');
 });
 
+test('a later event of a record is not claimed while an earlier one is being sent', async () => {
+  const { organization, target, records } = await scene({});
+  const { pool } = database;
+  expect(await claimDue(pool, target, { now: now(), limit: 10 })).toHaveLength(3);
+  const next = uuidv7();
+  await pool.query(deliveries, [organization.id, target.id, [next], records.slice(0, 1), 'pending', 0]);
+  const claimed = async () => (await claimDue(pool, target, { now: now(), limit: 10 })).map(({ id }) => id);
+  expect(await claimed()).toEqual([]);
+  await pool.query(`update webhook_deliveries set state = 'delivered' where endpoint_id = $1 and id <> $2`, [
+    target.id,
+    next,
+  ]);
+  await expect.poll(claimed).toEqual([next]);
+});
+
 test('what was claimed but not begun waits as it did before', async () => {
   const { target } = await scene({});
   const rows = async () => {
