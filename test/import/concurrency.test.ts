@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
+import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto, withFile } from './importing.ts';
 
@@ -101,7 +102,7 @@ describe('beside a running import', () => {
       status: 'draft',
       customerExternalId: 'C-1',
     });
-    const writer = await world.database.pool.connect();
+    const writer = await patientConnection(world.database.pool);
     await writer.query('begin');
     // Neither the revision nor updatedAt tells of it: a customer's new name comes to its proposals in the same way.
     const text = `update ${kind} set ${theirs} where organization_id = $1 and external_id = $2`;
@@ -121,7 +122,7 @@ describe('beside a running import', () => {
   test('a customer’s new name comes to the proposals that name it meanwhile', async () => {
     const { tenant, rows } = await start();
     await rows('customers', { externalId: 'C-1', name: 'Ana' });
-    const writer = await world.database.pool.connect();
+    const writer = await patientConnection(world.database.pool);
     await writer.query('begin');
     const text = `update customers set name_search = 'zora' where organization_id = $1`;
     await writer.query(text, [tenant.organization.id]);
