@@ -24,8 +24,8 @@ export function ready(client: ReturnType<typeof connect>): Promise<unknown> {
 const tickMs = 10;
 
 /**
- * Rejects when the store took longer, and says what it is that did not come. Time in which this process itself was too busy to read a response does not count:
- * however late a tick comes, it is one tick.
+ * Rejects when the store took longer, naming what did not come. Time in which this process itself was too busy to read a
+ * response does not count: however late a tick comes, it is one tick.
  */
 export async function withinTime<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
