@@ -14,17 +14,20 @@ export const types = {
   },
 };
 
-/** Every connection keeps the plans of its named statements, so beyond this many texts the rest run unnamed. */
 const mostNames = 400;
-const names = new Map<string, string>();
 
-/** From the text, so that processes which share connections through a pooler never mean different statements. */
-function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known || names.size >= mostNames) return known;
-  const name = `read-${hash('sha256', text, 'base64url').slice(0, 32)}`;
-  names.set(text, name);
-  return name;
+/** The names of a pool's statements. Each connection keeps their plans, so beyond this many texts the rest run unnamed. */
+export class StatementNames {
+  readonly #names = new Map<string, string>();
+
+  /** From the text, so that processes which share connections through a pooler never mean different statements. */
+  of(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known || this.#names.size >= mostNames) return known;
+    const name = `read-${hash('sha256', text, 'base64url').slice(0, 32)}`;
+    this.#names.set(text, name);
+    return name;
+  }
 }
 
 export type ScopedQuery = <Row extends object>(
@@ -47,13 +50,13 @@ type StatementOptions = {
 export type Run = <Row extends object>(statement: Statement<Row>, isBrief: boolean) => Promise<Row[]>;
 
 /** Runs one statement whose `$1` is the organization's id, for the given organization. */
-export function scopedQuery(run: Run, organizationId: OrganizationId): ScopedQuery {
+export function scopedQuery(run: Run, names: StatementNames, organizationId: OrganizationId): ScopedQuery {
   return <Row extends object>(
     text: string,
     values: readonly unknown[],
     { prepared = true, brief = false }: StatementOptions = {},
   ) => {
-    const name = prepared ? nameOf(text) : undefined;
+    const name = prepared ? names.of(text) : undefined;
     const statement = new Statement<Row>(text, [organizationId, ...values], name);
     return run(statement, brief);
   };

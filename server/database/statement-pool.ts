@@ -4,6 +4,7 @@
  * search. If a brief one takes long nevertheless, such as at a locked table, those behind it are sent once more, elsewhere.
  */
 import pg from 'pg';
+import { StatementNames } from './prepared.ts';
 import type { Sharing, Statement } from './statement.ts';
 
 type UnderWay = Pick<Statement<object>, 'repeat'>;
@@ -27,6 +28,7 @@ const depth = 8;
 const checkedEveryMs = 50;
 
 export class StatementPool extends pg.Pool {
+  readonly names = new StatementNames();
   readonly #isSharing: boolean;
   #shared: Shared[] = [];
   #timer: NodeJS.Timeout | undefined;

@@ -113,8 +113,9 @@ export function forOrganization<Id extends OrganizationId>(
   };
   // The only place that adds the brand, just after the filter that it stands for. MikroORM's signatures have more cases.
   const em = () => manager() as unknown as ScopedEntityManager;
-  const query = scopedQuery((statement) => writes.run(statement, false), organizationId);
-  const read = scopedQuery((statement, isBrief) => reads.run(statement, isBrief), organizationId);
+  const { names } = writes;
+  const query = scopedQuery((statement) => writes.run(statement, false), names, organizationId);
+  const read = scopedQuery((statement, isBrief) => reads.run(statement, isBrief), reads.names, organizationId);
   return {
     organizationId,
     isDistributed,
@@ -122,7 +123,7 @@ export function forOrganization<Id extends OrganizationId>(
     transaction: (work) => em().transactional(work),
     transact: (work) =>
       inTransaction(writes, (client) => {
-        const inner = scopedQuery((statement) => client.query(statement).result, organizationId);
+        const inner = scopedQuery((statement) => client.query(statement).result, names, organizationId);
         return work({ organizationId, isDistributed, [statements]: { query: inner, read: inner, manager } });
       }),
     [statements]: { query, read, manager },

@@ -71,9 +71,9 @@ beforeAll(async () => {
 }, 300_000);
 
 /** The statement that reads the page. */
-async function readOf(path: string): Promise<Statement> {
+async function readOf(path: string, of = tenant): Promise<Statement> {
   const statements = await statementsDuring(async () => {
-    const { status, text } = await tenant.call('GET', path);
+    const { status, text } = await of.call('GET', path);
     expect(status, `${path}: ${text}`).toBe(200);
   });
   const read = statements.findLast(
@@ -130,15 +130,20 @@ async function scanned(path: string, query: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test('every list is read by a prepared statement, whose plan does not depend on the values', async () => {
-  for (const query of [
-    'sort=name',
-    'sort=name&q=abcdef',
-    'status=active',
-    'email=a@b.example',
-    'externalId=x&status=active',
-  ])
-    expect((await readOf(`/v1/customers?${query}`)).name, query).toMatch(/^read-/);
+describe('in a service that has run few statements', () => {
+  const fresh = useWorld();
+
+  test('every list is read by a prepared statement, whose plan does not depend on the values', async () => {
+    const other = await fresh.organization();
+    for (const query of [
+      'sort=name',
+      'sort=name&q=abcdef',
+      'status=active',
+      'email=a@b.example',
+      'externalId=x&status=active',
+    ])
+      expect((await readOf(`/v1/customers?${query}`, other)).name, query).toMatch(/^read-/);
+  });
 });
 
 for (const list of lists) {
