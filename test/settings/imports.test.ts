@@ -582,7 +582,8 @@ describe('an import', () => {
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     const client = await patientConnection(world.database.pool);
     await client.query('begin');
-    await client.query(`select from customers where external_id = 'C-1' for update`);
+    const held = `select from customers where organization_id = $1 and external_id = 'C-1' for update`;
+    await client.query(held, [tenant.organization.id]);
     const who = { organization: tenant.organization, actor: tenant.admin };
     const { id = '' } = (await rowOf(tenant)) ?? {};
     await uploads.start(who, id);
