@@ -1,5 +1,5 @@
 /** The request with which an application sends a person to the consent page, and the response that takes them back. */
-import { resourcesOf } from './metadata.ts';
+import { resourcesOf, responseMode } from './metadata.ts';
 import type { ConnectClient } from './clients.ts';
 import { longestClientId } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -14,11 +14,14 @@ export type Authorization = {
   resource: string | undefined;
 };
 
+type Returning = Pick<Authorization, 'redirectUri' | 'state'>;
+
 /** The parameters that the consent page sends again with its form. */
 export const parameters = [
   'client_id',
   'redirect_uri',
   'response_type',
+  'response_mode',
   'code_challenge',
   'code_challenge_method',
   'state',
@@ -27,24 +30,52 @@ export const parameters = [
 type Parameter = (typeof parameters)[number];
 export type Parameters = Partial<Record<Parameter, string>>;
 
+/** What the application asks for, and how it was sent, for the form to send again. */
+export type Asked = { authorization: Authorization; sent: Parameters };
+
 const longest = 500;
 
-/** A wrong request of a known application, to which the person may return; nobody is redirected without a click. */
+/** A wrong request of a known application, which is told at its redirect URI. */
 export class RejectedAuthorization extends OAuthError {
-  /** Back to the application, which learns the code. */
   readonly returnTo: string;
 
-  constructor(code: OAuthError['code'], sentence: string, returnTo: string) {
-    super(code, sentence);
-    this.returnTo = returnTo;
+  constructor({ code, message, description }: OAuthError, asked: Returning, baseUrl: string) {
+    super(code, message);
+    this.returnTo = returnUrl(asked, { error: code, error_description: description }, baseUrl);
+  }
+}
+
+/** A RejectedAuthorization once it is known that the application may be told, as RFC 6749 (4.1.2.1) says. */
+export async function readAuthorization(
+  fields: object,
+  find: (clientId: string) => Promise<ConnectClient>,
+  baseUrl: string,
+): Promise<Asked> {
+  const { client_id: clientId, redirect_uri: redirectUri } = readParameters(fields, ['client_id', 'redirect_uri']);
+  if (clientId === undefined) throw new OAuthError('invalid_request', 'The application did not identify itself.');
+  const client = await find(clientId);
+  if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris))
+    throw new OAuthError('invalid_request', 'The application asks to return to an address that is not its own.');
+  try {
+    const sent = readParameters(fields, parameters);
+    const { state, resource } = sent;
+    return { sent, authorization: { client, redirectUri, state, codeChallenge: challengeIn(sent, baseUrl), resource } };
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    const state: unknown = Reflect.get(fields, 'state');
+    throw new RejectedAuthorization(
+      error,
+      { redirectUri, state: typeof state === 'string' && state !== '' ? state : undefined },
+      baseUrl,
+    );
   }
 }
 
 /** Those that were sent, each at most once. */
-export function readParameters(fields: unknown): Parameters {
+function readParameters(fields: object, names: readonly Parameter[]): Parameters {
   const found: Parameters = {};
-  for (const name of parameters) {
-    const value: unknown = Object.hasOwn(Object(fields), name) ? Reflect.get(Object(fields), name) : undefined;
+  for (const name of names) {
+    const value: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
     if (value === undefined || value === '') continue;
     if (typeof value !== 'string') throw new OAuthError('invalid_request', `The parameter ${name} was sent twice.`);
     if (value.length > (name === 'client_id' ? longestClientId : longest))
@@ -54,32 +85,29 @@ export function readParameters(fields: unknown): Parameters {
   return found;
 }
 
-export async function readAuthorization(
-  sent: Parameters,
-  find: (clientId: string) => Promise<ConnectClient>,
+/** Rejects what this service does not offer. */
+function challengeIn(
+  { response_type: type, response_mode: mode = responseMode, resource, ...pkce }: Parameters,
   baseUrl: string,
-): Promise<Authorization> {
-  const { client_id: clientId, redirect_uri: redirectUri, state, code_challenge: codeChallenge = '', resource } = sent;
-  if (clientId === undefined) throw new OAuthError('invalid_request', 'The application did not identify itself.');
-  const client = await find(clientId);
-  if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris))
-    throw new OAuthError('invalid_request', 'The application asks to return to an address that is not its own.');
-  const reject = (code: OAuthError['code'], sentence: string) =>
-    new RejectedAuthorization(code, sentence, returnUrl({ redirectUri, state }, { error: code }, baseUrl));
-  if (sent.response_type !== 'code')
-    throw reject('unsupported_response_type', 'The application asks for a response_type other than “code”.');
+): string {
+  if (type === undefined) throw new OAuthError('invalid_request', 'The application sends no response_type.');
+  if (type !== 'code')
+    throw new OAuthError('unsupported_response_type', 'The application asks for a response_type other than “code”.');
+  if (mode !== responseMode)
+    throw new OAuthError('invalid_request', `The application asks for a response_mode other than “${responseMode}”.`);
   // PKCE by S256 only: without it, or with “plain”, anyone who sees the code can use it.
-  if (sent.code_challenge_method !== 'S256' || !/^[\w-]{43}$/.test(codeChallenge))
-    throw reject('invalid_request', 'The application does not protect its request with PKCE (S256).');
+  const { code_challenge: challenge = '', code_challenge_method: method } = pkce;
+  if (method !== 'S256' || !/^[\w-]{43}$/.test(challenge))
+    throw new OAuthError('invalid_request', 'The application does not protect its request with PKCE (S256).');
   if (resource !== undefined && !resourcesOf(baseUrl).includes(resource.replace(/\/$/, '')))
-    throw reject('invalid_target', 'The application asks for access to another service.');
-  return { client, redirectUri, state, codeChallenge, resource };
+    throw new OAuthError('invalid_target', 'The application asks for access to another service.');
+  return challenge;
 }
 
 /** With the issuer (RFC 9207), so that the application knows which service responds. */
 export function returnUrl(
-  { redirectUri, state }: Pick<Authorization, 'redirectUri' | 'state'>,
-  answer: { code: string } | { error: string },
+  { redirectUri, state }: Returning,
+  answer: { code: string } | { error: string; error_description?: string },
   baseUrl: string,
 ): string {
   const url = new URL(redirectUri);

@@ -107,7 +107,7 @@ function readMetadata(body: unknown, what: string): { name: string; redirectUris
 /** Fetched as webhooks are sent: from public addresses over https, without following redirects. */
 async function fetchClient(id: string, destinations: Destinations): Promise<ConnectClient> {
   const url = URL.parse(id);
-  if (url?.href !== id || url.pathname === '/' || url.hash !== '' || url.username !== '' || url.password !== '')
+  if (url?.href !== id || url.pathname === '/' || id.includes('#') || url.username !== '' || url.password !== '')
     throw new OAuthError('invalid_client', 'A client_id that is a URL needs a path, and no fragment or password.');
   const sender = createSender(destinations, fetchLimits);
   const headers = { accept: 'application/json' };

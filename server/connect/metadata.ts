@@ -1,7 +1,7 @@
 /** What applications discover: which server authorizes them (RFC 9728), and how (RFC 8414). */
 
 /** The code comes back in the query of the redirect URI. */
-const responseMode = 'query';
+export const responseMode = 'query';
 export const consentPath = '/settings/connect';
 
 /** One key opens all of them. */

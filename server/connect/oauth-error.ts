@@ -16,4 +16,9 @@ export class OAuthError extends Error {
     super(sentence, options);
     this.code = code;
   }
+
+  /** The sentence in the characters of an error_description (RFC 6749, 5.2). */
+  get description(): string {
+    return this.message.replaceAll(/[“”"‘’]/g, "'").replaceAll(/[^ -~]|\\/g, '?');
+  }
 }

@@ -59,7 +59,7 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
   const router = Router({ caseSensitive: true });
 
   router.use(async ({ ip = '' }, response, next) => {
-    response.set('Cache-Control', 'no-store');
+    response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
     const { accepted } = await handshakes.take(`network ${networkOf(ip)}`);
     if (!accepted) throw new Problem('rate_limited');
     next();
@@ -153,7 +153,7 @@ const sendOAuthError: ErrorRequestHandler = (thrown: unknown, _, response, next)
   if (!error || response.headersSent) return next(thrown);
   const status = error instanceof UnsupportedAuthentication ? 401 : 400;
   if (status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
-  response.status(status).json({ error: error.code, error_description: error.message });
+  response.status(status).json({ error: error.code, error_description: error.description });
 };
 
 /** A body that cannot be read. That a client sends too much is told by 429, as in the API. */

@@ -89,7 +89,8 @@ describe('connecting', () => {
     const { status, headers, body } = await exchange(world, ask, answer.get('code') ?? '', {
       resource: `${world.url}/mcp`,
     });
-    expect([status, headers.get('cache-control'), body.token_type]).toEqual([200, 'no-store', 'Bearer']);
+    expect([status, body.token_type]).toEqual([200, 'Bearer']);
+    expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
     expect(Object.keys(body)).toEqual(['access_token', 'token_type']);
     const connected = tenant.as(body.access_token);
     expect((await connected.call('GET', '/v1/me')).body).toMatchObject({ key: { name: 'Robot' } });
@@ -183,6 +184,16 @@ describe('connecting', () => {
     expect(page.text).toContain('a program on this computer');
     expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' http://127.0.0.1:51234;`);
     expect((await agree(visiting, ask)).location).toMatch(/^http:\/\/127\.0\.0\.1:51234\/done\?code=/);
+  });
+
+  test('with TLS on the person’s computer may use the registered port only', async () => {
+    const { visiting } = await scene(world);
+    const redirect = 'https://localhost:4000/done';
+    const clientId = await register(world, { redirect_uris: [redirect] });
+    const ask = asking(clientId, { redirect_uri: redirect });
+    expect((await agree(visiting, ask)).location).toMatch(/^https:\/\/localhost:4000\/done\?code=/);
+    for (const other of ['https://localhost:4001/done', 'https://localhost/done', 'http://localhost:4000/done'])
+      expect((await visiting.get(pathOf(asking(clientId, { redirect_uri: other })))).status).toBe(400);
   });
 
   test('needs no redirect URI with the code, as in OAuth 2.1', async () => {
@@ -287,6 +298,58 @@ describe('an end', () => {
     const { text } = await visiting.get('/settings/api-keys');
     expect(text).toContain('by the application');
     expect(text).toMatch(/The application<\/strong>\s*revoked/);
+  });
+});
+
+describe('a wrong request of a known application', () => {
+  const wrong: [why: string, changed: Record<string, string>, error: string, more?: string][] = [
+    ['no response_type', { response_type: '' }, 'invalid_request'],
+    ['another response_type', { response_type: 'token' }, 'unsupported_response_type'],
+    ['several response types', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    ['another response_mode', { response_mode: 'form_post' }, 'invalid_request'],
+    ['no code_challenge', { code_challenge: '' }, 'invalid_request'],
+    ['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['a resource that leads elsewhere', { resource: 'http://localhost/mcp/../settings' }, 'invalid_target'],
+    ['a parameter that is too long', { code_challenge: 'x'.repeat(501) }, 'invalid_request'],
+    ...['response_type', 'code_challenge', 'code_challenge_method', 'response_mode', 'resource'].map(
+      (name): [string, Record<string, string>, string, string] => [
+        `${name} twice`,
+        {},
+        'invalid_request',
+        `&${name}=x&${name}=y`,
+      ],
+    ),
+  ];
+  test.each(wrong)('is told at its redirect URI: %s', async (_, changed, error, more = '') => {
+    const { visiting, clientId } = await scene(world);
+    const { status, location, headers } = await visiting.get(pathOf(asking(clientId, changed)) + more);
+    expect([status, location?.split('?')[0], headers.get('referrer-policy')]).toEqual([303, callback, 'no-referrer']);
+    expect(Object.fromEntries(answerIn({ location }))).toEqual({
+      error,
+      // The characters that RFC 6749 (4.1.2.1) allows.
+      error_description: expect.stringMatching(/^[A-Z][ !#-[\]-~]*\.$/),
+      state: 'a state & more',
+      iss: world.url,
+    });
+  });
+
+  test('gets no state if it sent two, and one of any length', async () => {
+    const { visiting, clientId } = await scene(world);
+    const twice = answerIn(await visiting.get(`${pathOf(asking(clientId))}&state=other`));
+    expect([twice.get('error'), twice.get('state')]).toEqual(['invalid_request', null]);
+    const state = 'x'.repeat(501);
+    const long = answerIn(await visiting.get(pathOf(asking(clientId, { state }))));
+    expect([long.get('error'), long.get('state')]).toEqual(['invalid_request', state]);
+  });
+
+  test('is shown to the person alone if client_id or redirect_uri is sent twice', async () => {
+    const { visiting, clientId } = await scene(world);
+    const ask = asking(clientId);
+    for (const name of ['client_id', 'redirect_uri']) {
+      const { status, location, text } = await visiting.get(`${pathOf(ask)}&${name}=${ask.parameters[name]}`);
+      expect([status, location, text.includes(`The parameter ${name} was sent twice.`)]).toEqual([400, null, true]);
+      expect(text).not.toContain('Return to');
+    }
   });
 });
 

@@ -5,7 +5,8 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
-import { allow } from '../webhooks/scene.ts';
+import { Clients } from '../../server/connect/clients.ts';
+import { allow, authSecret, parts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { asking, callback, connect, pathOf, quickClock, registration, scene } from './scene.ts';
 
@@ -98,6 +99,18 @@ describe('a client_id that is a URL', () => {
     expect(await askFor(other.visiting, '/one-more')).toBe(400);
   });
 
+  test('is forgotten once 200 others are known', async () => {
+    const clients = new Clients({ secret: authSecret, destinations: parts.destinations });
+    const find = (path: string) => clients.find(publish(path), async () => {});
+    const timesFetched = (path: string) => fetched.filter((line) => line === `GET ${path}`).length;
+    for (let count = 0; count < 200; count += 1) await find(`/of-many/${count}`);
+    await find('/of-many/0');
+    expect(timesFetched('/of-many/0')).toBe(1);
+    await find('/of-many/200');
+    await find('/of-many/0');
+    expect(timesFetched('/of-many/0')).toBe(2);
+  });
+
   test('that is a site, another form of a URL, or not signed in for, is not fetched', async () => {
     const { visiting } = await scene(world);
     const before = fetched.length;
@@ -106,6 +119,7 @@ describe('a client_id that is a URL', () => {
       `http://${host}/`,
       `http://${host}/a/../client.json`,
       `http://${host}/client.json#x`,
+      `http://${host}/client.json#`,
       `http://user@${host}/client.json`,
     ])
       expect([clientId, (await visiting.get(pathOf(asking(clientId)))).status]).toEqual([clientId, 400]);

@@ -1,5 +1,5 @@
 /** The consent page: who asks for a key, for which organization, and what the key may do. */
-import type { Authorization, Parameters } from '../../../connect/authorization.ts';
+import type { Asked, Authorization } from '../../../connect/authorization.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
 import type { ApiKey, Member } from '../../../entities/organization.ts';
@@ -14,9 +14,6 @@ import type { Page } from '../page.ts';
 import { badge, facts, howToUpgrade, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
-
-/** What the application asks for, and how it was sent, for the form to send again. */
-export type Asked = { authorization: Authorization; sent: Parameters };
 
 type ConnectView = Asked & {
   /** Back to the application, without a key. */

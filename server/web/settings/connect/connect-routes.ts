@@ -1,7 +1,8 @@
 /** The consent page of applications that connect by OAuth: a key is created only when an admin says so. */
 import { admitDocument } from '../../../accounts/attempts.ts';
 import { listMembers } from '../../../accounts/members.ts';
-import { readAuthorization, readParameters, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
+import { readAuthorization, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
+import type { Asked } from '../../../connect/authorization.ts';
 import { Clients } from '../../../connect/clients.ts';
 import { issueCode } from '../../../connect/codes.ts';
 import { OAuthError } from '../../../connect/oauth-error.ts';
@@ -15,7 +16,6 @@ import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany } from '../visit.ts';
 import type { Change, Result, SettingsServices, Visit } from '../visit.ts';
 import { connectPage, rejectedPage } from './connect-page.ts';
-import type { Asked } from './connect-page.ts';
 
 export function connectRoutes(guard: SessionGuard, { secret, webhooks }: SettingsServices): void {
   const clients = new Clients({ secret, destinations: webhooks.destinations });
@@ -30,21 +30,27 @@ export function connectRoutes(guard: SessionGuard, { secret, webhooks }: Setting
   });
 }
 
-/** Does the work with what the application asks for; if it asks wrongly, a page says so. */
-async function withRequest(
-  { request, member, context }: Visit,
-  clients: Clients,
-  work: (asked: Asked) => Promise<Result>,
-): Promise<Result> {
+/** Does the work with what the application asks for. If it asks wrongly, it is told; if it is unknown, a page says so. */
+async function withRequest(visit: Visit, clients: Clients, work: (asked: Asked) => Promise<Result>): Promise<Result> {
+  const { request, response, member, context } = visit;
   const admit = async () => rejectTooMany(await admitDocument(context.database.signIns, member.id));
   const find = (clientId: string) => clients.find(clientId, admit);
+  const fields = Object(request.method === 'POST' ? request.body : request.query);
   try {
-    const sent = readParameters(request.method === 'POST' ? request.body : request.query);
-    return await work({ sent, authorization: await readAuthorization(sent, find, context.baseUrl()) });
+    return await work(await readAuthorization(fields, find, context.baseUrl()));
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return rejectedPage(error.message, error instanceof RejectedAuthorization ? error.returnTo : undefined);
+    if (!(error instanceof RejectedAuthorization)) return rejectedPage(error.message, undefined);
+    // After one of our own forms, such as the sign-in, browsers do not follow to another site: the person does.
+    if (request.headers['sec-fetch-site'] === 'same-origin') return rejectedPage(error.message, error.returnTo);
+    return toApplication(response, error.returnTo);
   }
+}
+
+/** With 303, the browser sends none of a form to the application. */
+function toApplication(response: Visit['response'], url: string): string {
+  response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+  return url;
 }
 
 async function show(visit: Visit, asked: Asked, rejected: Rejected | undefined): Promise<Page> {
@@ -73,7 +79,5 @@ async function connect(change: Change, { authorization }: Asked): Promise<string
     resource,
     expiresInMs,
   });
-  // With 303, the browser sends none of this form to the application.
-  response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-  return returnUrl(authorization, { code }, context.baseUrl());
+  return toApplication(response, returnUrl(authorization, { code }, context.baseUrl()));
 }
