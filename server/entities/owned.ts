@@ -29,40 +29,19 @@ export const filters = {
   },
 };
 
+const none = () => null;
+
 /** An optional text: null in a new record that does not set it, as in a stored one. */
-export const optionalText = () =>
-  p
-    .text()
-    .$type<string | null>()
-    .strictNullable()
-    .onCreate(() => null);
+export const optionalText = () => p.text().$type<string | null>().strictNullable().onCreate(none);
 export const timestamp = () => p.type(Timestamp);
-export const optionalTimestamp = () =>
-  p
-    .type(Timestamp)
-    .$type<string | null>()
-    .strictNullable()
-    .onCreate(() => null);
-export const optionalId = () =>
-  p
-    .uuid()
-    .$type<string | null>()
-    .strictNullable()
-    .onCreate(() => null);
+export const optionalTimestamp = () => p.type(Timestamp).$type<string | null>().strictNullable().onCreate(none);
+export const optionalId = () => p.uuid().$type<string | null>().strictNullable().onCreate(none);
+export const optionalInteger = () => p.integer().$type<number | null>().strictNullable().onCreate(none);
 /** A percentage with up to 4 decimals. */
 export const optionalRate = () =>
-  p
-    .decimal('string')
-    .columnType('numeric(7,4)')
-    .$type<string | null>()
-    .strictNullable()
-    .onCreate(() => null);
+  p.decimal('string').columnType('numeric(7,4)').$type<string | null>().strictNullable().onCreate(none);
 export const optionalJson = <T extends object>() =>
-  p
-    .json<T | null>()
-    .$type<T | null>()
-    .strictNullable()
-    .onCreate(() => null);
+  p.json<T | null>().$type<T | null>().strictNullable().onCreate(none);
 export const metadata = () => p.json<Record<string, string>>().onCreate(() => ({}));
 
 /** The primary key of every record includes its organization, by which statements filter and tables can be distributed. */

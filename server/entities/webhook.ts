@@ -1,7 +1,7 @@
 /** Webhooks: endpoints, how far changes were looked for, and deliveries. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { filters, optionalId, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
+import { filters, optionalId, optionalInteger, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
 
 /** `sealed` is encrypted; a replaced secret also signs until it ends. */
 export type StoredSecret = { sealed: string; endsAt: string | null };
@@ -61,13 +61,6 @@ export const WebhookTurns = defineEntity({
 
 /** `pending` → `sending` → `delivered`, `failed` or `pending` again; `replaced` by a later state of the same record. */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed' | 'replaced';
-
-const optionalInteger = () =>
-  p
-    .integer()
-    .$type<number | null>()
-    .strictNullable()
-    .onCreate(() => null);
 
 /** One event for one endpoint. */
 export const WebhookDelivery = defineEntity({

@@ -28,7 +28,7 @@ const derived = [
   'tokens',
   'transactionStart',
 ] as const;
-export const customerProperties = storedProperties<Customer, (typeof derived)[number]>(Customer, derived);
+export const customerProperties = storedProperties(Customer, derived);
 export type CustomerRow = Pick<Customer, (typeof customerProperties)[number]>;
 
 export const customerIndex: ListIndex<Customer> = {

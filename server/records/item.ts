@@ -13,8 +13,7 @@ import { publicId } from './public-id.ts';
 import { select, storedProperties } from './selection.ts';
 import type { Table } from './writer.ts';
 
-const derived = ['organizationId', 'skuKey', 'search', 'transactionStart'] as const;
-const stored = storedProperties<Item, (typeof derived)[number]>(Item, derived);
+const stored = storedProperties(Item, ['organizationId', 'skuKey', 'search', 'transactionStart']);
 export const itemIndex: ListIndex<Item> = {
   marks: { status: markOf('status'), type: markOf('type'), category: markOf('category') },
   leading: { property: 'status', values: itemStatuses },

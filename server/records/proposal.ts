@@ -17,31 +17,13 @@ import { relatedTo } from './relations.ts';
 import { select, storedProperties } from './selection.ts';
 
 /** Kept for conditions: no response needs them. */
-const stored = storedProperties<Proposal, 'organizationId' | 'customerKey' | 'search' | 'transactionStart'>(Proposal, [
-  'organizationId',
-  'customerKey',
-  'search',
-  'transactionStart',
-]);
-const ofLine = storedProperties<ProposalLine, 'organizationId' | 'proposalId'>(ProposalLine, [
-  'organizationId',
-  'proposalId',
-]);
+const stored = storedProperties(Proposal, ['organizationId', 'customerKey', 'search', 'transactionStart']);
+const ofLine = storedProperties(ProposalLine, ['organizationId', 'proposalId']);
 
 const ofCustomer = ['name', 'companyName', 'email', 'phone', 'erasedAt', 'revision'] as const;
-const one = {
-  customer: relatedTo<Customer, (typeof ofCustomer)[number]>(Customer, { id: 'customerId' }, ofCustomer),
-};
-const whole = {
-  customer: relatedTo<Customer, (typeof customerProperties)[number]>(
-    Customer,
-    { id: 'customerId' },
-    customerProperties,
-  ),
-};
-const many = {
-  lines: relatedTo<ProposalLine, (typeof ofLine)[number]>(ProposalLine, { proposalId: 'id' }, ofLine, 'position'),
-};
+const one = { customer: relatedTo(Customer, { id: 'customerId' }, ofCustomer) };
+const whole = { customer: relatedTo(Customer, { id: 'customerId' }, customerProperties) };
+const many = { lines: relatedTo(ProposalLine, { proposalId: 'id' }, ofLine, 'position') };
 
 export const proposalSelection = select(Proposal, stored, { one });
 export const proposalWithLines = select(Proposal, stored, { one, many });
