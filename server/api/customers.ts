@@ -2,13 +2,11 @@
 import type { z } from 'zod';
 import { missingName } from '../../contract/customer-name.ts';
 import { customerListQuery } from '../../contract/customers.ts';
-import type { Customer as CustomerBody } from '../../contract/customers.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Customer } from '../entities/customer.ts';
 import { phoneDigits } from '../entities/fold.ts';
 import { Problem } from '../problems/problem.ts';
 import { customerIndex, customerTable, newCustomer, presentCustomer, updatedCustomer } from '../records/customer.ts';
-import type { CustomerRow } from '../records/customer.ts';
 import { storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
 import { between, either, equal, exactly, hasMembers, marked } from '../records/sql.ts';
@@ -16,8 +14,8 @@ import { update } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
 import { create, orConflict } from './create.ts';
 import type { Handlers } from './handler.ts';
-import { commonFilters, listPage } from './list.ts';
-import type { Filters, ListOf } from './list.ts';
+import { commonFilters, listOf, listPage } from './list.ts';
+import type { Filters } from './list.ts';
 import { record } from './reply.ts';
 import { nationalDigits } from './phone.ts';
 import { inCustomer } from './search.ts';
@@ -77,7 +75,7 @@ export const customerFilters: Filters<z.output<typeof customerListQuery>, Custom
   q: inCustomer,
 };
 
-const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody> = {
+const list = listOf({
   path: 'customers',
   query: customerListQuery,
   selection: customerTable.selection,
@@ -85,7 +83,7 @@ const list: ListOf<typeof customerListQuery, Customer, CustomerRow, CustomerBody
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
   filters: customerFilters,
   present: presentCustomer,
-};
+});
 
 /** Seven or more digits identify a number, whatever comes before them; fewer must be the whole number. */
 function hasPhone(typed: string) {

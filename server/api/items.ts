@@ -1,19 +1,17 @@
 /** The catalog of the calling organization. */
 import type { z } from 'zod';
 import { itemListQuery } from '../../contract/items.ts';
-import type { Item as ItemBody } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Item } from '../entities/item.ts';
 import { Problem } from '../problems/problem.ts';
 import { itemIndex, itemTable, newItem, presentItem } from '../records/item.ts';
-import type { ItemRow } from '../records/item.ts';
 import { storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
 import { exactly, marked } from '../records/sql.ts';
 import { create } from './create.ts';
 import type { Handlers } from './handler.ts';
-import { commonFilters, listPage } from './list.ts';
-import type { Filters, ListOf } from './list.ts';
+import { commonFilters, listOf, listPage } from './list.ts';
+import type { Filters } from './list.ts';
 import { record } from './reply.ts';
 import { inText } from './search.ts';
 
@@ -53,7 +51,7 @@ export const itemFilters: Filters<z.output<typeof itemListQuery>, Item> = {
   q: inText<Item>,
 };
 
-const list: ListOf<typeof itemListQuery, Item, ItemRow, ItemBody> = {
+const list = listOf({
   path: 'items',
   query: itemListQuery,
   selection: itemTable.selection,
@@ -61,4 +59,4 @@ const list: ListOf<typeof itemListQuery, Item, ItemRow, ItemBody> = {
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
   filters: itemFilters,
   present: presentItem,
-};
+});

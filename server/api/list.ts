@@ -34,7 +34,7 @@ type Sort<Query> = Query extends { sort?: infer Value } ? NonNullable<Value> : n
 type Field<Value> = Value extends `-${infer Name}` ? Name : Value & string;
 type TextProperty<Row> = { [Name in keyof Row & string]: Row[Name] extends string ? Name : never }[keyof Row & string];
 
-export type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
+type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
   /** The path under the base URL: `customers`. */
   path: string;
   /** The contract's query schema. It also parses the query in a cursor, and has the defaults. */
@@ -46,6 +46,11 @@ export type ListOf<Schema extends z.ZodObject, T extends Common, Row extends obj
   filters: Filters<z.output<Schema>, T>;
   present: (row: Row) => Body;
 };
+
+/** The list itself: its types follow from its parts. */
+export const listOf = <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(
+  list: ListOf<Schema, T, Row, Body>,
+): ListOf<Schema, T, Row, Body> => list;
 
 /** The filters that every list has. */
 export const commonFilters = <T extends Common>(kind: Kind) => ({

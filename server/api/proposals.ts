@@ -1,7 +1,6 @@
 /** The proposals of the calling organization; read-only in v1. */
 import type { z } from 'zod';
 import { proposalListQuery } from '../../contract/proposals.ts';
-import type { ListedProposal } from '../../contract/proposals.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Proposal } from '../entities/proposal.ts';
 import { Problem } from '../problems/problem.ts';
@@ -16,18 +15,12 @@ import {
   proposalWithCustomer,
   proposalWithLines,
 } from '../records/proposal.ts';
-import type {
-  ProposalRow,
-  ProposalWithBothRow,
-  ProposalWithCustomerRow,
-  ProposalWithLinesRow,
-} from '../records/proposal.ts';
 import { storedId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
 import { atLeast, below, equal, exactly, marked, nothing } from '../records/sql.ts';
 import type { Handlers } from './handler.ts';
-import { commonFilters, listPage } from './list.ts';
-import type { Filters, ListOf } from './list.ts';
+import { commonFilters, listOf, listPage } from './list.ts';
+import type { Filters } from './list.ts';
 import { record } from './reply.ts';
 import { inText } from './search.ts';
 
@@ -66,7 +59,7 @@ export const proposalFilters: Filters<z.output<typeof proposalListQuery>, Propos
   q: inText<Proposal>,
 };
 
-const list: ListOf<typeof proposalListQuery, Proposal, ProposalRow, ListedProposal> = {
+const list = listOf({
   path: 'proposals',
   query: proposalListQuery,
   selection: proposalSelection,
@@ -74,19 +67,7 @@ const list: ListOf<typeof proposalListQuery, Proposal, ProposalRow, ListedPropos
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', statusChangedAt: 'statusChangedAt' },
   filters: proposalFilters,
   present: presentListed,
-};
-const listWithLines: ListOf<typeof proposalListQuery, Proposal, ProposalWithLinesRow, ListedProposal> = {
-  ...list,
-  selection: proposalWithLines,
-  present: presentProposal,
-};
-const listWithCustomer: ListOf<typeof proposalListQuery, Proposal, ProposalWithCustomerRow, ListedProposal> = {
-  ...list,
-  selection: proposalWithCustomer,
-  present: presentWithCustomer,
-};
-const listWithBoth: ListOf<typeof proposalListQuery, Proposal, ProposalWithBothRow, ListedProposal> = {
-  ...list,
-  selection: proposalWithBoth,
-  present: presentWithBoth,
-};
+});
+const listWithLines = listOf({ ...list, selection: proposalWithLines, present: presentProposal });
+const listWithCustomer = listOf({ ...list, selection: proposalWithCustomer, present: presentWithCustomer });
+const listWithBoth = listOf({ ...list, selection: proposalWithBoth, present: presentWithBoth });

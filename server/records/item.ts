@@ -18,7 +18,7 @@ export const itemIndex: ListIndex<Item> = {
   marks: { status: markOf('status'), type: markOf('type'), category: markOf('category') },
   leading: { property: 'status', values: itemStatuses },
 };
-export type ItemRow = Pick<Item, (typeof stored)[number]>;
+type ItemRow = Pick<Item, (typeof stored)[number]>;
 
 export const itemTable: Table<Item, ItemRow> = { entity: Item, selection: select(Item, stored) };
 

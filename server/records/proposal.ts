@@ -34,12 +34,12 @@ export const proposalIndex: ListIndex<Proposal> = {
   leading: { property: 'status', values: proposalStatuses, onlyFiltered: true },
 };
 
-export type ProposalRow = NonNullable<(typeof proposalSelection)['row']>;
-export type ProposalWithLinesRow = NonNullable<(typeof proposalWithLines)['row']>;
-export type ProposalWithBothRow = NonNullable<(typeof proposalWithBoth)['row']>;
-export type ProposalWithCustomerRow = NonNullable<(typeof proposalWithCustomer)['row']>;
+type ProposalRow = NonNullable<(typeof proposalSelection)['row']>;
+type ProposalWithLinesRow = NonNullable<(typeof proposalWithLines)['row']>;
+type ProposalWithBothRow = NonNullable<(typeof proposalWithBoth)['row']>;
+type ProposalWithCustomerRow = NonNullable<(typeof proposalWithCustomer)['row']>;
 
-export type ProposalLineRow = ProposalWithLinesRow['lines'][number];
+type ProposalLineRow = ProposalWithLinesRow['lines'][number];
 
 /** With the whole customer. */
 export const presentWithCustomer = (row: ProposalWithCustomerRow): ListedProposal => ({
