@@ -146,8 +146,7 @@ const layers = [
   ['limits/', 'import/'],
   ['keys/', 'accounts/', 'uploads/', 'export/'],
   ['webhooks/'],
-  ['api/', 'mcp/', 'connect/'],
-  ['demo/', 'operations/'],
+  ['api/', 'mcp/', 'connect/', 'demo/'],
   ['web/'],
   ['http/'],
   ['commands/'],
@@ -216,7 +215,7 @@ const unchecked = [
   'server/api/reply.ts', // a list is printed in pieces
   'server/database/tenant.ts', // the entity manager with the members that others do not see
   'server/http/endpoints.ts', // ts-rest types its routes by the contract
-  'server/operations/operations.ts', // the same
+  'server/api/operations.ts', // the same
   'server/problems/problem.ts', // the row of a code takes the facts of that code
   'server/records/record-table.ts', // hooks that need no entity manager
   'server/uploads/files.ts', // flags are numbers, which Node's types do not know

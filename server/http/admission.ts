@@ -5,8 +5,8 @@ import { authenticate, requireLive } from '../keys/authenticate.ts';
 import type { Caller, Exchange } from '../keys/caller.ts';
 import type { KeyDirectory } from '../keys/directory.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
-import { admit, requireAdmission } from '../operations/perform.ts';
-import type { AdmissionParts } from '../operations/perform.ts';
+import { admit, requireAdmission } from '../api/perform.ts';
+import type { AdmissionParts } from '../api/perform.ts';
 import { Problem } from '../problems/problem.ts';
 
 const { limit, windowSeconds } = rateLimit;

@@ -111,7 +111,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `At most ${running('ofKey')} requests of a key and ${running('ofOrganization')} of an organization run at a time`,
     `wait, for up to ${running('longestWaitMs') / 1000} seconds`,
     `with \`Retry-After: ${retryAfter.unavailable}\``,
-    `more than ${constant('server/operations/operations.ts', 'fewRecords')} proposals`,
+    `more than ${constant('server/api/operations.ts', 'fewRecords')} proposals`,
   ],
   'retries-and-idempotency': [
     `\`Retry-After\`: ${retryAfter.rateLimited} seconds`,

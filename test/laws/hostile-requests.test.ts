@@ -10,7 +10,7 @@ import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { sumProposals } from '../../server/api/proposal-sums.ts';
 import { createTools } from '../../server/mcp/tools.ts';
-import { operations } from '../../server/operations/operations.ts';
+import { operations } from '../../server/api/operations.ts';
 import { ownDatabase } from '../database.ts';
 import { issueKeys, startService } from '../faults/service.ts';
 import { givePassword, password, visit } from '../settings/visiting.ts';

@@ -10,7 +10,7 @@ import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
-import { operationOf } from '../../server/operations/operations.ts';
+import { operationOf } from '../../server/api/operations.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';

@@ -10,7 +10,7 @@ import type { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Database } from '../../database/orm.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
 import type { UsageLog } from '../../keys/usage.ts';
-import type { AdmissionParts } from '../../operations/perform.ts';
+import type { AdmissionParts } from '../../api/perform.ts';
 import { Problem } from '../../problems/problem.ts';
 import { storedId } from '../../records/public-id.ts';
 import { adminsOnly } from '../../records/require-admin.ts';

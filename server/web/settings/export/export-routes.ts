@@ -6,7 +6,7 @@ import { listConditions } from '../../../api/filters.ts';
 import { exportFormats, exportKinds, exportRecords } from '../../../export/export-records.ts';
 import type { ExportFormat, ExportKind } from '../../../export/export-records.ts';
 import { spooled } from '../../../export/spool.ts';
-import { operationOf } from '../../../operations/operations.ts';
+import { operationOf } from '../../../api/operations.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
