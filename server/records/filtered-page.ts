@@ -17,7 +17,7 @@ import { elementsSql, marksSql, sampled } from './list-index.ts';
 import type { Listed } from './list-index.ts';
 import { conditionSql } from './sql.ts';
 import type { Condition } from './sql.ts';
-import { branchesOf, leadingValues } from './ordered-page.ts';
+import { branchesOf, isLeading, leadingValues } from './ordered-page.ts';
 import type { Ordered } from './ordered-page.ts';
 
 /** How many records of the order are read before anything else: one time is seldom far from another. */
@@ -66,9 +66,9 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
   const primary = indexed.find((some) => some.length > 0) ?? [];
   const rowOf = (one: Condition<T>) => conditionSql(one, terms);
   const rest = [...conditions.filter((one) => !primary.includes(one)).map(rowOf), ...start];
-  const combined = indexed.flat().filter((one) => !isLeading(one, page));
+  const combined = indexed.flat().filter((one) => !isLeading(one, page.index));
   // None of them twice: the index would look for each.
-  const others = conditions.filter((one) => !combined.includes(one) && !isLeading(one, page));
+  const others = conditions.filter((one) => !combined.includes(one) && !isLeading(one, page.index));
   const byIndex = (some: readonly Condition<T>[], marks: readonly string[] = [], together = false) =>
     [
       ...leadingSql(page),
@@ -89,35 +89,31 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
   };
 }
 
-const isLeading = <T extends Listed>({ choice }: Condition<T>, { index }: Ordered<T>): boolean =>
-  choice?.mark === index.leading.property;
-
 const withoutShared = <T>(one: Condition<T>): Condition<T> => ({ ...one, shared: false });
 
 /** The conditions that indexes serve, first those that are expected to find the fewest. */
 function indexedOf<T extends Listed>(page: Ordered<T>): Condition<T>[][] {
   const { conditions, order } = page;
   const seldom = conditions.filter(({ found }) => found === 'seldom');
-  const contents = conditions.filter((one) => one.found === 'often' && !one.range && !isLeading(one, page));
+  const contents = conditions.filter((one) => one.found === 'often' && !one.range && !isLeading(one, page.index));
   const ranges = conditions.filter(({ range }) => range && range.property !== order.property);
   return [
     seldom,
-    contents.length > 0 ? [...contents, ...conditions.filter((one) => isLeading(one, page))] : [],
+    contents.length > 0 ? [...contents, ...conditions.filter((one) => isLeading(one, page.index))] : [],
     ranges,
   ];
 }
 
 /** The values of the leading column, without which the ordered indexes serve no range. */
 function leadingSql<T extends Listed>(page: Ordered<T>): string[] {
+  const { leading } = page.index;
   const values = leadingValues(page);
-  return values.length === 0
-    ? []
-    : [`${page.terms.column(page.index.leading.property)} = any('{${values.join(',')}}')`];
+  return leading && values.length > 0 ? [`${page.terms.column(leading.property)} = any('{${values.join(',')}}')`] : [];
 }
 
 function nearOf<T extends Listed>(page: Ordered<T>): number {
   if (page.conditions.some(({ found }) => found === 'seldom')) return 0;
-  return page.conditions.every((one) => one.range !== undefined || isLeading(one, page))
+  return page.conditions.every((one) => one.range !== undefined || isLeading(one, page.index))
     ? nearLimit.times
     : nearLimit.contents;
 }

@@ -11,9 +11,10 @@ export type ListIndex<T extends Listed> = {
   marks: Readonly<Record<string, Mark<T>>>;
   /**
    * The mark that comes before the order in the ordered indexes, with all of its values: a list in order is merged from
-   * one scan for each. `onlyFiltered` is for a list that also has ordered indexes without it.
+   * one scan for each. `onlyFiltered` is for a list that also has ordered indexes without it; without `leading`, a list
+   * has no others.
    */
-  leading: { property: Property<T>; values: readonly string[]; onlyFiltered?: boolean };
+  leading?: { property: Property<T>; values: readonly string[]; onlyFiltered?: boolean };
 };
 
 type Column<T> = Terms<T>['column'];

@@ -34,9 +34,12 @@ export type Ordered<T extends Listed> = {
 /** Whether the filters say nothing that the ordered indexes do not have. */
 export const isOrdered = <T extends Listed>({ conditions, index, order }: Ordered<T>): boolean =>
   conditions.every(
-    ({ found, range, choice }) =>
-      found === 'unindexed' || range?.property === order.property || choice?.mark === index.leading.property,
+    (one) => one.found === 'unindexed' || one.range?.property === order.property || isLeading(one, index),
   );
+
+/** Whether it chooses values of the mark that comes before the order. */
+export const isLeading = <T extends Listed>({ choice }: Condition<T>, { leading }: ListIndex<T>): boolean =>
+  choice !== undefined && choice.mark === leading?.property;
 
 /**
  * What filters say of the column that orders the list: no record was created after it was last changed, so that in either
@@ -59,8 +62,9 @@ export function branchesOf<T extends Listed>(page: Ordered<T>, limit: number, fu
     const conditions = [`${from} ${where}`, ...leading, ...ends, ...start, ...further];
     return `select t.* ${conditions.join(' and ')} order by ${order.by} limit ${limit}`;
   };
+  const column = index.leading && terms.column(index.leading.property);
   // Values of a closed set may be part of the text.
-  const branches = leadingValues(page).map((value) => branch(`${terms.column(index.leading.property)} = '${value}'`));
+  const branches = leadingValues(page).map((value) => branch(`${column} = '${value}'`));
   if (branches.length < 2) return branches[0] ?? branch();
   const merged = branches.map((each) => `(${each})`).join(' union all ');
   return `select t.* from (${merged}) t order by ${order.by} limit ${limit}`;
@@ -68,8 +72,9 @@ export function branchesOf<T extends Listed>(page: Ordered<T>, limit: number, fu
 
 /** The values of the leading column that the list contains; none if it is read by indexes that begin with the order. */
 export function leadingValues<T extends Listed>({ index, conditions }: Ordered<T>): readonly string[] {
-  const { property, values, onlyFiltered = false } = index.leading;
-  const filter = conditions.find(({ choice }) => choice?.mark === property)?.choice?.values;
+  if (!index.leading) return [];
+  const { values, onlyFiltered = false } = index.leading;
+  const filter = conditions.find((one) => isLeading(one, index))?.choice?.values;
   if (filter) return values.filter((value) => filter.includes(value));
   return onlyFiltered ? [] : values;
 }

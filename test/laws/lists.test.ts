@@ -1,8 +1,14 @@
 /** Pagination is keyset-based: every record once, only the last page is short, and a cursor belongs to its list. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { forOrganization } from '../../server/database/tenant.ts';
+import type { Item } from '../../server/entities/item.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
+import { itemIndex, itemTable } from '../../server/records/item.ts';
 import { publicId } from '../../server/records/public-id.ts';
+import { readPage } from '../../server/records/reader.ts';
+import { atLeast, holds, marked } from '../../server/records/sql.ts';
+import type { Condition } from '../../server/records/sql.ts';
 import { lists, sortsOf } from '../contract.ts';
 import { createRecord, setColumns } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -182,5 +188,34 @@ describe('lists', () => {
       ),
       { numRuns: 12 },
     );
+  });
+
+  test('are the same where the indexes of a list begin with its order, as those of records without a status', async () => {
+    const tenant = await world.organization();
+    for (let index = 0; index < 12; index += 1) {
+      const id = await createRecord(tenant, '/v1/items', index, {
+        name: `Item ${index % 5}`,
+        category: `C${index % 3}`,
+      });
+      await setColumns(world, tenant, '/v1/items', id, { status: index % 4 === 0 ? 'archived' : 'active' });
+    }
+    const scope = forOrganization(world.database, tenant.organization.id);
+    const { leading: _, ...withoutLeading } = itemIndex;
+    const chosen: Condition<Item>[][] = [
+      [],
+      [marked('status', 'active')],
+      [marked('category', 'C1')],
+      [holds('search', 'item 2')],
+      [atLeast('createdAt', minute(0)), marked('category', 'C0'), marked('status', 'archived')],
+    ];
+    for (const conditions of chosen)
+      for (const property of ['createdAt', 'updatedAt', 'nameKey'] as const) {
+        const request = { conditions, order: { property, descending: true }, limit: 3 };
+        const [found, same] = await Promise.all(
+          [itemIndex, withoutLeading].map((index) => readPage(scope, itemTable.selection, { ...request, index })),
+        );
+        expect(found?.length).toBeGreaterThan(0);
+        expect(same).toEqual(found);
+      }
   });
 });
