@@ -35,8 +35,9 @@ export type Asked = { authorization: Authorization; sent: Parameters };
 
 const longest = 500;
 
-/** A wrong request of a known application, which is told at its redirect URI. */
+/** A wrong request of a known application, to which the person may return; nobody is redirected without a click. */
 export class RejectedAuthorization extends OAuthError {
+  /** Back to the application, which learns what is wrong. */
   readonly returnTo: string;
 
   constructor({ code, message, description }: OAuthError, asked: Returning, baseUrl: string) {
@@ -45,7 +46,7 @@ export class RejectedAuthorization extends OAuthError {
   }
 }
 
-/** A RejectedAuthorization once it is known that the application may be told, as RFC 6749 (4.1.2.1) says. */
+/** A RejectedAuthorization once it is known whose redirect URI it is. */
 export async function readAuthorization(
   fields: object,
   find: (clientId: string) => Promise<ConnectClient>,

@@ -9,6 +9,7 @@ import { useWorld } from '../world.ts';
 import {
   agree,
   answerIn,
+  linkedIn,
   asking,
   callback,
   connect,
@@ -320,11 +321,12 @@ describe('a wrong request of a known application', () => {
       ],
     ),
   ];
-  test.each(wrong)('is told at its redirect URI: %s', async (_, changed, error, more = '') => {
+  test.each(wrong)('is told at its redirect URI once the person returns: %s', async (_, changed, error, more = '') => {
     const { visiting, clientId } = await scene(world);
-    const { status, location, headers } = await visiting.get(pathOf(asking(clientId, changed)) + more);
-    expect([status, location?.split('?')[0], headers.get('referrer-policy')]).toEqual([303, callback, 'no-referrer']);
-    expect(Object.fromEntries(answerIn({ location }))).toEqual({
+    const page = await visiting.get(pathOf(asking(clientId, changed)) + more);
+    expect([page.status, page.location]).toEqual([400, null]);
+    expect(page.text).toContain(`<a href="${callback}?`);
+    expect(Object.fromEntries(linkedIn(page))).toEqual({
       error,
       // The characters that RFC 6749 (4.1.2.1) allows.
       error_description: expect.stringMatching(/^[A-Z][ !#-[\]-~]*\.$/),
@@ -335,10 +337,10 @@ describe('a wrong request of a known application', () => {
 
   test('gets no state if it sent two, and one of any length', async () => {
     const { visiting, clientId } = await scene(world);
-    const twice = answerIn(await visiting.get(`${pathOf(asking(clientId))}&state=other`));
+    const twice = linkedIn(await visiting.get(`${pathOf(asking(clientId))}&state=other`));
     expect([twice.get('error'), twice.get('state')]).toEqual(['invalid_request', null]);
     const state = 'x'.repeat(501);
-    const long = answerIn(await visiting.get(pathOf(asking(clientId, { state }))));
+    const long = linkedIn(await visiting.get(pathOf(asking(clientId, { state }))));
     expect([long.get('error'), long.get('state')]).toEqual(['invalid_request', state]);
   });
 

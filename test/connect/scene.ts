@@ -73,6 +73,10 @@ export async function agree(visiting: Visit, ask: Asking, changed: Record<string
 export const answerIn = ({ location }: Pick<Reply, 'location'>): URLSearchParams =>
   new URL(location ?? 'https://nowhere.example').searchParams;
 
+/** What the link to the application on a page would return to it. */
+export const linkedIn = ({ text }: Pick<Reply, 'text'>): URLSearchParams =>
+  answerIn({ location: /<a href="(https?:[^"]*[?&]error=[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null });
+
 export type Token = { status: number; headers: Headers; body: any };
 
 export async function postForm(url: string, fields: Record<string, string>): Promise<Token> {

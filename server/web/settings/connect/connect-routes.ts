@@ -30,9 +30,15 @@ export function connectRoutes(guard: SessionGuard, { secret, webhooks }: Setting
   });
 }
 
-/** Does the work with what the application asks for. If it asks wrongly, it is told; if it is unknown, a page says so. */
-async function withRequest(visit: Visit, clients: Clients, work: (asked: Asked) => Promise<Result>): Promise<Result> {
-  const { request, response, member, context } = visit;
+/**
+ * Does the work with what the application asks for; if it asks wrongly, a page says so, from which the person may return.
+ * Anyone can register an application, so that nobody is sent to one without a click (RFC 9700, 4.11.2).
+ */
+async function withRequest(
+  { request, member, context }: Visit,
+  clients: Clients,
+  work: (asked: Asked) => Promise<Result>,
+): Promise<Result> {
   const admit = async () => rejectTooMany(await admitDocument(context.database.signIns, member.id));
   const find = (clientId: string) => clients.find(clientId, admit);
   const fields = Object(request.method === 'POST' ? request.body : request.query);
@@ -40,17 +46,8 @@ async function withRequest(visit: Visit, clients: Clients, work: (asked: Asked) 
     return await work(await readAuthorization(fields, find, context.baseUrl()));
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    if (!(error instanceof RejectedAuthorization)) return rejectedPage(error.message, undefined);
-    // After one of our own forms, such as the sign-in, browsers do not follow to another site: the person does.
-    if (request.headers['sec-fetch-site'] === 'same-origin') return rejectedPage(error.message, error.returnTo);
-    return toApplication(response, error.returnTo);
+    return rejectedPage(error.message, error instanceof RejectedAuthorization ? error.returnTo : undefined);
   }
-}
-
-/** With 303, the browser sends none of a form to the application. */
-function toApplication(response: Visit['response'], url: string): string {
-  response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-  return url;
 }
 
 async function show(visit: Visit, asked: Asked, rejected: Rejected | undefined): Promise<Page> {
@@ -79,5 +76,7 @@ async function connect(change: Change, { authorization }: Asked): Promise<string
     resource,
     expiresInMs,
   });
-  return toApplication(response, returnUrl(authorization, { code }, context.baseUrl()));
+  // With 303, the browser sends none of this form to the application.
+  response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+  return returnUrl(authorization, { code }, context.baseUrl());
 }
