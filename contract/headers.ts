@@ -46,14 +46,12 @@ const wellFormedTags = z.string().check(({ value, issues }) => {
   issues.push(failure('invalid_characters', 'must be * or ETags in double quotes, separated by commas', value));
 });
 
-/** Each operation honors those that it declares; the others would be ignored, so they are rejected. */
-export const conditionalHeaders = [
-  'if-match',
-  'if-none-match',
-  'if-modified-since',
-  'if-unmodified-since',
-  'if-range',
-] as const;
+/**
+ * Each operation honors those that it declares; the others would be ignored, so they are rejected. If-Modified-Since and
+ * If-Range are ignored, as RFC 9110 (13.1.3, 13.1.5) demands of a service without modification dates and ranges: they can
+ * only save a transfer.
+ */
+export const conditionalHeaders = ['if-match', 'if-none-match', 'if-unmodified-since'] as const;
 
 export const idempotent = z.object({ 'idempotency-key': idempotencyKey.optional() });
 export const ifMatch = z.object({

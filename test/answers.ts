@@ -132,8 +132,8 @@ const rateHeaders = [
 ];
 /** Failures that can come before it is known who calls: a window is told where there is one. */
 const anonymous = new Set([400, 500, 503]);
-/** Absent on the last page, or unless it is a stored response, as the document says. */
-const occasional = new Set(['Link', 'Idempotency-Replayed']);
+/** Absent where the document says so, such as on the last page. */
+const occasional = new Set(['Accept', 'Accept-Patch', 'Accept-Encoding', 'Link', 'Idempotency-Replayed']);
 
 /** Headers of HTTP itself, which a document of operations does not list. */
 const transport =

@@ -274,6 +274,7 @@ const clockReaders = [
   'server/demo/demo.ts', // the example records' dates
   'server/entities/uuid.ts', // the order of ids, within a process
   'server/http/log.ts', // the time of a line
+  'server/http/unparsed.ts', // the Date of a response
   'server/keys/usage-report.ts', // days of the chart
   'server/keys/usage.ts', // the day that a request counts for
   'server/keys/warnings.ts', // warnings, days ahead

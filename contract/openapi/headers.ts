@@ -56,10 +56,25 @@ export const responseHeaders = {
     example: 'true',
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: integer, example: windowSeconds },
+  Accept: {
+    description: 'The media type to send (RFC 9110); absent if only the compression was wrong.',
+    schema: text(100),
+    example: 'application/json',
+  },
+  'Accept-Patch': {
+    description: 'The media types to send (RFC 5789); absent if only the compression was wrong.',
+    schema: text(100),
+    example: 'application/json, application/merge-patch+json',
+  },
+  'Accept-Encoding': {
+    description: '`identity` if the body was compressed; otherwise absent.',
+    schema: { type: 'string', enum: ['identity'] },
+    example: 'identity',
+  },
   'WWW-Authenticate': {
     description: 'How to authenticate (RFC 6750).',
     schema: text(2000),
-    example: 'Bearer realm="api"',
+    example: 'Bearer realm="api", error="invalid_token"',
   },
 } satisfies Record<string, Header>;
 

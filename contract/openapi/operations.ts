@@ -75,7 +75,7 @@ function describeBody(schema: Schema, route: AppRoute, schemas: Schemas): Reques
 type Described = { status: number; schema: Schema | undefined; inputs: Inputs; route: AppRoute };
 
 function describeResponse(described: Described, schemas: Schemas): Response {
-  const { status, schema, inputs } = described;
+  const { status, schema, inputs, route } = described;
   if (status === 304) {
     return {
       description: 'The record has not changed: its ETag matches `If-None-Match`. There is no body.',
@@ -91,6 +91,7 @@ function describeResponse(described: Described, schemas: Schemas): Response {
       ...(waits ? (['Retry-After'] as const) : []),
       ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
       ...(status === 412 ? (['ETag'] as const) : []),
+      ...(status === 415 ? ([route.method === 'PATCH' ? 'Accept-Patch' : 'Accept', 'Accept-Encoding'] as const) : []),
     ]),
     content: problemContent(codes, schema ?? {}),
   };

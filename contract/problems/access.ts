@@ -4,6 +4,8 @@ import { plainRow, row } from './row.ts';
 
 const { limit, windowSeconds } = rateLimit;
 const challenge = () => ({ 'WWW-Authenticate': 'Bearer realm="api"' });
+/** There was a token (RFC 6750, 3.1). */
+const rejected = () => ({ 'WWW-Authenticate': 'Bearer realm="api", error="invalid_token"' });
 const send = 'Send `Authorization: Bearer ak_live_…`';
 const sendKey = `${send} with one of your organization’s API keys.`;
 const createKey = 'create another under Settings > API Keys';
@@ -37,7 +39,7 @@ export const accessProblems = {
     status: 401,
     title: 'API key malformed',
     detail: ({ mistake }: { mistake: keyof typeof mistakes }) => mistakes[mistake],
-    headers: challenge,
+    headers: ({ mistake }) => (/^(?:no_bearer|other_scheme)$/.test(mistake) ? challenge() : rejected()),
     meaning: 'The `Authorization` header is not `Bearer`, one space, and a key.',
     remedy:
       '`detail` names the mistake: `Bearer` missing or repeated, quotes, upper case. A key is `ak_live_` and 64 of `0-9a-f`.',
@@ -47,7 +49,7 @@ export const accessProblems = {
     status: 401,
     title: 'API key invalid',
     detail: `This API key does not exist. Check that you copied all of it, or ${createKey}.`,
-    headers: challenge,
+    headers: rejected,
     meaning: 'No such key exists.',
     remedy:
       'Check that you copied all of it. A key is displayed only once. To replace a lost one, create another and revoke the old one.',
@@ -56,7 +58,7 @@ export const accessProblems = {
     status: 401,
     title: 'API key revoked',
     detail: `This API key was revoked. To continue, ${createKey}.`,
-    headers: challenge,
+    headers: rejected,
     meaning: 'An admin of the organization revoked the key.',
     remedy: 'Ask for another key. A revoked key cannot be reactivated.',
   }),
@@ -64,7 +66,7 @@ export const accessProblems = {
     status: 401,
     title: 'API key expired',
     detail: `This API key has expired. To continue, ${createKey}.`,
-    headers: challenge,
+    headers: rejected,
     meaning: 'The key was created with an expiry, which has passed.',
     remedy: 'Ask for another key. An expired key cannot be extended.',
   }),

@@ -6,9 +6,13 @@ import { describeErrors } from './sentences.ts';
 
 type Errors = { errors: ProblemError[] };
 const listed = ({ errors }: Errors) => errors;
-const inQuery = (field: string, code: string, message: string, suggestion?: string): ProblemError[] => [
-  { in: 'query', field, pointer: null, code, message, ...(suggestion === undefined ? {} : { suggestion }) },
-];
+const errorIn =
+  (place: 'query' | 'header') =>
+  (field: string, code: string, message: string, suggestion?: string): ProblemError[] => [
+    { in: place, field, pointer: null, code, message, ...(suggestion === undefined ? {} : { suggestion }) },
+  ];
+const inQuery = errorIn('query');
+const badEntityTags = 'must be * or ETags in double quotes, separated by commas';
 
 const malformed = {
   syntax: 'This is not a valid HTTP/1.1 request.',
@@ -123,17 +127,7 @@ export const requestProblems = {
       '`Idempotency-Key` or `If-Match` is not well-formed, or the operation does not support the conditional header that you sent.',
     remedy:
       'An Idempotency-Key is 1 to 255 printable ASCII characters. Send ETags exactly as you received them, with their double quotes. `If-Match` works with PATCH and `onConflict=update`, `If-None-Match` with a GET of one record.',
-    example: {
-      errors: [
-        {
-          in: 'header',
-          field: 'if-match',
-          pointer: null,
-          code: 'invalid_header',
-          message: 'must be * or ETags in double quotes, separated by commas',
-        },
-      ],
-    },
+    example: { errors: errorIn('header')('if-match', 'invalid_header', badEntityTags) },
   }),
   route_not_found: row({
     status: 404,
@@ -177,6 +171,10 @@ export const requestProblems = {
       'accepted' in facts
         ? `Send the body as ${facts.accepted.join(' or ')} in UTF-8, and say so in Content-Type.`
         : 'Send the body uncompressed, without Content-Encoding.',
+    headers: (facts): Record<string, string> =>
+      'accepted' in facts
+        ? { [facts.accepted.length > 1 ? 'Accept-Patch' : 'Accept']: facts.accepted.join(', ') }
+        : { 'Accept-Encoding': 'identity' },
     meaning: 'The body is not declared as JSON in UTF-8, or it is compressed.',
     remedy:
       'Send `Content-Type: application/json` and no `Content-Encoding`. PATCH also takes `application/merge-patch+json`.',

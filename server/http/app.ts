@@ -12,7 +12,7 @@ import { mountOperations } from './endpoints.ts';
 import { noticeProxies } from './connections.ts';
 import { identify } from './identify.ts';
 import type { Database } from '../database/orm.ts';
-import { readBody } from './body.ts';
+import { patchTypes, readBody } from './body.ts';
 import { compress } from './compress.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
@@ -147,9 +147,15 @@ function readiness({ database }: Parts): RequestHandler {
  */
 function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
   return ({ path }, response, next) => {
-    const [, methods] = [...allowed].find(([known]) => pathForm(known).test(path)) ?? [];
-    if (methods === undefined) return next();
-    response.set('Allow', methods).status(204).end();
+    // `OPTIONS *` is about the whole service (RFC 9110, 9.3.7).
+    const found = [...allowed].filter(([known]) => path === '*' || pathForm(known).test(path));
+    if (found.length === 0) return next();
+    const methods = new Set(found.flatMap(([, allow]) => allow.split(', ')));
+    if (methods.has('PATCH')) response.set('Accept-Patch', patchTypes.join(', '));
+    response
+      .set('Allow', [...methods].join(', '))
+      .status(204)
+      .end();
   };
 }
 

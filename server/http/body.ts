@@ -11,10 +11,8 @@ import { parseJson } from '../text/json.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const readBytes = express.raw({ type: () => true, limit: maximumBodyBytes, inflate: false });
-const mediaTypes: Record<string, string[]> = {
-  POST: ['application/json'],
-  PATCH: ['application/json', 'application/merge-patch+json'],
-};
+export const patchTypes = ['application/json', 'application/merge-patch+json'];
+const mediaTypes: Record<string, string[]> = { POST: ['application/json'], PATCH: patchTypes };
 
 /** Larger bodies are parsed one at a time. */
 const longBytes = 16 * 1024;

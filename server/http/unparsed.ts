@@ -98,6 +98,7 @@ function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, r
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${requestId}`,
     'Cache-Control: private, no-cache',
     'X-Content-Type-Options: nosniff',

@@ -53,6 +53,11 @@ describe('authentication', () => {
       expect(response.status).toBe(401);
       expect(JSON.parse(text)).toMatchObject({ code, detail: expect.stringMatching(hint) });
       expect(text).not.toContain('abababab');
+      // RFC 6750 (3.1): no error where there was no token.
+      const hasToken = (headers.authorization ?? '').toLowerCase().startsWith('bearer');
+      const challenge = response.headers.get('www-authenticate') ?? '';
+      expect(challenge.startsWith('Bearer realm="api", error="invalid_token", resource_metadata=')).toBe(hasToken);
+      expect(challenge.includes('error=')).toBe(hasToken);
     });
   }
 

@@ -142,6 +142,24 @@ describe('every conditional header', () => {
   );
 });
 
+test('If-Modified-Since and If-Range are ignored without modification dates and ranges (RFC 9110, 13.1)', async () => {
+  const tenant = await world.organization();
+  const since = ['if-modified-since', 'Fri, 01 Jan 2100 00:00:00 GMT'];
+  for (const { path, etag } of await each(tenant))
+    for (const url of [path, path.replace(/\/[^/]+$/, '')])
+      for (const sent of [
+        [since],
+        [
+          ['range', 'bytes=0-1'],
+          ['if-range', etag],
+        ],
+      ]) {
+        const headers = Object.fromEntries(sent);
+        const response = await tenant.call('GET', url, undefined, headers);
+        expect([response.status, JSON.parse(response.text)]).toEqual([200, response.body]);
+      }
+});
+
 describe('the etag of a record', () => {
   test('is its ETag, in lists too', async () => {
     const tenant = await world.organization();

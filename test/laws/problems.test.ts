@@ -71,18 +71,18 @@ describe('problems of every operation', () => {
     });
 
     test(`${method} ${path} rejects other media types and encodings`, async () => {
-      expectProblem(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
-      expectProblem(
-        await send('{}', { 'content-type': 'application/x-www-form-urlencoded' }),
-        415,
-        'unsupported_media_type',
-      );
-      expectProblem(
-        await send('{}', { 'content-type': 'application/json; charset=latin1' }),
-        415,
-        'unsupported_media_type',
-      );
-      expectProblem(await send('{}', { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type');
+      const types = method === 'PATCH' ? 'application/json, application/merge-patch+json' : 'application/json';
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {
+        const answer = await send('{}', { 'content-type': type });
+        expectProblem(answer, 415, 'unsupported_media_type');
+        // RFC 9110 (15.5.16) and, for PATCH, RFC 5789 (2.2, 3.1).
+        expect(answer.headers.get(method === 'PATCH' ? 'accept-patch' : 'accept')).toBe(types);
+      }
+      const compressed = await send('{}', { 'content-encoding': 'gzip' });
+      expectProblem(compressed, 415, 'unsupported_media_type');
+      expect(compressed.headers.get('accept-encoding')).toBe('identity');
+      const options = await fetch(world.url + fill(path), { method: 'OPTIONS' });
+      expect(options.headers.get('accept-patch')).toBe(method === 'PATCH' ? types : null);
     });
 
     test(`${method} ${path} rejects a body over 256 KiB and takes one just below`, async () => {
@@ -358,10 +358,19 @@ describe('requests outside the contract', () => {
       const [head = '', body = ''] = text.split('\r\n\r\n');
       expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(head.toLowerCase()).toContain('content-type: application/problem+json');
+      expect(head).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
       expect(JSON.parse(body)).toMatchObject({ status, code });
       expect(problem.strict().safeParse(JSON.parse(body)).success).toBe(true);
     });
   }
+
+  test('OPTIONS * is about the whole service, and takes no key', async () => {
+    const head = await overSocket('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1.1 204 /);
+    const methods = /\r\nAllow: (.*)\r\n/.exec(head)?.[1]?.split(', ') ?? [];
+    expect(methods.toSorted()).toEqual(['GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST']);
+    expect(await overSocket('GET * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1.1 404 /);
+  });
 
   function overSocket(bytes: string): Promise<string> {
     const { port } = new URL(world.url);
