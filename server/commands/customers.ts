@@ -66,6 +66,8 @@ async function release(id: string, { organization: slug, json }: Options): Promi
 async function erase(id: string, { organization: slug, yes, json }: Options): Promise<void> {
   const publicId = publicIdOf('customer', id);
   if (!yes && !process.stdin.isTTY) throw new UsageError('erasing cannot be undone; pass --yes to confirm');
+  // A customer may have any number of proposals.
+  const options = { isLimited: false };
   await withDatabase(async (database) => {
     const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);
     const customer = await tenant.em().findOne(Customer, { id });
@@ -74,7 +76,7 @@ async function erase(id: string, { organization: slug, yes, json }: Options): Pr
       throw new UsageError('Nothing was erased.');
     const erased = (await eraseCustomer(tenant, id, null)) === true;
     print(json, { id: publicId, erased }, erased ? `Erased ${publicId}.` : `${publicId} was already erased.`);
-  });
+  }, options);
 }
 
 async function isConfirmed(name: string, publicId: string, proposals: number): Promise<boolean> {

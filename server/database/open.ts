@@ -22,12 +22,14 @@ export type OpenOptions = {
   onProgress?: (line: string) => void;
   /** `false` leaves the schema as it is. */
   isMigrated?: boolean;
+  /** `false` is for work without a time limit. */
+  isLimited?: boolean;
 };
 
 /** Opens and migrates the database. */
 export async function openConfiguredDatabase(
   config: Config,
-  { onProgress, isMigrated = true }: OpenOptions = {},
+  { onProgress, isMigrated = true, isLimited = true }: OpenOptions = {},
 ): Promise<Opened> {
   const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? packageFile('.data'));
   const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
@@ -40,6 +42,7 @@ export async function openConfiguredDatabase(
   };
   try {
     database = await openDatabase(address, {
+      isLimited,
       pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
     });
     if (isMigrated) await requireUnicode(database);

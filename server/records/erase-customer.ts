@@ -104,13 +104,14 @@ async function eraseInProposals(scope: Scope, customerId: string, redaction: Red
 /** Events of the customer and of its proposals. */
 async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
   const deliveries = { entity: WebhookDelivery, erasure: deliveryErasure };
+  // One list, because with `or`, PostgreSQL would read every delivery of the organization.
   const proposals = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
-  const mentions = `record_id = $2 or record_id in (${proposals})`;
+  const mentions = `record_id in (select $2::uuid union all ${proposals})`;
   await eraseWhere(scope, deliveries, redaction, [mentions, customerId]);
   // The result of what is being sent would write its body back: it is sent once more instead. What is pending is locked, so
   // that it is not rendered before this transaction ends.
   await scope[statements].query(
-    `update webhook_deliveries set state = 'pending' where organization_id = $1 and state in ('pending', 'sending') and (${mentions})`,
+    `update webhook_deliveries set state = 'pending' where organization_id = $1 and state in ('pending', 'sending') and ${mentions}`,
     [customerId],
   );
 }

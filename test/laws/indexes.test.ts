@@ -3,6 +3,8 @@
  * are: each pair of them, in an organization where all go together, which is the worst case.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { forOrganization } from '../../server/database/tenant.ts';
+import { eraseCustomer } from '../../server/records/erase-customer.ts';
 import { getOf, lists, sortsOf } from '../contract.ts';
 import { fillCorrelated, predicateOf, valuesOf } from '../correlated.ts';
 import { createRecord, proposal, storedIdOf } from '../records.ts';
@@ -257,6 +259,26 @@ test('a page is full, even if the sample has only the first of its records', asy
 test('two marks of records at the far end of an order are combined with the order', async () => {
   const { plan } = await explained(await readOf('/v1/items?type=service&category=later&sort=name'));
   expect(plan).toContain('"Node Type":"BitmapAnd"');
+});
+
+test('an erasure finds what webhooks said about the customer by an index', async () => {
+  const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'To be erased' });
+  await world.database.pool.query(
+    `insert into webhook_deliveries (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)
+     select $1, gen_random_uuid(), gen_random_uuid(), 'customer.created', gen_random_uuid(), now(), now(), 'delivered', now()
+     from generate_series(1, $2)`,
+    [tenant.organization.id, total],
+  );
+  await world.database.pool.query('vacuum analyze webhook_deliveries');
+  const bound = forOrganization(world.database, tenant.organization.id);
+  const statements = await statementsDuring(() => eraseCustomer(bound, storedIdOf(customer.id) ?? '', null));
+  const ofDeliveries = statements.filter(({ text }) => /^(?:select|update)\b.*\bwebhook_deliveries\b/s.test(text));
+  expect(ofDeliveries).toHaveLength(2);
+  for (const statement of ofDeliveries) {
+    const { indexes, buffers } = await explained(statement);
+    expect(indexes).toContain('webhook_deliveries_by_record');
+    expect(buffers).toBeLessThan(100);
+  }
 });
 
 test('the lines of proposals are found by their own index', async () => {
