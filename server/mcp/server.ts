@@ -1,5 +1,5 @@
 /** The Model Context Protocol server: the official SDK around the tools, a new instance for each request. */
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { toProblem } from '../problems/translate.ts';
 import { Problem } from '../problems/problem.ts';
 import { ArgumentError, requireForm } from './arguments.ts';
@@ -37,8 +37,13 @@ function createServer({ version, ...options }: McpOptions): McpServer {
     { capabilities: { tools: { listChanged: false } }, instructions },
   );
   // Not `registerTool`, which requires Zod schemas: these are shorter than what Zod would print.
-  mcp.server.setRequestHandler('tools/list', () => ({ tools: options.tools.map(listed) }));
-  mcp.server.setRequestHandler('tools/call', ({ params }) => callTool(params.name, params.arguments ?? {}, options));
+  mcp.server.setRequestHandler('tools/list', ({ params }) => {
+    if (params?.cursor !== undefined) throw invalidParams('There is one page of tools. Leave out cursor.');
+    return { tools: options.tools.map(listed) };
+  });
+  mcp.server.setRequestHandler('tools/call', ({ params }) =>
+    callTool(toolNamed(params.name, options.tools), params.arguments ?? {}, options),
+  );
   return mcp;
 }
 
@@ -51,14 +56,24 @@ const listed = ({ name, title, description, inputSchema, annotations }: Tool) =>
   annotations,
 });
 
+const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
+function toolNamed(name: string, tools: readonly Tool[]): Tool {
+  const tool = tools.find((one) => one.name === name);
+  if (tool) return tool;
+  const known = tools.map((one) => one.name).join(', ');
+  throw invalidParams(`There is no tool "${name.slice(0, 60)}". Tools: ${known}.`);
+}
+
 async function callTool(
-  name: string,
+  tool: Tool,
   input: Arguments,
-  { tools, begin, onEnd }: Pick<McpOptions, 'tools' | 'begin' | 'onEnd'>,
+  { begin, onEnd }: Pick<McpOptions, 'begin' | 'onEnd'>,
 ): Promise<ToolResult> {
   try {
     const calling = await begin();
-    const result = await toolFor(tools, name, input).run(input, calling);
+    requireArguments(tool, input);
+    const result = await tool.run(input, calling);
     await onEnd();
     return { content: [{ type: 'text', text: JSON.stringify(result) }] };
   } catch (error) {
@@ -69,21 +84,15 @@ async function callTool(
   }
 }
 
-function toolFor(tools: readonly Tool[], name: string, input: Arguments): Tool {
-  const tool = tools.find((one) => one.name === name);
-  if (!tool) {
-    const known = tools.map((one) => one.name).join(', ');
-    throw new ArgumentError(`There is no tool "${name.slice(0, 60)}". Tools: ${known}.`);
-  }
+function requireArguments(tool: Tool, input: Arguments): void {
   const known = Object.keys(Object(tool.inputSchema.properties));
   const unknown = Object.keys(input).find((argument) => !known.includes(argument));
   if (unknown !== undefined) {
     const help = known.length > 0 ? ` Arguments: ${known.join(', ')}.` : ' It takes none.';
-    throw new ArgumentError(`${name} has no argument "${unknown.slice(0, 60)}".${help}`);
+    throw new ArgumentError(`${tool.name} has no argument "${unknown.slice(0, 60)}".${help}`);
   }
   // Those of a write are the fields of its record, which its operation checks.
   if (tool.annotations.readOnlyHint) requireForm(tool, input);
-  return tool;
 }
 
 const failed = (text: string): ToolResult => ({ isError: true, content: [{ type: 'text', text }] });

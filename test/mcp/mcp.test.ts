@@ -130,6 +130,18 @@ describe('POST /mcp', () => {
     expect((await callTool(tenant, 'who_am_i')).value.rateLimit.remaining).toBe(99);
   });
 
+  test('rejects an unknown tool and a page that there is not, as the protocol says', async () => {
+    const tenant = await world.organization();
+    const called = await rpc(tenant.key, 'tools/call', { name: 'delete_customer', arguments: {} });
+    expect([called.status, called.body.result, called.body.error]).toEqual([
+      200,
+      undefined,
+      { code: -32_602, message: expect.stringMatching(/^There is no tool "delete_customer"\. Tools: find_customers/) },
+    ]);
+    expect((await rpc(tenant.key, 'tools/list', { cursor: 'x' })).body.error.code).toBe(-32_602);
+    expect((await callTool(tenant, 'who_am_i')).value.rateLimit.remaining).toBe(99);
+  });
+
   test('at the limit of the key, a tool says so, and when to try again', async () => {
     const tenant = await world.organization();
     for (let count = 0; count < 99; count += 1) await tenant.call('GET', '/v1/me');
@@ -525,7 +537,6 @@ describe('the tools', () => {
       ['get_proposal', { proposalId: 'prp_1', includeLineItems: {} }, /^includeLineItems must be true or false\.$/],
       ['get_proposal', { proposalId: 'prp_1', lineItemsAfter: 'x' }, /^lineItemsAfter must be nextLineItemsAfter/],
       ['who_am_i', { key: 'x' }, /^who_am_i has no argument "key"\. It takes none\.$/],
-      ['delete_customer', {}, /^There is no tool "delete_customer"\. Tools: find_customers/],
     ];
     for (const [name, given, expected] of failures) {
       const { isError, text } = await callTool(tenant, name, given);
