@@ -1,17 +1,17 @@
 /** The members of an organization. An actor of `null` means the command line. */
-import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { email as emailSchema } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
-import { forOrganization } from '../database/tenant.ts';
+import { forOrganization, locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { nameLength, parseName } from '../entities/name.ts';
+import { nameLength } from '../entities/name.ts';
 import { Member } from '../entities/organization.ts';
 import type { Organization, Role } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
-import { auditingRejections, recordEvent } from '../records/audit-log.ts';
 import type { Entry } from '../records/audit-log.ts';
+import { checkName } from '../records/name.ts';
 import { publicId } from '../records/public-id.ts';
-import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
+import { asAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { deleteSignIn } from './credentials.ts';
 import { endTwoFactor } from './two-factor.ts';
@@ -25,23 +25,20 @@ export async function addMember(
   fields: NewMember,
   actor: Actor | null = null,
 ): Promise<Member> {
-  const { em, transaction } = forOrganization(database, organization.id);
   const { name, email } = checkMember(fields);
   const taken = new Problem('taken', {
     sentence: `${email} already belongs to a member of this organization.`,
     field: 'email',
   });
-  const deed = { action: 'member_added', memberId: actor?.id ?? null } as const;
-  const add = async (inner: ScopedEntityManager) => {
-    if (actor) await requireAdmin(inner, actor, 'add members');
-    if ((await inner.count(Member, { emailKey: email.toLowerCase(), removedAt: null })) > 0) throw taken;
-    const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
-    await inner.flush();
-    recordEvent(inner, { ...deed, subjectId: member.id, detail: fields.role });
-    return member;
-  };
+  const em = forOrganization(database, organization.id).em();
+  const attempt = { action: 'member_added', deed: 'add members', detail: email } as const;
   try {
-    return await auditingRejections(em(), { ...deed, detail: email }, () => transaction(add));
+    return await asAdmin(em, actor, attempt, async (inner) => {
+      if ((await inner.count(Member, { emailKey: email.toLowerCase(), removedAt: null })) > 0) throw taken;
+      const member = inner.create(Member, { name, email, emailKey: email.toLowerCase(), role: fields.role });
+      await inner.flush();
+      return { value: member, entry: { subjectId: member.id, detail: fields.role } };
+    });
   } catch (error) {
     throw error instanceof UniqueConstraintViolationException ? taken : error;
   }
@@ -107,20 +104,15 @@ async function changeMember(
   { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' | 'two_factor_reset' },
   change: (em: ScopedEntityManager, member: Member) => Promise<Partial<Entry> | undefined>,
 ): Promise<Member> {
-  const deed = { action, memberId: actor?.id ?? null };
-  return auditingRejections(em, { ...deed, detail: publicId('member', subject.id) }, () =>
-    em.transactional(async (inner) => {
-      // If two admins remove each other at the same time, one of them waits here.
-      if (actor) await requireAdmin(inner, actor, 'manage members');
-      else await lockOrganization(inner);
-      const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };
-      const member = await inner.findOne(Member, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-      if (!member) throw noSuchMember();
-      const event = await change(inner, member);
-      if (event) recordEvent(inner, { ...deed, subjectId: member.id, ...event });
-      return member;
-    }),
-  );
+  const attempt = { action, deed: 'manage members', detail: publicId('member', subject.id) };
+  // If two admins remove each other at the same time, one of them waits for the other.
+  return asAdmin(em, actor, attempt, async (inner) => {
+    const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };
+    const member = await inner.findOne(Member, where, locking);
+    if (!member) throw noSuchMember();
+    const event = await change(inner, member);
+    return { value: member, entry: event && { subjectId: member.id, ...event } };
+  });
 }
 
 const noSuchMember = () => new Problem('unknown', { sentence: 'This organization has no such member.' });
@@ -131,11 +123,10 @@ async function requireAnotherAdmin(em: ScopedEntityManager, { id, name }: Member
 }
 
 function checkMember(fields: NewMember): { name: string; email: string } {
-  const parsed = parseName(fields.name, nameLength.member);
-  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
+  const name = checkName(fields.name, nameLength.member);
   const email = emailSchema({ description: '' }).safeParse(fields.email.trim());
   if (!email.success) {
     throw new Problem('invalid', { sentence: 'Enter one email address, such as ana@example.com.', field: 'email' });
   }
-  return { name: parsed.name, email: email.data };
+  return { name, email: email.data };
 }

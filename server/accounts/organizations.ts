@@ -3,11 +3,12 @@ import { currencyInput } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization, removeRows } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { nameLength, parseName } from '../entities/name.ts';
+import { nameLength } from '../entities/name.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
-import { auditingRejections, recordEvent } from '../records/audit-log.ts';
-import { lockOrganization, requireAdmin } from '../records/require-admin.ts';
+import { recordEvent } from '../records/audit-log.ts';
+import { checkName } from '../records/name.ts';
+import { asAdmin, lockOrganization } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { deleteSignIn } from './credentials.ts';
 import { endTwoFactor } from './two-factor.ts';
@@ -23,7 +24,7 @@ export async function createOrganization(
   const em = orm.em.fork();
   if (await em.findOne(Organization, { slug: fields.slug }))
     throw new Problem('taken', { sentence: `The slug ${fields.slug} is already taken. Choose another.` });
-  const organization = em.create(Organization, { ...fields, name: checkOrganizationName(fields.name) });
+  const organization = em.create(Organization, { ...fields, name: checkName(fields.name, nameLength.organization) });
   await em.flush();
   return organization;
 }
@@ -53,14 +54,17 @@ export const removeOrganization = (database: Database, id: Organization['id']): 
     await removeRows(em);
   });
 
+const renaming = { action: 'organization_renamed', deed: 'change the name and currency of the organization' } as const;
+
 /** By the operator. */
 export async function renameOrganization(
   database: Database,
   { id }: Pick<Organization, 'id'>,
   typedName: string,
 ): Promise<Organization> {
-  const name = checkOrganizationName(typedName);
-  return forOrganization(database, id).transaction(async (em) => rename(em, await lockOrganization(em), name, null));
+  const name = checkName(typedName, nameLength.organization);
+  const { em } = forOrganization(database, id);
+  return asAdmin(em(), null, renaming, async (_, organization) => rename(organization, name));
 }
 
 /** By an admin. The currency is that of new items whose currency is left out. Problems: role, invalid. */
@@ -69,21 +73,17 @@ export async function changeOrganization(
   actor: Actor,
   typed: { name: string; currency: string },
 ): Promise<Organization> {
-  const attempt = { action: 'organization_renamed', memberId: actor.id, detail: typed.name } as const;
-  return auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      const organization = await requireAdmin(inner, actor, 'change the name and currency of the organization');
-      const name = checkOrganizationName(typed.name);
-      const currency = currencyInput.safeParse(typed.currency.trim());
-      if (!currency.success)
-        throw new Problem('invalid', { sentence: 'Enter an ISO 4217 currency code, such as EUR.', field: 'currency' });
-      const { currency: previous } = organization;
-      if (previous !== currency.data)
-        recordEvent(inner, { action: 'currency_changed', memberId: actor.id, detail: currency.data, previous });
-      organization.currency = currency.data;
-      return rename(inner, organization, name, actor.id);
-    }),
-  );
+  return asAdmin(em, actor, { ...renaming, detail: typed.name }, async (inner, organization) => {
+    const name = checkName(typed.name, nameLength.organization);
+    const currency = currencyInput.safeParse(typed.currency.trim());
+    if (!currency.success)
+      throw new Problem('invalid', { sentence: 'Enter an ISO 4217 currency code, such as EUR.', field: 'currency' });
+    const { currency: previous } = organization;
+    if (previous !== currency.data)
+      recordEvent(inner, { action: 'currency_changed', memberId: actor.id, detail: currency.data, previous });
+    organization.currency = currency.data;
+    return rename(organization, name);
+  });
 }
 
 /** By an admin, who would be the first to be kept out: `isReady` if that admin's own session satisfies it. */
@@ -92,33 +92,18 @@ export async function requireTwoFactor(
   actor: Actor,
   { isRequired, isReady }: { isRequired: boolean; isReady: boolean },
 ): Promise<void> {
-  const attempt = { action: 'two_factor_policy_changed', memberId: actor.id } as const;
-  await auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      const organization = await requireAdmin(inner, actor, 'require two-factor authentication');
-      const sentence = 'Turn on two-factor authentication for your own account first, on the Account page.';
-      if (isRequired && !isReady) throw new Problem('invalid', { sentence });
-      if (organization.requiresTwoFactor === isRequired) return;
-      recordEvent(inner, { ...attempt, detail: isRequired ? 'required' : 'optional' });
-      organization.requiresTwoFactor = isRequired;
-    }),
-  );
+  const attempt = { action: 'two_factor_policy_changed', deed: 'require two-factor authentication' } as const;
+  await asAdmin(em, actor, attempt, async (_, organization) => {
+    const sentence = 'Turn on two-factor authentication for your own account first, on the Account page.';
+    if (isRequired && !isReady) throw new Problem('invalid', { sentence });
+    const isSame = organization.requiresTwoFactor === isRequired;
+    organization.requiresTwoFactor = isRequired;
+    return { value: undefined, ...(!isSame && { entry: { detail: isRequired ? 'required' : 'optional' } }) };
+  });
 }
 
-function rename(
-  em: ScopedEntityManager,
-  organization: Organization,
-  name: string,
-  memberId: string | null,
-): Organization {
+function rename(organization: Organization, name: string) {
   const { name: previous } = organization;
-  if (previous !== name) recordEvent(em, { action: 'organization_renamed', memberId, detail: name, previous });
   organization.name = name;
-  return organization;
-}
-
-function checkOrganizationName(typed: string): string {
-  const parsed = parseName(typed, nameLength.organization);
-  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
-  return parsed.name;
+  return { value: organization, ...(previous !== name && { entry: { detail: name, previous } }) };
 }

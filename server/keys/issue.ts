@@ -1,14 +1,16 @@
 /** Creates API keys, new ones and replacements. */
 import { randomBytes } from 'node:crypto';
 import type { ScopedEntityManager } from '../database/tenant.ts';
+import { nameLength } from '../entities/name.ts';
 import { ApiKey } from '../entities/organization.ts';
+import type { Organization } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
-import { auditingRejections, recordEvent } from '../records/audit-log.ts';
-import { requireAdmin, startOf } from '../records/require-admin.ts';
+import { checkName } from '../records/name.ts';
+import { asAdmin, requireTeam, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { publicId } from '../records/public-id.ts';
 import { hashKey } from './authenticate.ts';
-import { checkKeyName, isLive, lockKey } from './list.ts';
+import { isLive, lockKey } from './list.ts';
 
 export const maximumLiveKeys = 25;
 
@@ -50,24 +52,21 @@ export async function issueKey(
   actor: Actor,
   { name: typedName, ...wanted }: NewKey,
 ): Promise<IssuedKey> {
-  const attempt = { action: 'key_created', memberId: actor.id, detail: typedName } as const;
-  return auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      await admitNewKey(inner, actor, wanted.csrfTokenId);
-      const issued = await createKey(inner, actor, { name: checkKeyName(typedName), ...wanted });
-      recordEvent(inner, { action: 'key_created', memberId: actor.id, keyId: issued.key.id, detail: issued.key.name });
-      return issued;
-    }),
-  );
+  return asAdmin(em, actor, { ...creating, detail: typedName }, async (inner, organization) => {
+    await requireRoom(inner, organization, wanted.csrfTokenId);
+    const name = checkName(typedName, nameLength.apiKey);
+    const issued = await createKey(inner, actor, { name, ...wanted });
+    return { value: issued, entry: { keyId: issued.key.id, detail: name } };
+  });
 }
+
+const creating = { action: 'key_created', deed: 'create API keys' } as const;
 
 /** Rejects what issueKey() would reject, for a key that is created a little later. */
 export const requireRoomForKey = (em: ScopedEntityManager, actor: Actor, name?: string): Promise<void> =>
-  auditingRejections(
-    em,
-    { action: 'key_created', memberId: actor.id, ...(name !== undefined && { detail: name }) },
-    () => em.transactional((inner) => admitNewKey(inner, actor, undefined)),
-  );
+  asAdmin(em, actor, { ...creating, ...(name !== undefined && { detail: name }) }, async (inner, organization) => ({
+    value: await requireRoom(inner, organization, undefined),
+  }));
 
 /** How long a replaced key keeps working, in seconds. */
 export const replacementPeriods = { hour: 3600, day: 86_400, week: 604_800 } as const;
@@ -87,34 +86,34 @@ export async function replaceKey(
   actor: Actor,
   { id, period, csrfTokenId, lifetime }: Replacement,
 ): Promise<IssuedKey & { replaced: ApiKey }> {
-  const attempt = { action: 'key_replaced', memberId: actor.id, detail: publicId('key', id) } as const;
-  return auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      await admitNewKey(inner, actor, csrfTokenId);
-      const replaced = await lockKey(inner, id);
-      if (!isLive(replaced))
-        throw new Problem('repeated', { sentence: 'This key no longer works. Create a new one instead.' });
-      if (replaced.replacedBy !== null)
-        throw new Problem('repeated', { sentence: 'This key has already been replaced. Nothing was changed.' });
-      const { name, createdAt, endsAt, clientId, clientHost } = replaced;
-      const same = { expiresInMs: endsAt === null ? undefined : Date.parse(endsAt) - Date.parse(createdAt) };
-      const connection = clientId !== null && clientHost !== null ? { clientId, clientHost } : {};
-      const issued = await createKey(inner, actor, { name, csrfTokenId, ...(lifetime ?? same), ...connection });
-      const ends = later(await startOf(inner, actor), replacementPeriods[period] * 1000);
-      replaced.endsAt = endsAt !== null && endsAt < ends ? endsAt : ends;
-      replaced.replacedBy = issued.key.id;
-      recordEvent(inner, { action: 'key_replaced', memberId: actor.id, keyId: replaced.id, detail: replaced.name });
-      return { ...issued, replaced };
-    }),
-  );
+  const attempt = { action: 'key_replaced', deed: creating.deed, detail: publicId('key', id) } as const;
+  return asAdmin(em, actor, attempt, async (inner, organization) => {
+    await requireRoom(inner, organization, csrfTokenId);
+    const replaced = await lockKey(inner, id);
+    if (!isLive(replaced))
+      throw new Problem('repeated', { sentence: 'This key no longer works. Create a new one instead.' });
+    if (replaced.replacedBy !== null)
+      throw new Problem('repeated', { sentence: 'This key has already been replaced. Nothing was changed.' });
+    const { name, createdAt, endsAt, clientId, clientHost } = replaced;
+    const same = { expiresInMs: endsAt === null ? undefined : Date.parse(endsAt) - Date.parse(createdAt) };
+    const connection = clientId !== null && clientHost !== null ? { clientId, clientHost } : {};
+    const issued = await createKey(inner, actor, { name, csrfTokenId, ...(lifetime ?? same), ...connection });
+    const ends = later(await startOf(inner, actor), replacementPeriods[period] * 1000);
+    replaced.endsAt = endsAt !== null && endsAt < ends ? endsAt : ends;
+    replaced.replacedBy = issued.key.id;
+    return { value: { ...issued, replaced }, entry: { keyId: replaced.id, detail: name } };
+  });
 }
 
 const later = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
 
-async function admitNewKey(em: ScopedEntityManager, actor: Actor, csrfTokenId: string | undefined): Promise<void> {
-  // Concurrent requests wait for this row, so that there is never a 26th key.
-  const organization = await requireAdmin(em, actor, 'create API keys');
-  if (organization.plan !== 'team') throw new Problem('plan', { sentence: 'API keys need the Team plan.' });
+/** Concurrent requests wait for the organization's row, so that there is never a 26th key. */
+async function requireRoom(
+  em: ScopedEntityManager,
+  organization: Organization,
+  csrfTokenId: string | undefined,
+): Promise<void> {
+  requireTeam(organization, 'API keys need');
   if (csrfTokenId !== undefined && (await em.count(ApiKey, { csrfTokenId })) > 0)
     throw new Problem('repeated', { sentence: 'This form has already created a key. No second key was created.' });
   const keys = await em.find(ApiKey, { revokedAt: null });

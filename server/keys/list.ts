@@ -1,7 +1,6 @@
 /** The API keys of an organization, for any of its members: nothing here can be used to call the API. */
 import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import { nameLength, parseName } from '../entities/name.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { organizationOf, transactionTime } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
@@ -16,12 +15,6 @@ export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKe
   revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
 const noSuchKey = () => new Problem('unknown', { sentence: 'This organization has no such key.' });
-
-export function checkKeyName(typed: string): string {
-  const parsed = parseName(typed, nameLength.apiKey);
-  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
-  return parsed.name;
-}
 
 export async function findKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
   const key = await em.findOne(ApiKey, { id });

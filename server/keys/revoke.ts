@@ -1,53 +1,43 @@
 /** Revokes and renames API keys. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
+import { nameLength } from '../entities/name.ts';
 import type { ApiKey } from '../entities/organization.ts';
-import { auditingRejections, recordEvent } from '../records/audit-log.ts';
+import { recordEvent } from '../records/audit-log.ts';
+import { checkName } from '../records/name.ts';
 import { publicId } from '../records/public-id.ts';
-import { requireAdmin } from '../records/require-admin.ts';
+import { asAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
-import { checkKeyName, lockKey } from './list.ts';
+import { lockKey } from './list.ts';
 
 /** Revokes a key at once; revoking it again changes nothing. */
 export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {
-  const attempt = { action: 'key_revoked', memberId: actor.id, detail: publicId('key', id) } as const;
-  return auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      await requireAdmin(inner, actor, 'revoke API keys');
-      return end(inner, id, { memberId: actor.id });
-    }),
-  );
+  const attempt = { action: 'key_revoked', deed: 'revoke API keys', detail: publicId('key', id) } as const;
+  return asAdmin(em, actor, attempt, (inner) => end(inner, id, actor.id));
 }
 
 /** Revokes a key for no member: its application gave it back, or its code was used twice. */
 export const revokeForClient = (em: ScopedEntityManager, id: string): Promise<ApiKey> =>
-  em.transactional((inner) => end(inner, id, { memberId: null, reason: 'application' }));
+  em.transactional(async (inner) => {
+    const { value, entry } = await end(inner, id, null);
+    if (entry) recordEvent(inner, { action: 'key_revoked', memberId: null, reason: 'application', ...entry });
+    return value;
+  });
 
 export async function renameKey(em: ScopedEntityManager, actor: Actor, id: string, typedName: string): Promise<ApiKey> {
-  const attempt = { action: 'key_renamed', memberId: actor.id, detail: typedName } as const;
-  return auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      await requireAdmin(inner, actor, 'rename API keys');
-      const name = checkKeyName(typedName);
-      const key = await lockKey(inner, id);
-      if (key.name !== name) {
-        const event = { keyId: key.id, detail: name, previous: key.name };
-        recordEvent(inner, { action: 'key_renamed', memberId: actor.id, ...event });
-        key.name = name;
-      }
-      return key;
-    }),
-  );
+  const attempt = { action: 'key_renamed', deed: 'rename API keys', detail: typedName } as const;
+  return asAdmin(em, actor, attempt, async (inner) => {
+    const name = checkName(typedName, nameLength.apiKey);
+    const key = await lockKey(inner, id);
+    const { name: previous } = key;
+    key.name = name;
+    return { value: key, ...(previous !== name && { entry: { keyId: key.id, detail: name, previous } }) };
+  });
 }
 
-async function end(
-  em: ScopedEntityManager,
-  id: string,
-  by: { memberId: string | null; reason?: string },
-): Promise<ApiKey> {
+async function end(em: ScopedEntityManager, id: string, memberId: string | null) {
   const key = await lockKey(em, id);
-  if (key.revokedAt !== null) return key;
+  if (key.revokedAt !== null) return { value: key };
   key.revokedAt = key.transactionStart ?? null;
-  key.revokedBy = by.memberId;
-  recordEvent(em, { action: 'key_revoked', keyId: key.id, detail: key.name, ...by });
-  return key;
+  key.revokedBy = memberId;
+  return { value: key, entry: { keyId: key.id, detail: key.name } };
 }

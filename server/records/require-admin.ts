@@ -1,13 +1,43 @@
-/** Whether a member may still act as an admin, read inside the transaction that depends on it. */
+/** What only admins may do; whether a member still is one is read inside the transaction that depends on it. */
 import { LockMode } from '@mikro-orm/core';
 import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { Problem } from '../problems/problem.ts';
+import { auditingRejections, recordEvent } from './audit-log.ts';
+import type { Entry } from './audit-log.ts';
 
 /** The acting member, as an earlier statement read it. */
 export type Actor = Pick<Member, 'id' | 'organizationId'>;
+
+type Attempt = Pick<Entry, 'action' | 'detail'> & {
+  /** `Only admins of the organization can …` */
+  deed: string;
+};
+/** `entry` is what the audit log keeps of it; it keeps nothing if nothing was changed. */
+type Done<T> = { value: T; entry?: Omit<Entry, 'kind' | 'action' | 'memberId'> | undefined };
+
+/**
+ * Does the work in one transaction with its entry in the audit log, which a rejected attempt is in, too. An actor of `null`
+ * is the command line.
+ */
+export const asAdmin = <T>(
+  em: ScopedEntityManager,
+  actor: Actor | null,
+  { deed, ...attempt }: Attempt,
+  work: (em: ScopedEntityManager, organization: Organization) => Promise<Done<T>>,
+): Promise<T> => {
+  const by = { action: attempt.action, memberId: actor?.id ?? null };
+  return auditingRejections(em, { ...attempt, ...by }, () =>
+    em.transactional(async (inner) => {
+      const organization = await (actor ? requireAdmin(inner, actor, deed) : lockOrganization(inner));
+      const { value, entry } = await work(inner, organization);
+      if (entry) recordEvent(inner, { ...by, ...entry });
+      return value;
+    }),
+  );
+};
 
 /**
  * Locks the organization and then the member, the one order for everything that locks both: a concurrent removal or demotion

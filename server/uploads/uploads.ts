@@ -15,8 +15,7 @@ import type { ImportChoices } from '../entities/upload.ts';
 import { isInterrupted, isOpen, isWorking, Upload } from '../entities/upload.ts';
 import { Problem } from '../problems/problem.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
-import { auditingRejections } from '../records/audit-log.ts';
-import { requireAdmin, requireTeam } from '../records/require-admin.ts';
+import { asAdmin, requireTeam } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { UploadFiles } from './files.ts';
 import { Runner } from './runner.ts';
@@ -37,7 +36,7 @@ type Parts = {
   onError: (error: unknown) => void;
 };
 
-const attempt = { action: 'records_imported' } as const;
+const attempt = { action: 'records_imported', deed: 'import and export' } as const;
 const pruneEveryMs = 60_000;
 /** Of an organization. */
 const listed = 20;
@@ -170,13 +169,10 @@ export class Uploads {
 
   /** In one transaction: nobody else changes the organization's upload meanwhile, and the actor is an admin. */
   #asAdmin<T>({ organization, actor }: Who, work: (em: ScopedEntityManager) => Promise<T>): Promise<T> {
-    const { em, transaction } = forOrganization(this.#database, organization.id);
-    return auditingRejections(em(), { ...attempt, memberId: actor.id }, () =>
-      transaction(async (inner) => {
-        requireTeam(await requireAdmin(inner, actor, 'import and export'), 'Import and export need');
-        return work(inner);
-      }),
-    );
+    return asAdmin(this.#em(organization.id), actor, attempt, async (inner, locked) => {
+      requireTeam(locked, 'Import and export need');
+      return { value: await work(inner) };
+    });
   }
 }
 

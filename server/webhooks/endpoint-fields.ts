@@ -1,8 +1,9 @@
 /** What an admin enters for an endpoint, checked. */
 import { isRecordEventType } from '../../contract/events.ts';
-import { nameLength, parseName } from '../entities/name.ts';
+import { nameLength } from '../entities/name.ts';
 import type { WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
+import { checkName } from '../records/name.ts';
 import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
 
@@ -14,13 +15,12 @@ export async function checkFields(
   { name, url, events }: EndpointFields,
   destinations: Destinations,
 ): Promise<Pick<WebhookEndpoint, 'name' | 'url' | 'events'>> {
-  const parsed = parseName(name, nameLength.webhook);
-  if ('problem' in parsed) throw new Problem('invalid', { sentence: parsed.problem, field: 'name' });
+  const checked = checkName(name, nameLength.webhook);
   const unknown = events.find((type) => !isRecordEventType(type));
   if (unknown !== undefined)
     throw new Problem('invalid', { sentence: `There is no event “${unknown.slice(0, 50)}”.`, field: 'events' });
   if (events.length === 0) throw new Problem('invalid', { sentence: 'Choose at least one event.', field: 'events' });
-  return { name: parsed.name, url: await checkUrl(url.trim(), destinations), events: [...new Set(events)] };
+  return { name: checked, url: await checkUrl(url.trim(), destinations), events: [...new Set(events)] };
 }
 
 /** Checked again at every attempt, because the addresses of a name change. */

@@ -1,13 +1,11 @@
 /** Endpoints: created, changed, switched on and off, and removed by admins of the organization. */
 import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
-import type { AuditAction } from '../entities/audit-event.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
-import { auditingRejections, recordEvent } from '../records/audit-log.ts';
-import { requireAdmin, startOf } from '../records/require-admin.ts';
+import { asAdmin, requireTeam, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
 import { watch } from './activate.ts';
@@ -18,6 +16,7 @@ import { newSecret } from './sign.ts';
 import { lockDeliveries } from './deliveries.ts';
 
 export const maximumEndpoints = 10;
+export const deed = 'manage webhooks';
 
 export type EndpointParts = { seal: Seal; destinations: Destinations };
 /** `secret` is returned here and nowhere else. */
@@ -31,9 +30,8 @@ export async function createEndpoint(
   { seal, destinations }: EndpointParts,
 ): Promise<IssuedEndpoint> {
   const { csrfTokenId = null } = typed;
-  return audited(em, actor, { action: 'webhook_created', detail: typed.name }, async (inner) => {
-    const organization = await requireAdmin(inner, actor, 'manage webhooks');
-    if (organization.plan !== 'team') throw new Problem('plan', { sentence: 'Webhooks need the Team plan.' });
+  return asAdmin(em, actor, { deed, action: 'webhook_created', detail: typed.name }, async (inner, organization) => {
+    requireTeam(organization, 'Webhooks need');
     const fields = await checkFields(typed, destinations);
     if (csrfTokenId !== null && (await inner.count(WebhookEndpoint, { csrfTokenId })) > 0)
       throw new Problem('repeated', {
@@ -57,7 +55,7 @@ export async function createEndpoint(
       createdBy: actor.id,
     });
     await inner.flush();
-    return { value: { endpoint, secret }, detail: endpoint.name };
+    return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
   });
 }
 
@@ -68,15 +66,14 @@ export const changeEndpoint = (
   { id, ...typed }: EndpointFields & { id: string },
   { destinations }: Pick<EndpointParts, 'destinations'>,
 ): Promise<WebhookEndpoint> =>
-  audited(em, actor, { action: 'webhook_changed', detail: typed.name }, async (inner) => {
-    await requireAdmin(inner, actor, 'manage webhooks');
+  asAdmin(em, actor, { deed, action: 'webhook_changed', detail: typed.name }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
     const fields = await checkFields(typed, destinations);
     const previous = endpoint.url === fields.url ? undefined : endpoint.url;
     Object.assign(endpoint, fields);
     // A process that is sending to the old URL notices that it lost the lease.
     if (previous !== undefined) Object.assign(endpoint, unleased, { failures: 0, failingSince: null });
-    return { value: endpoint, detail: endpoint.name, ...(previous !== undefined && { previous }) };
+    return { value: endpoint, entry: { detail: endpoint.name, ...(previous !== undefined && { previous }) } };
   });
 
 const unleased = { lease: null, leasedUntil: null };
@@ -87,23 +84,27 @@ export const switchEndpoint = (
   actor: Actor,
   { id, on }: { id: string; on: boolean },
 ): Promise<WebhookEndpoint> =>
-  audited(em, actor, { action: on ? 'webhook_switched_on' : 'webhook_switched_off' }, async (inner) => {
-    const organization = await requireAdmin(inner, actor, 'manage webhooks');
-    if (on && organization.plan !== 'team') throw new Problem('plan', { sentence: 'Webhooks need the Team plan.' });
-    const now = on ? await startOf(inner, actor) : null;
-    // Before the endpoint is locked, as a look does.
-    if (now !== null) await watch(inner, now);
-    const endpoint = await lockEndpoint(inner, id);
-    if (on === (endpoint.activeSince !== null)) return { value: endpoint };
-    Object.assign(endpoint, unleased, {
-      activeSince: now,
-      offReason: null,
-      failures: 0,
-      failingSince: null,
-      dueAt: now,
-    });
-    return { value: endpoint, detail: endpoint.name };
-  });
+  asAdmin(
+    em,
+    actor,
+    { deed, action: on ? 'webhook_switched_on' : 'webhook_switched_off' },
+    async (inner, organization) => {
+      if (on) requireTeam(organization, 'Webhooks need');
+      const now = on ? await startOf(inner, actor) : null;
+      // Before the endpoint is locked, as a look does.
+      if (now !== null) await watch(inner, now);
+      const endpoint = await lockEndpoint(inner, id);
+      if (on === (endpoint.activeSince !== null)) return { value: endpoint };
+      Object.assign(endpoint, unleased, {
+        activeSince: now,
+        offReason: null,
+        failures: 0,
+        failingSince: null,
+        dueAt: now,
+      });
+      return { value: endpoint, entry: { detail: endpoint.name } };
+    },
+  );
 
 /** Each signs every request. */
 const maximumSecrets = 5;
@@ -117,8 +118,7 @@ export const replaceSecret = (
   { id, overlap }: { id: string; overlap: ReplacementOverlap },
   { seal }: Pick<EndpointParts, 'seal'>,
 ): Promise<IssuedEndpoint> =>
-  audited(em, actor, { action: 'webhook_secret_replaced' }, async (inner) => {
-    await requireAdmin(inner, actor, 'manage webhooks');
+  asAdmin(em, actor, { deed, action: 'webhook_secret_replaced' }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
     const secret = newSecret();
     const nowMs = Date.parse(await startOf(inner, actor));
@@ -127,18 +127,17 @@ export const replaceSecret = (
     endpoint.secrets = [{ sealed: seal.seal(secret, id), endsAt: null }, ...earlier].slice(0, maximumSecrets);
     // A process that is signing with the old secret alone notices that it lost the lease.
     Object.assign(endpoint, unleased);
-    return { value: { endpoint, secret }, detail: endpoint.name };
+    return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
   });
 
 /** Removes it together with its deliveries. */
 export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookEndpoint> =>
-  audited(em, actor, { action: 'webhook_removed' }, async (inner) => {
-    await requireAdmin(inner, actor, 'manage webhooks');
+  asAdmin(em, actor, { deed, action: 'webhook_removed' }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
     await lockDeliveries(inner, id);
     await inner.nativeDelete(WebhookDelivery, { endpointId: id });
     inner.remove(endpoint);
-    return { value: endpoint, detail: endpoint.name };
+    return { value: endpoint, entry: { detail: endpoint.name } };
   });
 
 export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
@@ -149,21 +148,3 @@ export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise
 }
 
 export const noSuchEndpoint = () => new Problem('unknown', { sentence: 'This organization has no such endpoint.' });
-
-type Done<T> = { value: T; detail?: string; previous?: string };
-
-/** In one transaction with its entry in the audit log, which has none if nothing was changed. */
-export function audited<T>(
-  em: ScopedEntityManager,
-  actor: Actor,
-  attempt: { action: AuditAction; detail?: string },
-  work: (em: ScopedEntityManager) => Promise<Done<T>>,
-): Promise<T> {
-  return auditingRejections(em, { ...attempt, memberId: actor.id }, () =>
-    em.transactional(async (inner) => {
-      const { value, ...entry } = await work(inner);
-      if (entry.detail !== undefined) recordEvent(inner, { action: attempt.action, memberId: actor.id, ...entry });
-      return value;
-    }),
-  );
-}

@@ -3,10 +3,10 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
-import { requireAdmin, startOf } from '../records/require-admin.ts';
+import { asAdmin, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { lockDeliveries } from './deliveries.ts';
-import { audited, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
+import { deed, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
 
 export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
   em.find(WebhookEndpoint, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
@@ -33,7 +33,7 @@ async function findDelivery(em: ScopedEntityManager, endpointId: string, id: str
 
 /** Sends an event of its own type, which no receiver takes for a change of a record. */
 export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookDelivery> =>
-  audited(em, actor, { action: 'webhook_tested' }, async (inner) => {
+  asAdmin(em, actor, { deed, action: 'webhook_tested' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     const delivery = inner.create(WebhookDelivery, {
       id: uuidv7(),
@@ -44,7 +44,7 @@ export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Pro
       state: 'pending',
       dueAt: now,
     });
-    return { value: delivery, detail: endpoint.name };
+    return { value: delivery, entry: { detail: endpoint.name } };
   });
 
 /** Sends one event once more, with the same id. */
@@ -53,12 +53,12 @@ export const resend = (
   actor: Actor,
   { id, deliveryId }: { id: string; deliveryId: string },
 ): Promise<WebhookDelivery> =>
-  audited(em, actor, { action: 'webhook_resent' }, async (inner) => {
+  asAdmin(em, actor, { deed, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     const delivery = await findDelivery(inner, id, deliveryId);
     if (delivery.state === 'pending' || delivery.state === 'sending') delivery.dueAt = now;
     else Object.assign(delivery, again(now));
-    return { value: delivery, detail: endpoint.name };
+    return { value: delivery, entry: { detail: endpoint.name } };
   });
 
 /** Sends again what could not be delivered since a time; returns how many events that are. */
@@ -67,12 +67,12 @@ export const resendFailed = (
   actor: Actor,
   { id, since }: { id: string; since: string },
 ): Promise<number> =>
-  audited(em, actor, { action: 'webhook_resent' }, async (inner) => {
+  asAdmin(em, actor, { deed, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     await lockDeliveries(inner, id, 'failed');
     const where = { endpointId: id, state: 'failed', foundAt: { $gte: since } } as const;
     const count = await inner.nativeUpdate(WebhookDelivery, where, again(now));
-    return { value: count, detail: `${endpoint.name}, since ${since}` };
+    return { value: count, entry: { detail: `${endpoint.name}, since ${since}` } };
   });
 
 /** It starts over: its body is that of its record as it is by then. */
@@ -84,7 +84,6 @@ async function dueNow(
   actor: Actor,
   id: string,
 ): Promise<{ endpoint: WebhookEndpoint; now: string }> {
-  await requireAdmin(em, actor, 'manage webhooks');
   const endpoint = await lockEndpoint(em, id);
   if (endpoint.activeSince === null)
     throw new Problem('repeated', { sentence: 'This endpoint is off. Switch it on first.' });

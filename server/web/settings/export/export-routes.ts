@@ -8,8 +8,7 @@ import type { ExportFormat, ExportKind } from '../../../export/export-records.ts
 import { spooled } from '../../../export/spool.ts';
 import { operationOf } from '../../../api/operations.ts';
 import { Problem } from '../../../problems/problem.ts';
-import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
-import { requireAdmin, requireTeam } from '../../../records/require-admin.ts';
+import { asAdmin, requireTeam } from '../../../records/require-admin.ts';
 import type { Condition } from '../../../records/sql.ts';
 import { field } from '../fields.ts';
 import { showImports } from '../import/import-routes.ts';
@@ -60,18 +59,16 @@ function admit({ em, member }: Change, requested: ExportRequest, isFree: boolean
   const { kind, format, filters } = requested;
   const filtered = filters.length > 0 ? `, filtered by ${filters.join(', ')}` : '';
   const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}${filtered}`;
-  const entry = { action: 'records_exported', memberId: member.id, detail } as const;
-  return auditingRejections(em, entry, () =>
-    em.fork().transactional(async (inner) => {
-      requireTeam(await requireAdmin(inner, member, 'import and export'), 'Import and export need');
-      if (!isFree)
-        throw new Problem('too_many', {
-          sentence: 'An export of this organization is still running. Try again when it is done.',
-          retryAfterSeconds: 60,
-        });
-      recordEvent(inner, entry);
-    }),
-  );
+  const attempt = { action: 'records_exported', deed: 'import and export', detail } as const;
+  return asAdmin(em.fork(), member, attempt, async (_, organization) => {
+    requireTeam(organization, 'Import and export need');
+    if (!isFree)
+      throw new Problem('too_many', {
+        sentence: 'An export of this organization is still running. Try again when it is done.',
+        retryAfterSeconds: 60,
+      });
+    return { value: undefined, entry: { detail } };
+  });
 }
 
 async function send(

@@ -16,9 +16,8 @@ import { ApiKey, Member } from '../../../entities/organization.ts';
 import type { Role } from '../../../entities/organization.ts';
 import { isLive } from '../../../keys/list.ts';
 import type { SettingsCode } from '../../../problems/settings.ts';
-import { auditingRejections, recordEvent } from '../../../records/audit-log.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
-import { requireAdmin } from '../../../records/require-admin.ts';
+import { asAdmin } from '../../../records/require-admin.ts';
 import { sendMail, idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { choiceIn, field } from '../fields.ts';
@@ -107,15 +106,12 @@ async function changeDetails({ em, member, request: { body } }: Change): Promise
 async function sendLink(change: Change): Promise<Page> {
   const { em, member: actor } = change;
   const id = idIn(change, 'member');
-  const attempt = { action: 'password_link_issued', memberId: actor.id, detail: publicId('member', id) } as const;
-  const member = await auditingRejections(em, attempt, () =>
-    em.transactional(async (inner) => {
-      await requireAdmin(inner, actor, 'issue password links');
-      const found = await findMember(inner, id);
-      recordEvent(inner, { action: 'password_link_issued', memberId: actor.id, subjectId: found.id });
-      return found;
-    }),
-  );
+  const detail = publicId('member', id);
+  const attempt = { action: 'password_link_issued', deed: 'issue password links', detail } as const;
+  const member = await asAdmin(em, actor, attempt, async (inner) => {
+    const found = await findMember(inner, id);
+    return { value: found, entry: { subjectId: found.id } };
+  });
   return showLink(change, member);
 }
 
