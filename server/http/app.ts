@@ -1,17 +1,12 @@
 /** The whole HTTP surface, in the order in which a request passes through it. */
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
-import type { EndpointParts } from '../webhooks/endpoints.ts';
-import type { Uploads } from '../uploads/uploads.ts';
-import type { KeyDirectory } from '../keys/directory.ts';
-import type { Shares } from '../limits/concurrency.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { admitAgent, admitCaller } from './admission.ts';
 import { limitedTime } from './deadlines.ts';
 import { mountOperations } from './endpoints.ts';
 import { noticeProxies } from './connections.ts';
 import { identify } from './identify.ts';
-import type { Database } from '../database/orm.ts';
 import { patchTypes, readBody } from './body.ts';
 import { compress } from './compress.ts';
 import { describeError } from './log.ts';
@@ -22,36 +17,21 @@ import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
 import { sendProblem } from './send-problem.ts';
 import { parseQuery } from '../text/query.ts';
-import type { UsageLog } from '../keys/usage.ts';
 import { sendErrorPage } from '../web/settings/error-page.ts';
-import type { SettingsOptions } from '../web/settings/routes.ts';
+import type { RouterParts } from '../web/settings/routes.ts';
 import { rejectOtherMethods } from '../web/methods.ts';
 import { siteRoutes, unknownPage } from '../web/site.ts';
-import type { Secret } from '../text/signatures.ts';
 
-export type Parts = SettingsOptions & {
-  database: Database;
-  keys: KeyDirectory;
-  usage: UsageLog;
-  uploads: Uploads;
-  webhooks: EndpointParts;
-  limiter: RateLimiter;
+export type Parts = Omit<RouterParts, 'onError'> & {
   /** Limits what agents send besides calls of tools. */
   handshakes: RateLimiter;
-  shares: Shares;
   log: Log;
-  /** Signs the sessions and forms of the settings pages; see SettingsParts. */
-  secret: Secret;
-  /** Whether people reach the service over https. */
-  secure: boolean;
   /** How many trusted proxies are in front, each of which adds to X-Forwarded-For. */
   trustedProxies: number;
-  securityContact: string | undefined;
-  planContact: string | undefined;
+  /** Where vulnerabilities are reported: a URL, https or mailto. */
+  securityContact?: string | undefined;
   /** Tells the operator. */
   warn: (message: string) => void;
-  /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */
-  baseUrl: () => string;
 };
 
 export function createApp(parts: Parts): Express {

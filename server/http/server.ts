@@ -8,11 +8,10 @@ import { KeyDirectory } from '../keys/directory.ts';
 import { UsageLog } from '../keys/usage.ts';
 import { createShares } from '../limits/concurrency.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createApp } from './app.ts';
+import type { Parts } from './app.ts';
 import { expireRegularly } from './retention.ts';
 import { createBackground } from '../database/background.ts';
-import type { Database } from '../database/orm.ts';
 import { signingSecret } from '../accounts/sign-in-tables.ts';
 import type { Secret } from '../text/signatures.ts';
 import type { SettingsOptions } from '../web/settings/routes.ts';
@@ -30,37 +29,28 @@ import { rejectUnparsed, trackResponses } from './unparsed.ts';
 // An import would read every export of the module, and one of them loads all of Node's fetch: 30 ms of each start.
 const { createServer } = process.getBuiltinModule('node:http');
 
-export type ServeOptions = SettingsOptions & {
-  database: Database;
-  log: Log;
-  host: string;
-  port: number;
-  /** Without a slash at its end. */
-  publicUrl?: string | undefined;
-  /** Signs sessions and forms of the settings pages. Default: the secret stored in the database. */
-  authSecret?: string | undefined;
-  /** How many trusted proxies are in front of this server. */
-  trustedProxies?: number;
-  /** Where vulnerabilities are reported: a URL, https or mailto. */
-  securityContact?: string | undefined;
-  connectionsPerNetwork?: number | undefined;
-  /** Where admins ask for the Team plan: a URL or a sentence. */
-  planContact?: string | undefined;
-  /** Tells the operator. */
-  warn?: (message: string) => void;
-  /** Monotonic, in milliseconds. */
-  clock?: () => number;
-  limiter?: RateLimiter;
-  metrics?: Metrics | undefined;
-  /** Where uploaded files wait to be imported. Default: a folder for temporary files. */
-  uploadFolder?: string | undefined;
-  tracing?: Tracing | undefined;
-  webhooks?: WebhookOptions | undefined;
-  /** Between looks for keys to warn of, in milliseconds. */
-  keyWarningsMs?: number;
-  /** In milliseconds; see `defaultTimeouts`. */
-  timeouts?: Partial<typeof defaultTimeouts>;
-};
+export type ServeOptions = SettingsOptions &
+  Pick<Parts, 'database' | 'log'> &
+  Partial<Pick<Parts, 'trustedProxies' | 'securityContact' | 'planContact' | 'warn' | 'limiter'>> & {
+    host: string;
+    port: number;
+    /** Without a slash at its end. */
+    publicUrl?: string | undefined;
+    /** Signs sessions and forms of the settings pages. Default: the secret stored in the database. */
+    authSecret?: string | undefined;
+    connectionsPerNetwork?: number | undefined;
+    /** Monotonic, in milliseconds. */
+    clock?: () => number;
+    metrics?: Metrics | undefined;
+    /** Where uploaded files wait to be imported. Default: a folder for temporary files. */
+    uploadFolder?: string | undefined;
+    tracing?: Tracing | undefined;
+    webhooks?: WebhookOptions | undefined;
+    /** Between looks for keys to warn of, in milliseconds. */
+    keyWarningsMs?: number;
+    /** In milliseconds; see `defaultTimeouts`. */
+    timeouts?: Partial<typeof defaultTimeouts>;
+  };
 
 export type Serving = {
   /** The URL as callers see it: PUBLIC_URL, or the listening address. */
@@ -109,8 +99,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       handshakes: memoryRateLimiter(clock),
       shares: createShares(),
       secure: publicUrl?.startsWith('https:') ?? false,
-      securityContact: options.securityContact,
-      planContact: options.planContact,
       baseUrl: () => url,
     }),
   );

@@ -11,8 +11,9 @@ import type { Secret } from '../text/signatures.ts';
 export type CallerParts = {
   database: Database;
   shares: Shares;
+  /** Signs sessions, forms and cursors: at least 32 characters, the same for every process and after a restart. */
   secret: Secret;
-  /** Known once the server listens. */
+  /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
   /** Where to ask for the Team plan: a URL or a sentence. */
   planContact?: string | undefined;

@@ -33,7 +33,7 @@ const welcomePage = {
 
 const robots = 'User-agent: *\nAllow: /docs\nAllow: /llms.txt\nAllow: /llms-full.txt\nDisallow: /\n';
 
-type SiteParts = { baseUrl: () => string; securityContact: string | undefined };
+type SiteParts = { baseUrl: () => string; securityContact?: string | undefined };
 
 export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   const router = Router({ caseSensitive: true });

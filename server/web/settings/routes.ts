@@ -10,7 +10,6 @@ import type { Provider } from '../../accounts/single-sign-on.ts';
 import { TwoFactor } from '../../accounts/two-factor.ts';
 import type { Clock } from '../../accounts/two-factor.ts';
 import { databaseTime } from '../../database/clock.ts';
-import type { Secret } from '../../text/signatures.ts';
 import { accountRoutes } from './account/account-page.ts';
 import { twoFactorRoutes } from './account/two-factor-routes.ts';
 import { activityRoutes } from './activity/activity-page.ts';
@@ -42,10 +41,8 @@ export type SettingsOptions = {
   now?: Clock | undefined;
 };
 
-type RouterParts = SettingsOptions &
+export type RouterParts = SettingsOptions &
   SettingsParts & {
-    /** Signs sessions and forms: at least 32 characters, the same for every process and after a restart. */
-    secret: Secret;
     /** The service is reached over https. */
     secure: boolean;
   };

@@ -7,7 +7,6 @@ import type { SecondStep } from '../../accounts/second-step.ts';
 import type { SignIns, Visitor } from '../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
 import type { TwoFactor } from '../../accounts/two-factor.ts';
-import type { Database } from '../../database/orm.ts';
 import type { KeyDirectory } from '../../keys/directory.ts';
 import type { UsageLog } from '../../keys/usage.ts';
 import type { AdmissionParts } from '../../api/perform.ts';
@@ -69,12 +68,10 @@ export function tooManyAttempts(waitSeconds: number): Problem {
 
 /** Parts of the service; also the rate limit, for members who look at records. */
 export type SettingsParts = AdmissionParts & {
-  database: Database;
   keys: KeyDirectory;
   usage: UsageLog;
   uploads: Uploads;
   webhooks: EndpointParts;
-  baseUrl: () => string;
   /** For what fails beside a request, such as sending mail. */
   onError: (error: unknown) => void;
 };
