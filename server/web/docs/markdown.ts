@@ -4,7 +4,6 @@ import { Marked } from 'marked';
 import type { Tokens } from 'marked';
 import { ownFile } from '../../files.ts';
 import { escapeHtml, html } from '../html.ts';
-import type { Html } from '../html.ts';
 import { highlight } from './highlight.ts';
 
 /** What the guides call the service in their sources. */
@@ -99,7 +98,7 @@ export function slugOf(label: string): string {
 }
 
 /** After the language come the file's name, `tab` for a group, and `status=412` for the response that the tests expect. */
-function renderCode(text: string, info: string): Html {
+function renderCode(text: string, info: string) {
   const [language = '', ...rest] = info.split(' ');
   const status = rest.find((word) => word.startsWith('status='))?.slice('status='.length);
   const file = rest.find((word) => !word.includes('=') && word !== 'tab');

@@ -4,7 +4,6 @@ import { Problem } from '../../problems/problem.ts';
 import { toProblem } from '../../problems/translate.ts';
 import { html } from '../html.ts';
 import { sendPage } from './layout.ts';
-import type { Page } from './page.ts';
 
 export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, next) => {
   if (response.headersSent) return next(error);
@@ -29,7 +28,7 @@ function formProblem(error: unknown): Problem | undefined {
   });
 }
 
-function errorPage({ status, title }: Problem, sentence: string, requestId: string): Page {
+function errorPage({ status, title }: Problem, sentence: string, requestId: string) {
   const main = html`<article class="card">
     <p class="code">Error ${status}</p>
     <h1>${title}</h1>

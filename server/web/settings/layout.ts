@@ -5,7 +5,6 @@ import { publicId } from '../../records/public-id.ts';
 import { readAsset, serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../content-security-policy.ts';
 import { html, serviceName } from '../html.ts';
-import type { Html } from '../html.ts';
 import { printOptions } from './fields.ts';
 import { buttonForm, postForm } from './forms.ts';
 import { sections } from './page.ts';
@@ -54,7 +53,7 @@ export function sendPage(response: Response, page: Page, visit?: Visit): void {
   response.status(status).send(print(page, visit).html);
 }
 
-function print({ title, main, current, isChanging }: Page, visit: Visit | undefined): Html {
+function print({ title, main, current, isChanging }: Page, visit: Visit | undefined) {
   const signed = current && visit;
   return html`<!doctype html>
     <html lang="en">
@@ -78,7 +77,7 @@ function print({ title, main, current, isChanging }: Page, visit: Visit | undefi
     </html> `;
 }
 
-const brand = (path: string): Html =>
+const brand = (path: string) =>
   html`<a class="brand" href="${path}"
     ><img src="${pathOf('icon')}" width="24" height="24" alt="" /><strong>${serviceName}</strong></a
   >`;
@@ -91,13 +90,13 @@ const openHeader = html` <header class="bar">
 </header>`;
 
 /** For people who are members of several organizations. */
-const switcher = (visit: Visit): Html => {
+const switcher = (visit: Visit) => {
   const content = html`<label class="unseen" for="organization">Organization</label> ${organizationSelect(visit)}
     <button class="secondary outline" type="submit">Switch</button>`;
   return postForm(visit, '/settings/organization', content, html` class="switch"`);
 };
 
-export const organizationSelect = ({ organization, memberships }: Visit): Html => {
+export const organizationSelect = ({ organization, memberships }: Visit) => {
   const names = memberships.map(({ organizationId, organizationName }) => [
     publicId('organization', organizationId),
     organizationName,
@@ -107,7 +106,7 @@ export const organizationSelect = ({ organization, memberships }: Visit): Html =
   </select>`;
 };
 
-const signedHeader = (visit: Visit, current: Section | undefined): Html => {
+const signedHeader = (visit: Visit, current: Section | undefined) => {
   const { member, organization, memberships } = visit;
   return html` <header class="bar">
     <div class="wide">

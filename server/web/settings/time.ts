@@ -1,6 +1,5 @@
 /** Times as people say them: "3 minutes ago", "4 Mar 2026"; the exact time is in the tooltip. */
 import { html } from '../html.ts';
-import type { Html } from '../html.ts';
 
 const units = [
   [60, 'minute'],
@@ -24,13 +23,13 @@ export function ago(at: string, nowMs = Date.now()): string {
 export const dayOf = (at: string): string => day.format(new Date(at));
 
 /** `at` is a time with any offset. */
-function timed(at: string, text: string): Html {
+function timed(at: string, text: string) {
   const exact = new Date(at).toISOString();
   return html`<time datetime="${exact}" title="${exact.slice(0, 10)} ${exact.slice(11, 19)} UTC">${text}</time>`;
 }
 
-export const timeAgo = (at: string): Html => timed(at, ago(at));
-export const timeDay = (at: string): Html => timed(at, dayOf(at));
+export const timeAgo = (at: string) => timed(at, ago(at));
+export const timeDay = (at: string) => timed(at, dayOf(at));
 
 const minute = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -41,4 +40,4 @@ const minute = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** `4 Mar, 14:05 UTC`: for future times. */
-export const timeUntil = (at: string): Html => timed(at, `${minute.format(new Date(at))} UTC`);
+export const timeUntil = (at: string) => timed(at, `${minute.format(new Date(at))} UTC`);

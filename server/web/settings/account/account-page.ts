@@ -7,12 +7,10 @@ import type { Session } from '../../../accounts/sessions.ts';
 import { Problem } from '../../../problems/problem.ts';
 import { writeEvent } from '../../../records/audit-log.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, uuidForm } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
 import { badge, card, counted, notice, recordTable, section } from '../sections.ts';
 import { deviceOf } from '../session-guard.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -42,7 +40,7 @@ export function accountRoutes(guard: SessionGuard): void {
   guard.form('/account/sessions', { action: 'sessions_ended', submit: endOwnSessions });
 }
 
-async function show(visit: Visit, view: Pick<AccountView, 'done' | 'rejected'>): Promise<Page> {
+async function show(visit: Visit, view: Pick<AccountView, 'done' | 'rejected'>) {
   const { member, isSingleSignOn, organization, context } = visit;
   const sessions = await readSessions(context.database.signIns, member.id);
   const [app] = await context.twoFactor.read([member.id]);
@@ -96,7 +94,7 @@ type AccountView = {
   rejected?: Rejected;
 };
 
-function accountPage(visit: Visit, { twoFactor, sessions, done, rejected }: AccountView): Page {
+function accountPage(visit: Visit, { twoFactor, sessions, done, rejected }: AccountView) {
   const { member, organization } = visit;
   const passwordFields = html`${ownEmailField(member.email)}
     ${passwordField({ id: 'current', label: 'Current password', rejected })}
@@ -109,7 +107,7 @@ function accountPage(visit: Visit, { twoFactor, sessions, done, rejected }: Acco
   return sectionPage(path, lead, content);
 }
 
-function sessionSection(visit: Visit, sessions: readonly Session[]): Html {
+function sessionSection(visit: Visit, sessions: readonly Session[]) {
   const isOwn = ({ id }: Session) => id === visit.sessionId;
   const ownFirst = sessions.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   const rows = ownFirst.map((session) => ({
@@ -127,7 +125,7 @@ function sessionSection(visit: Visit, sessions: readonly Session[]): Html {
   return section('sessions', counted('Sessions', sessions.length), content);
 }
 
-const endForm = (visit: Visit, { id, userAgent }: Session): Html =>
+const endForm = (visit: Visit, { id, userAgent }: Session) =>
   postForm(
     visit,
     '/settings/account/sessions',

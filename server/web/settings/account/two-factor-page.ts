@@ -6,8 +6,7 @@ import { Html, html, serviceName } from '../../html.ts';
 import { codeField, hidden, passwordField, problemOf } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
-import { cardPage, connectingTo } from '../page.ts';
-import type { Page } from '../page.ts';
+import { cardPage, connectingTo, innerPage } from '../page.ts';
 import { badge, card, copyable, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -50,7 +49,7 @@ type SetUpView = {
   rejected?: Rejected | undefined;
 };
 
-export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: SetUpView): Page {
+export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: SetUpView) {
   const { member, organization } = visit;
   const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
   const required = `${organization.name} requires two-factor authentication. Set it up to go on.`;
@@ -83,7 +82,7 @@ export const withoutPasswordPage = cardPage(
   { current },
 );
 
-export function recoveryCodesPage({ member }: Visit, codes: readonly string[], next: string = current): Page {
+export function recoveryCodesPage({ member }: Visit, codes: readonly string[], next: string = current) {
   const text = `${codes.join('\n')}\n`;
   const file = `Recovery codes of ${serviceName} for ${member.email}. Each works once.\n\n${text}`;
   const main = html`<h1>Two-factor authentication</h1>
@@ -105,7 +104,7 @@ export function recoveryCodesPage({ member }: Visit, codes: readonly string[], n
         <a href="${next}" role="button">I have saved them</a>
       </p>
     </section>`;
-  return { title: 'Recovery codes', main, current, status: 201, ...connectingTo(next) };
+  return innerPage(current, 'Recovery codes', main, { status: 201, ...connectingTo(next) });
 }
 
 const confirmations = {
@@ -123,7 +122,7 @@ const confirmations = {
 };
 export type Confirmation = keyof typeof confirmations;
 
-export const confirmPage = (visit: Visit, confirmation: Confirmation, rejected?: Rejected): Page =>
+export const confirmPage = (visit: Visit, confirmation: Confirmation, rejected?: Rejected) =>
   questionPage(visit, {
     ...confirmations[confirmation],
     fields: html`${passwordField({ id: 'current', label: 'Password', rejected })}

@@ -7,10 +7,8 @@ import type { MemberNames } from '../../../records/member-names.ts';
 import { publicId, storedId } from '../../../records/public-id.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { field } from '../fields.ts';
 import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { requireAdminVisit } from '../visit.ts';
 import type { Visit } from '../visit.ts';
@@ -30,7 +28,7 @@ export function activityRoutes(guard: SessionGuard): void {
   guard.page('/activity.csv', sendFile);
 }
 
-async function activityPage(visit: Visit): Promise<Page> {
+async function activityPage(visit: Visit) {
   const { em, member, organization, request } = visit;
   const isAdmin = member.role === 'admin';
   const kind = kindIn(visit);
@@ -51,7 +49,7 @@ async function activityPage(visit: Visit): Promise<Page> {
   return sectionPage('/settings/activity', lead, content);
 }
 
-const kindLink = (kind: AuditKind, current: AuditKind): Html =>
+const kindLink = (kind: AuditKind, current: AuditKind) =>
   html`<a href="/settings/activity?kind=${kind}" ${kind === current && html` aria-current="page"`}
     >${activityKinds[kind]}</a
   > `;

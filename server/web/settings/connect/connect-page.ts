@@ -10,7 +10,6 @@ import { postForm } from '../forms.ts';
 import { expiryField } from '../keys/keys-page.ts';
 import { organizationSelect } from '../layout.ts';
 import { cardPage } from '../page.ts';
-import type { Page } from '../page.ts';
 import { badge, facts, howToUpgrade, notice } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -25,7 +24,7 @@ type ConnectView = Asked & {
   failure?: string | undefined;
 };
 
-export function connectPage(visit: Visit, view: ConnectView): Page {
+export function connectPage(visit: Visit, view: ConnectView) {
   const { authorization, cancelUrl, failure } = view;
   const { client, redirectUri } = authorization;
   const obstacle = obstacleOf(visit, view);
@@ -107,7 +106,7 @@ function organizationForm(visit: Visit, { sent }: ConnectView): Html {
 }
 
 /** For a request that no person can repair. */
-export function rejectedPage(sentence: string, returnTo: string | undefined): Page {
+export function rejectedPage(sentence: string, returnTo: string | undefined) {
   const content = html`<p>${sentence}</p>
     <p class="quiet">
       Nothing was changed. Start again from the application; if you see this page again, contact its developer.

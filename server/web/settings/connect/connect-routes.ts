@@ -11,7 +11,6 @@ import { findConnectedKey } from '../../../keys/connect.ts';
 import { parseExpiry, requireRoomForKey } from '../../../keys/issue.ts';
 import { field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
-import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { rejectTooMany } from '../visit.ts';
 import type { Change, Result, SettingsServices, Visit } from '../visit.ts';
@@ -50,7 +49,7 @@ async function withRequest(
   }
 }
 
-async function show(visit: Visit, asked: Asked, rejected: Rejected | undefined): Promise<Page> {
+async function show(visit: Visit, asked: Asked, rejected: Rejected | undefined) {
   const em = visit.em.fork();
   const members = visit.member.role === 'admin' ? [] : await listMembers(em);
   return connectPage(visit, {

@@ -12,8 +12,7 @@ import type { Html } from '../../html.ts';
 import { exportFormatLabels, labelled, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm } from '../forms.ts';
-import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
+import { innerPage, sectionPage } from '../page.ts';
 import { card, foldable, needsTeam, recordTable } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
 import type { Visit } from '../visit.ts';
@@ -31,7 +30,7 @@ export type ImportView = {
   rejectedExport?: Rejected;
 };
 
-export function importPage(visit: Visit, view: ImportView): Page {
+export function importPage(visit: Visit, view: ImportView) {
   const { upload } = view;
   const lead = `Import customers, items and proposals from a file into ${visit.organization.name}, or export them to one.`;
   const isChanging = upload !== undefined && isWorking(upload);
@@ -124,14 +123,14 @@ type Named = { id: string; name: string };
 /** More are on the page of all records. */
 const most = 100;
 
-export async function endedPage({ em }: Visit, upload: Upload, hasRejects: boolean): Promise<Page> {
+export async function endedPage({ em }: Visit, upload: Upload, hasRejects: boolean) {
   const { fileName, createdAt, summary, kind, records } = upload;
   const main = html` <h1>${fileName}</h1>
     <p class="lead">Imported on ${createdAt.slice(0, 10)}. <a href="/settings/imports">All imports</a></p>
     ${summary && card('result', 'Result', summarySection(upload, summary, hasRejects))}
     ${list('Created', await namesOf(em, kind, records.created), summary?.created ?? 0, kind)}
     ${list('Changed', await namesOf(em, kind, records.updated), summary?.updated ?? 0, kind)}`;
-  return { title: fileName, main, current: '/settings/imports' };
+  return innerPage('/settings/imports', fileName, main);
 }
 
 const idKinds = { customers: 'customer', items: 'item', proposals: 'proposal' } as const;

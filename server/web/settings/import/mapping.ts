@@ -9,7 +9,6 @@ import { reportWidth } from '../../../import/report.ts';
 import type { Inspection } from '../../../import/inspect.ts';
 import { readDate, readNumber } from '../../../import/values.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { field, printOptions, selectField } from '../fields.ts';
 import { buttonForm, postForm, radioField } from '../forms.ts';
 import { card, notice } from '../sections.ts';
@@ -112,7 +111,7 @@ export function choicesIn(upload: Upload, body: unknown): ImportChoices {
 
 const kept = { preset: 'preset', metadata: 'metadata', nothing: '' };
 
-export function mappingSection(visit: Visit, upload: Upload): Html {
+export function mappingSection(visit: Visit, upload: Upload) {
   const { id, fileName, mapping, kind } = upload;
   const form = mappingForm(upload);
   const path = `/settings/imports/${id}`;
@@ -133,11 +132,11 @@ export function mappingSection(visit: Visit, upload: Upload): Html {
 
 const types = { '': 'rejected', product: 'products', service: 'services' };
 
-const faultList = (faults: readonly string[]): Html =>
+const faultList = (faults: readonly string[]) =>
   html`${faults.map((fault, index) => html`${index > 0 && html`<br />`}${sentence(fault)}`)}`;
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, '.');
 
-function columnField({ index, name, samples, chosen }: MappingForm['columns'][number], form: MappingForm): Html {
+function columnField({ index, name, samples, chosen }: MappingForm['columns'][number], form: MappingForm) {
   const id = `field-${index}`;
   const fields = form.fields.map(({ name: option, label, type, isRequired }) => [
     option,
@@ -163,12 +162,12 @@ const questionTitles = {
   dateOrder: 'How are dates written in this file?',
 };
 
-const questionField = (question: MappingForm['questions'][number], mapping: ImportChoices): Html => {
+const questionField = (question: MappingForm['questions'][number], mapping: ImportChoices) => {
   const { about, readings: options } = question;
   return radioField({ name: about, legend: questionTitles[about], options, chosen: mapping[about] });
 };
 
-function matchField({ matches }: MappingForm, chosen: string): Html {
+function matchField({ matches }: MappingForm, chosen: string) {
   const known = 'A row changes the record that has its';
   const labels = {
     externalId: `${known} external ID, or creates one. Safe to import again.`,

@@ -13,7 +13,6 @@ import type { Html } from '../../html.ts';
 import { textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { questionPage, radioField } from '../forms.ts';
-import type { Page } from '../page.ts';
 import { badge, recordTable } from '../sections.ts';
 import { timeAgo, timeDay, timeUntil } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -108,7 +107,7 @@ const about = (key: ApiKey) => ({
   current: '/settings/api-keys' as const,
 });
 
-export const renamePage = (visit: Visit, key: ApiKey, rejected?: Rejected): Page =>
+export const renamePage = (visit: Visit, key: ApiKey, rejected?: Rejected) =>
   questionPage(visit, {
     ...about(key),
     title: `Rename “${key.name}”`,
@@ -131,7 +130,7 @@ export const periods: Record<ReplacementPeriod, string> = {
   week: 'For 1 week',
 };
 
-export const replacePage = (visit: Visit, key: ApiKey): Page =>
+export const replacePage = (visit: Visit, key: ApiKey) =>
   questionPage(visit, {
     ...about(key),
     title: `Replace “${key.name}”`,
@@ -146,7 +145,7 @@ export const replacePage = (visit: Visit, key: ApiKey): Page =>
     action: `${keyPath(key)}/replace`,
   });
 
-export function revokePage(visit: Visit, key: ApiKey): Page {
+export function revokePage(visit: Visit, key: ApiKey) {
   const used = key.lastUsedAt
     ? html`It was last used <strong>${timeAgo(key.lastUsedAt)}</strong>.`
     : html`It has <strong>never been used</strong>.`;

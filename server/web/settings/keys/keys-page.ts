@@ -5,14 +5,12 @@ import { expiryDays, maximumLiveKeys } from '../../../keys/issue.ts';
 import type { KeyOverview } from '../../../keys/list.ts';
 import type { Warning } from '../../../keys/warnings.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { activitySection } from '../activity/activity-section.ts';
 import type { Activity } from '../activity/activity-section.ts';
 import { selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
 import { timeUntil } from '../time.ts';
 import type { Visit } from '../visit.ts';
 import { keyTable, warningSection } from './key-pages.ts';
@@ -48,7 +46,7 @@ type NewKey = {
   oldKeyEndsAt?: string | null;
 };
 
-export function keysPage(visit: Visit, view: KeysView): Page {
+export function keysPage(visit: Visit, view: KeysView) {
   const { organization } = visit;
   const { overview, activity, warnings, created, done, rejected } = view;
   const { live, ended, endedCount } = overview;
@@ -73,7 +71,7 @@ export function keysPage(visit: Visit, view: KeysView): Page {
   return sectionPage('/settings/api-keys', lead, content, more);
 }
 
-const newKey = ({ name, raw, oldKeyEndsAt }: NewKey, live: readonly ApiKey[]): Html =>
+const newKey = ({ name, raw, oldKeyEndsAt }: NewKey, live: readonly ApiKey[]) =>
   secretSection({
     title: `Copy your new key “${name}” now`,
     text: 'Store it in a safe place, such as a secret manager. If you lose it, create a new one.',
@@ -85,7 +83,7 @@ const newKey = ({ name, raw, oldKeyEndsAt }: NewKey, live: readonly ApiKey[]): H
     next: '/settings/api-keys',
   });
 
-function createSection(visit: Visit, { overview, rejected }: KeysView): Html {
+function createSection(visit: Visit, { overview, rejected }: KeysView) {
   if (visit.member.role !== 'admin')
     return html`<p class="notice plain">Only admins of the organization can create, rename and revoke keys.</p>`;
   if (overview.live.length >= maximumLiveKeys) {
@@ -102,7 +100,7 @@ function createSection(visit: Visit, { overview, rejected }: KeysView): Html {
   return card('create', 'Create a key', postForm(visit, '/settings/api-keys', fields, html` class="stack"`));
 }
 
-export const expiryField = (rejected?: Rejected): Html =>
+export const expiryField = (rejected?: Rejected) =>
   selectField({
     id: 'expires',
     label: 'Expires',
@@ -118,7 +116,7 @@ const teamBenefits = [
   'An audit log of who created, replaced and revoked which key',
 ];
 
-function teamSection(visit: Visit, { overview }: KeysView): Html {
+function teamSection(visit: Visit, { overview }: KeysView) {
   const paused =
     overview.live.length > 0 ? html`<p>The keys below are kept and will work again on the Team plan.</p>` : undefined;
   if (visit.member.role !== 'admin') return needsTeam('API keys and API access need', visit, paused);
@@ -135,7 +133,7 @@ function teamSection(visit: Visit, { overview }: KeysView): Html {
 
 const placeholder = 'YOUR_API_KEY';
 
-function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string | undefined }): Html {
+function gettingStarted({ baseUrl, raw }: { baseUrl: string; raw: string | undefined }) {
   const key = raw ?? placeholder;
   const content = html`<div ${raw !== undefined && html` data-secret`}>
     <p>
@@ -162,7 +160,7 @@ for await (const customer of client.customers.list()) {
   console.log(customer.name);
 }`;
 
-const snippet = (id: string, title: string, text: string): Html =>
+const snippet = (id: string, title: string, text: string) =>
   html` <h3 id="${id}-title">${title}</h3>
     ${copyable(
       html`<pre

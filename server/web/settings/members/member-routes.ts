@@ -22,7 +22,6 @@ import { sendMail, idIn, requireAdminVisit } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
 import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
-import type { Page } from '../page.ts';
 import type { Form, SessionGuard } from '../session-guard.ts';
 import { membersPage, removePage, resetPage, roleLabels, rolePage } from './members-page.ts';
 import type { IssuedLink, MembersView } from './members-page.ts';
@@ -72,7 +71,7 @@ const failingWith = (code: SettingsCode): Pick<Form, 'again' | 'isSolvable'> => 
   isSolvable: (problem) => problem.code === code,
 });
 
-async function show(visit: Visit, view: Partial<MembersView>): Promise<Page> {
+async function show(visit: Visit, view: Partial<MembersView>) {
   const { em, context } = visit;
   const members = await listMembers(em.fork());
   const ids = members.map(({ id }) => id);
@@ -90,7 +89,7 @@ function memberFor(visit: Visit): Promise<Member> {
 /** The member whom a form is about. */
 const subjectOf = (change: Change) => ({ id: idIn(change, 'member'), organizationId: change.organization.id });
 
-async function invite(change: Change): Promise<Page> {
+async function invite(change: Change) {
   const { organization, member: actor, request, context } = change;
   const { body } = request;
   const invited = { name: field(body, 'name'), email: field(body, 'email'), role: roleIn(body) };
@@ -103,7 +102,7 @@ async function changeDetails({ em, member, request: { body } }: Change): Promise
   return `${path}?details`;
 }
 
-async function sendLink(change: Change): Promise<Page> {
+async function sendLink(change: Change) {
   const { em, member: actor } = change;
   const id = idIn(change, 'member');
   const detail = publicId('member', id);
@@ -115,7 +114,7 @@ async function sendLink(change: Change): Promise<Page> {
   return showLink(change, member);
 }
 
-async function showRemoval(visit: Visit): Promise<Page> {
+async function showRemoval(visit: Visit) {
   const member = await memberFor(visit);
   const keys = await visit.em.find(ApiKey, { createdBy: member.id, revokedAt: null });
   return removePage(visit, member, keys.filter((key) => isLive(key)).length);
@@ -149,7 +148,7 @@ async function reset(change: Change): Promise<string> {
   return `${path}?reset=${publicId('member', member.id)}`;
 }
 
-async function showLink(change: Change, member: Member): Promise<Page> {
+async function showLink(change: Change, member: Member) {
   const { database, baseUrl } = change.context;
   const link = baseUrl() + pathOfLink(await issuePasswordLink(database.signIns, member));
   return show(change, { issued: { member, link, hours: linkHours, mail: await sendInvitation(change, member, link) } });

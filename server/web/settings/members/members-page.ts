@@ -3,12 +3,10 @@ import { nameLength } from '../../../entities/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { field, problemOf, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
 import { badge, card, counted, notice, recordTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -33,9 +31,9 @@ export const pathOf = (member: Member) => `/settings/members/${publicId('member'
 
 export const roleLabels: Record<Role, string> = { member: 'Member', admin: 'Admin' };
 
-const roleField = (chosen: Role): Html => selectField({ id: 'role', label: 'Role', options: roleLabels, chosen });
+const roleField = (chosen: Role) => selectField({ id: 'role', label: 'Role', options: roleLabels, chosen });
 
-export function membersPage(visit: Visit, view: MembersView): Page {
+export function membersPage(visit: Visit, view: MembersView) {
   const { members, done, failure, issued } = view;
   const isAdmin = visit.member.role === 'admin';
   const heads = ['Name', 'Email', 'Role', ...(isAdmin ? ['Two-factor'] : []), 'Last sign-in'];
@@ -66,11 +64,7 @@ function memberRow(visit: Visit, member: Member, { ready, protectedIds }: Member
   };
 }
 
-function actions(
-  visit: Visit,
-  member: Member,
-  { isYou, hasTwoFactor }: { isYou: boolean; hasTwoFactor: boolean },
-): Html {
+function actions(visit: Visit, member: Member, { isYou, hasTwoFactor }: { isYou: boolean; hasTwoFactor: boolean }) {
   const whose = html`<span class="unseen"> ${member.name}</span>`;
   const newLink = html`<button type="submit" class="link">New password link${whose}</button>`;
   return html`<a href="${pathOf(member)}/role">Change role${whose}</a>
@@ -86,7 +80,7 @@ const mailSentences = {
   none: 'Send it to them yourself.',
 };
 
-const issuedLink = ({ member, link, hours, mail }: IssuedLink): Html =>
+const issuedLink = ({ member, link, hours, mail }: IssuedLink) =>
   secretSection({
     title: `Password link for ${member.name}`,
     text: `${member.name} can use it once, within ${hours} hours, to set a password. ${mailSentences[mail]}`,
@@ -96,7 +90,7 @@ const issuedLink = ({ member, link, hours, mail }: IssuedLink): Html =>
     next: '/settings/members',
   });
 
-function inviteSection(visit: Visit, rejected: Rejected | undefined): Html {
+function inviteSection(visit: Visit, rejected: Rejected | undefined) {
   const role: Role = field(rejected?.body, 'role') === 'admin' ? 'admin' : 'member';
   const fields = html`${textField({ id: 'name', label: 'Name', most: nameLength.member, rejected })}
     ${textField({ id: 'email', label: 'Email', type: 'email', most: 254, rejected })} ${roleField(role)}
@@ -105,7 +99,7 @@ function inviteSection(visit: Visit, rejected: Rejected | undefined): Html {
 }
 
 /** Whether all members need two-factor authentication. */
-function policySection(visit: Visit): Html {
+function policySection(visit: Visit) {
   const { requiresTwoFactor } = visit.organization;
   const what = requiresTwoFactor
     ? 'Required: members who sign in with a password must turn it on before they see anything of this organization.'
@@ -118,7 +112,7 @@ function policySection(visit: Visit): Html {
   return card('two-factor', 'Two-factor authentication', content);
 }
 
-function organizationSection(visit: Visit, rejected: Rejected | undefined): Html {
+function organizationSection(visit: Visit, rejected: Rejected | undefined) {
   const { name, currency } = visit.organization;
   const fields = html`${textField({
       id: 'organizationName',
@@ -146,7 +140,7 @@ const about = (member: Member) => ({
   current: '/settings/members' as const,
 });
 
-export const rolePage = (visit: Visit, member: Member): Page =>
+export const rolePage = (visit: Visit, member: Member) =>
   questionPage(visit, {
     ...about(member),
     title: `Change the role of ${member.name}`,
@@ -156,7 +150,7 @@ export const rolePage = (visit: Visit, member: Member): Page =>
   });
 
 /** `liveKeys`: how many the member has created. */
-export function removePage(visit: Visit, member: Member, liveKeys: number): Page {
+export function removePage(visit: Visit, member: Member, liveKeys: number) {
   const keys =
     liveKeys === 0
       ? ''
@@ -171,7 +165,7 @@ export function removePage(visit: Visit, member: Member, liveKeys: number): Page
   });
 }
 
-export const resetPage = (visit: Visit, member: Member): Page =>
+export const resetPage = (visit: Visit, member: Member) =>
   questionPage(visit, {
     ...about(member),
     title: `Reset the two-factor authentication of ${member.name}?`,

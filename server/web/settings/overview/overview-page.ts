@@ -6,9 +6,9 @@ import type { FailureGroup, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyLink, warningSection, warningsFor } from '../keys/key-pages.ts';
-import type { Page } from '../page.ts';
 import { readList, recordKinds, recordPath } from '../records/record-kinds.ts';
 import type { Listed, RecordKind } from '../records/record-kinds.ts';
+import { innerPage } from '../page.ts';
 import { facts, notice, recordTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { timeAgo } from '../time.ts';
@@ -24,7 +24,7 @@ export function overviewRoutes(guard: SessionGuard, { usage }: SettingsServices)
   });
 }
 
-async function overviewPage(visit: Visit): Promise<Page> {
+async function overviewPage(visit: Visit) {
   const { em, organization, member } = visit;
   const report = await readUsage(em);
   const failures = groupFailures(await readFailures(em)).slice(0, shown.failures);
@@ -39,7 +39,7 @@ async function overviewPage(visit: Visit): Promise<Page> {
     ${warningSection(await warningsFor(visit))} ${figures(report, keys.filter((key) => isLive(key)).length)}
     ${failureSection(failures, keys, sum(report.total) > 0)}
     <div class="newest">${newest}</div>`;
-  return { title: 'Overview', main, current: '/settings/overview' };
+  return innerPage('/settings/overview', 'Overview', main);
 }
 
 function figures({ total }: UsageReport, liveKeys: number): Html {

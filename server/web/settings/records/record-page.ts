@@ -5,7 +5,7 @@ import { eventTimes } from '../../../../contract/proposals.ts';
 import type { Proposal } from '../../../../contract/proposals.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { Page } from '../page.ts';
+import { innerPage } from '../page.ts';
 import { badge, copyable, counted, facts, foldable, notice, recordTable, section } from '../sections.ts';
 import { timeDay } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -21,7 +21,7 @@ type View = {
   erased?: Html | false | undefined;
 };
 
-export function recordPage({ member, context }: Visit, { kind, record, done, erased }: View): Page {
+export function recordPage({ member, context }: Visit, { kind, record, done, erased }: View) {
   const title = record.name ?? [record.number, record.title].filter(Boolean).join(' · ');
   const isCustomer = kind.name === 'customers';
   const isErasable = isCustomer && member.role === 'admin' && !record.erasedAt;
@@ -39,7 +39,7 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
     ${erased} ${kind.name === 'proposals' && linesSection(record as unknown as Proposal)}
     ${section('fields', 'Fields', facts('fields', fieldsOf(record)))}
     ${foldable('json', 'As the API returns it', asJson(kind, record, context.baseUrl()))}`;
-  return { title, main, current: sectionOf(kind) };
+  return innerPage(sectionOf(kind), title, main);
 }
 
 /** Nested objects are shown with their own fields; lines have a table of their own. */

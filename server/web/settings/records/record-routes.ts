@@ -15,7 +15,6 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { postForm, questionPage } from '../forms.ts';
 import { pageNotFound } from '../page.ts';
-import type { Page } from '../page.ts';
 import { card } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit } from '../visit.ts';
@@ -111,7 +110,7 @@ async function releaseOffer(visit: Visit, record: OneRecord): Promise<Html | fal
 
 const pathOf = ({ request }: Visit) => recordPath('customers', request.params.id ?? '');
 
-function erasePage(visit: Visit, record: OneRecord, proposals: number): Page {
+function erasePage(visit: Visit, record: OneRecord, proposals: number) {
   const path = recordPath('customers', record.id);
   return questionPage(visit, {
     title: `Erase the personal data of ${record.name ?? record.id}?`,

@@ -1,7 +1,6 @@
 /** A list of records: search, filters and pages, by the API's own list. */
 import { parseQuery } from '../../../text/query.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
 import { postForm } from '../forms.ts';
 import { sectionPage } from '../page.ts';
@@ -28,7 +27,7 @@ export function recordsPage(visit: Visit, view: View): Page {
   return sectionPage(sectionOf(kind), '', content, isRejected ? { status: 400 } : {});
 }
 
-function searchForm({ kind, search }: View): Html {
+function searchForm({ kind, search }: View) {
   const shown = new Set(['q', 'cursor', ...kind.filters.map(({ name }) => name)]);
   // A filter without a field of its own, such as a proposal's customer, stays until the search is cleared.
   const kept = [...search].filter(([name]) => !shown.has(name));
@@ -42,7 +41,7 @@ function searchForm({ kind, search }: View): Html {
   </form>`;
 }
 
-function results(visit: Visit, { kind, search }: View, { data, pagination }: Listed): Html {
+function results(visit: Visit, { kind, search }: View, { data, pagination }: Listed) {
   const rows = data.map((record) => {
     // The operation's response has the type that the kind's own row takes.
     const [name = '', ...cells] = kind.row(record as never);
@@ -66,7 +65,7 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
 }
 
 /** Every page of what is listed, as a file. */
-const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams): Html =>
+const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams) =>
   postForm(
     visit,
     '/settings/exports',

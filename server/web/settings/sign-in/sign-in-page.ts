@@ -1,12 +1,10 @@
 /** The pages for people who are not signed in: sign in, choose a password by a link, and get a new link. */
 import { linkHours } from '../../../accounts/password-links.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { reasonOf } from '../forms.ts';
 import { cardPage, connectingTo } from '../page.ts';
-import type { Page } from '../page.ts';
 import { notice } from '../sections.ts';
 import { sentenceFor } from '../visit.ts';
 
@@ -29,7 +27,7 @@ type SignInView = {
   singleSignOn: boolean;
 };
 
-export function signInPage({ next, after, rejected, singleSignOn }: SignInView): Page {
+export function signInPage({ next, after, rejected, singleSignOn }: SignInView) {
   const email = field(rejected?.body, 'email');
   const arrival = sentenceFor(arrivals, after);
   const sentence = rejected ? reasonOf(rejected) : sentenceFor(failures, after);
@@ -50,7 +48,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView):
 }
 
 // A link and not a form: these pages' policy blocks forms that lead to another host, even by a redirect.
-const singleSignOnLink = (next: string): Html =>
+const singleSignOnLink = (next: string) =>
   html` <p>
       <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
         >Continue with single sign-on</a
@@ -58,7 +56,7 @@ const singleSignOnLink = (next: string): Html =>
     </p>
     <p class="or">or</p>`;
 
-export function passwordPage(email: string, token: string, rejected?: Rejected): Page {
+export function passwordPage(email: string, token: string, rejected?: Rejected) {
   const content = html`<p class="quiet">for ${email}</p>
     <form method="post" action="/settings/password">
       ${hidden('token', token)} ${ownEmailField(email)}
@@ -81,7 +79,7 @@ export const usedLinkPage = cardPage(
   { status: 410 },
 );
 
-export function forgottenPage(withMail: boolean, rejected?: Rejected): Page {
+export function forgottenPage(withMail: boolean, rejected?: Rejected) {
   const offer = withMail
     ? 'We’ll email you a link to set a new one.'
     : 'An admin of your organization can send you a link to set a new one.';
@@ -95,7 +93,7 @@ export function forgottenPage(withMail: boolean, rejected?: Rejected): Page {
 }
 
 /** The page is the same for every email address, so that it does not tell who is a member. */
-export function forgottenDonePage({ email, withMail }: { email: string; withMail: boolean }): Page {
+export function forgottenDonePage({ email, withMail }: { email: string; withMail: boolean }) {
   const title = withMail ? 'Check your email' : 'Ask an admin for a link';
   const sentence = withMail
     ? `If ${email} belongs to a member, a link is on its way. It works for one hour.`

@@ -4,7 +4,6 @@ import type { Outcome } from '../../../entities/usage.ts';
 import { sum } from '../../../keys/usage-report.ts';
 import type { Tally, UsageReport } from '../../../keys/usage-report.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { dayOf } from '../time.ts';
 
 export const outcomeLabels: Record<Outcome, string> = {
@@ -17,7 +16,7 @@ export const outcomeLabels: Record<Outcome, string> = {
 const size = { width: 720, height: 240, top: 16, bottom: 34, left: 72 };
 const plotHeight = size.height - size.top - size.bottom;
 
-export function usageChart({ days, total }: UsageReport): Html {
+export function usageChart({ days, total }: UsageReport) {
   const top = roundUp(Math.max(1, ...days.map(({ tally }) => sum(tally))));
   const step = (size.width - size.left) / days.length;
   const bars = days.map(({ day, tally }, index) =>
@@ -40,7 +39,7 @@ export function usageChart({ days, total }: UsageReport): Html {
 function bar(
   { day, tally }: { day: string; tally: Tally },
   { x, width, top }: { x: number; width: number; top: number },
-): Html {
+) {
   let y = size.top + plotHeight;
   const pieces = outcomes.map((outcome) => {
     const height = (tally[outcome] / top) * plotHeight;
@@ -60,12 +59,12 @@ function bar(
 }
 
 /** Once a week, up to the last day. */
-const dayLabel = (day: string, x: number): Html =>
+const dayLabel = (day: string, x: number) =>
   html`<text x="${fixed(Math.min(x, size.width - 44))}" y="${size.height - 6}" text-anchor="middle">
     ${dayOf(day).replace(/ \d+$/, '')}
   </text>`;
 
-function gridLine(value: number, top: number): Html {
+function gridLine(value: number, top: number) {
   const y = fixed(size.top + plotHeight - (value / top) * plotHeight);
   return html`<line class="grid" x1="${size.left}" x2="${size.width}" y1="${y}" y2="${y}" />
     <text x="${size.left - 6}" y="${y}" text-anchor="end" dominant-baseline="middle">${count(value)}</text>`;

@@ -11,8 +11,7 @@ import { pathOf } from '../../docs/reference/samples.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { keyLink, warningsFor, warningsOfKey } from '../keys/key-pages.ts';
-import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
+import { innerPage, sectionPage } from '../page.ts';
 import { badge, counted, foldable, recordTable, section } from '../sections.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { ago, dayOf, timeAgo, timeDay } from '../time.ts';
@@ -30,7 +29,7 @@ export function usageRoutes(guard: SessionGuard, { usage }: SettingsServices): v
     });
 }
 
-async function usagePage({ em, organization }: Visit): Promise<Page> {
+async function usagePage({ em, organization }: Visit) {
   const report = await readUsage(em);
   const keys = await em.find(ApiKey, { id: { $in: report.keys.map(({ keyId }) => keyId) } });
   const byKey = report.keys.map(({ keyId, tally }) => ({ head: keyLink(keys, keyId), tally }));
@@ -40,7 +39,7 @@ async function usagePage({ em, organization }: Visit): Promise<Page> {
   return sectionPage('/settings/usage', lead, content);
 }
 
-async function keyUsagePage(visit: Visit): Promise<Page> {
+async function keyUsagePage(visit: Visit) {
   const key = await findKey(visit.em, idIn(visit, 'key'));
   const report = await readUsage(visit.em, { keyId: key.id });
   const failures = await readFailures(visit.em, key.id);
@@ -61,7 +60,7 @@ async function keyUsagePage(visit: Visit): Promise<Page> {
         </p>
         ${failureTable(groupFailures(failures))}`,
     )}`;
-  return { title: key.name, main, current: '/settings/api-keys' };
+  return innerPage('/settings/api-keys', key.name, main);
 }
 
 /** Why a key that is still in use gets errors. */

@@ -3,11 +3,10 @@ import type { WebhookDelivery, WebhookEndpoint } from '../../../entities/webhook
 import { publicId } from '../../../records/public-id.ts';
 import type { ReplacementOverlap } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { hidden } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { buttonForm, failedNotice, postForm, radioField } from '../forms.ts';
-import type { Page } from '../page.ts';
+import { innerPage } from '../page.ts';
 import { badge, foldable, notice, recordTable, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -22,7 +21,7 @@ type View = {
 
 export const shownDeliveries = 50;
 
-export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View): Page {
+export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View) {
   const path = endpointPath(endpoint);
   const isOn = endpoint.activeSince !== null;
   // What failed may be older than the deliveries that are listed.
@@ -51,7 +50,7 @@ export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejecte
         ${buttonForm(visit, `${path}/remove`, 'Remove endpoint')}`,
     )}
     <p><a href="${webhooksPath}">All endpoints</a></p>`;
-  return { title: endpoint.name, main, current: webhooksPath };
+  return innerPage(webhooksPath, endpoint.name, main);
 }
 
 export const overlaps: Record<ReplacementOverlap, string> = {
@@ -71,7 +70,7 @@ const failedSince = html`<label for="since">Resend everything that failed since<
   <input id="since" name="since" type="date" required />
   <button type="submit" class="secondary outline">Send again</button>`;
 
-const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: readonly WebhookDelivery[]): Html =>
+const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: readonly WebhookDelivery[]) =>
   recordTable({
     label: 'Deliveries',
     heads: ['Event', 'Time', 'State', 'Attempts', 'Response', 'Duration', 'Content'],
@@ -98,12 +97,12 @@ const states = {
   replaced: ['off', 'Replaced by a newer event'],
 } as const;
 
-function stateOf({ state, attempts }: WebhookDelivery): Html {
+function stateOf({ state, attempts }: WebhookDelivery) {
   const [kind, label] = states[state];
   return badge(kind, state === 'pending' && attempts > 0 ? 'Will be sent again' : label);
 }
 
-const content = ({ id, request, response }: WebhookDelivery): Html =>
+const content = ({ id, request, response }: WebhookDelivery) =>
   html`<details>
     <summary>Show<span class="unseen"> the content of ${publicId('event', id)}</span></summary>
     <p class="quiet"><code translate="no">${publicId('event', id)}</code></p>
@@ -111,7 +110,7 @@ const content = ({ id, request, response }: WebhookDelivery): Html =>
     ${response !== null && response !== '' && html`<pre class="payload" tabindex="0"><code>${response}</code></pre>`}
   </details>`;
 
-const sendAgain = (visit: Visit, endpoint: WebhookEndpoint, { id, type }: WebhookDelivery): Html =>
+const sendAgain = (visit: Visit, endpoint: WebhookEndpoint, { id, type }: WebhookDelivery) =>
   postForm(
     visit,
     `${endpointPath(endpoint)}/resend`,

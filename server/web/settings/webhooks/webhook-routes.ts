@@ -6,7 +6,6 @@ import * as endpoints from '../../../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../../../webhooks/log.ts';
 import { choiceIn, field } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
-import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import { idIn, requireAdminVisit, sentenceFor } from '../visit.ts';
 import type { Change, Visit } from '../visit.ts';
@@ -49,7 +48,7 @@ export function webhookRoutes(guard: SessionGuard): void {
 
 type Act = (change: Change, id: string) => Promise<unknown>;
 
-async function create({ em, member, request, csrfTokenId, context }: Change): Promise<Page> {
+async function create({ em, member, request, csrfTokenId, context }: Change) {
   const fields = { ...fieldsIn(request.body), csrfTokenId };
   return secretPage(await endpoints.createEndpoint(em, member, fields, context.webhooks));
 }
@@ -62,7 +61,7 @@ async function changeFields(change: Change): Promise<string> {
 
 const noOverlap = 'Choose how long the old secret should keep signing.';
 
-async function replaceSecret(change: Change): Promise<Page> {
+async function replaceSecret(change: Change) {
   const { em, member, request, context } = change;
   const replacement = { id: idIn(change, 'endpoint'), overlap: choiceIn(request.body, 'overlap', overlaps, noOverlap) };
   return secretPage(await endpoints.replaceSecret(em, member, replacement, context.webhooks));
@@ -74,13 +73,13 @@ function sendAgain({ em, member, request }: Change, id: string): Promise<unknown
   return resend(em, member, { id, deliveryId });
 }
 
-async function showAll(visit: Visit, rejected?: Rejected): Promise<Page> {
+async function showAll(visit: Visit, rejected?: Rejected) {
   requireAdminVisit(visit, 'manage webhooks');
   const found = await listEndpoints(visit.em.fork());
   return webhooksPage(visit, { endpoints: found, done: whatWasDone(visit), rejected });
 }
 
-async function showOne(visit: Visit, rejected?: Rejected): Promise<Page> {
+async function showOne(visit: Visit, rejected?: Rejected) {
   requireAdminVisit(visit, 'manage webhooks');
   const em = visit.em.fork();
   const endpoint = await findEndpoint(em, idIn(visit, 'endpoint'));

@@ -7,12 +7,10 @@ import type { EndpointFields } from '../../../webhooks/endpoint-fields.ts';
 import { maximumEndpoints } from '../../../webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../../webhooks/endpoints.ts';
 import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
 import { field, problemOf, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
 import { failedNotice, postForm } from '../forms.ts';
-import { sectionPage } from '../page.ts';
-import type { Page } from '../page.ts';
+import { innerPage, sectionPage } from '../page.ts';
 import { badge, card, counted, needsTeam, notice, recordTable, secretSection, section } from '../sections.ts';
 import { timeAgo } from '../time.ts';
 import type { Visit } from '../visit.ts';
@@ -28,7 +26,7 @@ type View = {
   rejected?: Rejected | undefined;
 };
 
-export function webhooksPage(visit: Visit, view: View): Page {
+export function webhooksPage(visit: Visit, view: View) {
   const { endpoints, done, rejected } = view;
   const lead = html`An endpoint receives a request whenever a customer, proposal or catalog item changes. See
     <a href="/docs/webhooks">the guide</a> for how to receive and verify it.`;
@@ -51,7 +49,7 @@ export function webhooksPage(visit: Visit, view: View): Page {
   return sectionPage(webhooksPath, lead, content);
 }
 
-export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoint, onTeam: boolean): Html {
+export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoint, onTeam: boolean) {
   if (activeSince === null)
     return html`${badge('off', 'Off')} ${offReason !== null && html`<small>${offReason}</small>`}`;
   if (!onTeam) return badge('off', 'Needs Team');
@@ -59,7 +57,7 @@ export function statusOf({ activeSince, offReason, failingSince }: WebhookEndpoi
   return badge('on', 'On');
 }
 
-function createSection(visit: Visit, { endpoints, rejected }: View): Html {
+function createSection(visit: Visit, { endpoints, rejected }: View) {
   if (visit.organization.plan !== 'team') return needsTeam('Webhooks need', visit);
   if (endpoints.length >= maximumEndpoints)
     return html`<p class="notice plain">
@@ -70,9 +68,8 @@ function createSection(visit: Visit, { endpoints, rejected }: View): Html {
 }
 
 /** Shown once, after an endpoint was created or its secret replaced. */
-export const secretPage = ({ endpoint, secret, note }: IssuedEndpoint & { note?: string }): Page => ({
-  title: 'The secret of your endpoint',
-  main: secretSection({
+export const secretPage = ({ endpoint, secret, note }: IssuedEndpoint & { note?: string }) => {
+  const main = secretSection({
     title: `Copy the secret of “${endpoint.name}” now`,
     isWholePage: true,
     text: 'Your receiver needs it to verify that a request comes from this service. If you lose it, replace it.',
@@ -81,10 +78,9 @@ export const secretPage = ({ endpoint, secret, note }: IssuedEndpoint & { note?:
     value: secret,
     name: 'the secret',
     next: endpointPath(endpoint),
-  }),
-  current: webhooksPath,
-  status: 201,
-});
+  });
+  return innerPage(webhooksPath, 'The secret of your endpoint', main, { status: 201 });
+};
 
 const prefix = 'event ';
 
@@ -95,7 +91,7 @@ export const fieldsIn = (body: unknown): EndpointFields => ({
 });
 
 /** What was typed where the form was rejected; otherwise what is stored. */
-export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields): Html {
+export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields) {
   const chosen = new Set(rejected ? fieldsIn(rejected.body).events : stored?.events);
   const problem = problemOf(rejected, 'events');
   return html`${textField({ id: 'name', label: 'Name', most: nameLength.webhook, value: stored?.name, rejected })}
