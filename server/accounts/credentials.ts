@@ -83,10 +83,7 @@ export async function readSignInReady(connection: Connection, memberIds: readonl
 }
 
 /** Within the transaction that removes the member. Sessions that open nothing else end with their next request. */
-export async function deleteSignIn(
-  em: ScopedEntityManager,
-  { id, emailKey }: Pick<Member, 'id' | 'emailKey'>,
-): Promise<void> {
+export async function deleteSignIn(em: ScopedEntityManager, { id, emailKey }: Pick<Member, 'id' | 'emailKey'>) {
   await executeIn(
     em,
     `with others as (select from members where email_key = ? and removed_at is null and id <> ?),

@@ -16,10 +16,7 @@ export async function membersWithEmail(pool: Pick<pg.Pool, 'query'>, email: stri
   return (await pool.query<KnownMember>(text, [email.toLowerCase()])).rows;
 }
 
-export async function noteSignIn(
-  pool: pg.Pool,
-  { id, organizationId }: Pick<KnownMember, 'id' | 'organizationId'>,
-): Promise<void> {
+export async function noteSignIn(pool: pg.Pool, { id, organizationId }: Pick<KnownMember, 'id' | 'organizationId'>) {
   const text = 'update members set last_signed_in_at = now() where organization_id = $1 and id = $2';
   await pool.query(text, [organizationId, id]);
 }

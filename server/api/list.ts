@@ -152,10 +152,7 @@ function continued(
   return { criteria, after, bound: through };
 }
 
-export function conditionsOf<Query, T extends object>(
-  criteria: Record<string, unknown>,
-  filters: Filters<Query, T>,
-): Condition<T>[] {
+export function conditionsOf<Query, T extends object>(criteria: Record<string, unknown>, filters: Filters<Query, T>) {
   return Object.entries<(value: never) => Condition<T> | Condition<T>[]>(filters).flatMap(([name, filter]) =>
     // Each filter takes what the contract's schema of the same name has parsed.
     criteria[name] === undefined ? [] : filter(criteria[name] as never),
@@ -169,11 +166,7 @@ export const conditionsIn =
     conditionsOf(withoutDefaults(query, defaultsOf(schema)), filters);
 
 /** The URL of the next page: with the parameters that a cursor does not carry. */
-function nextPage(
-  url: string,
-  cursor: string,
-  { limit, include }: { limit?: number | undefined; include: unknown },
-): string {
+function nextPage(url: string, cursor: string, { limit, include }: { limit?: number | undefined; include: unknown }) {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));
   if (Array.isArray(include)) query.set('include', include.join(','));

@@ -21,10 +21,7 @@ export function inText<T extends Searched>(q: string): Condition<T>[] {
   return words.length > 0 ? words.map((forms) => anyForm(forms)) : [nothing()];
 }
 
-function anyForm<T extends Searched>(
-  forms: string[],
-  inForm = (form: string): Condition<T> => holds('search', form),
-): Condition<T> {
+function anyForm<T extends Searched>(forms: string[], inForm = (form: string): Condition<T> => holds('search', form)) {
   return either(...forms.map(inForm));
 }
 

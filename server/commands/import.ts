@@ -117,10 +117,7 @@ function notesOf({ notes: ofFile }: Report, { restToMetadata }: ImportChoices): 
   return isLeft && !restToMetadata ? [...ofFile, '--rest-to-metadata keeps them in metadata.'] : ofFile;
 }
 
-async function mappingOf(
-  pairs: readonly string[],
-  file: string | undefined,
-): Promise<Record<string, string> | undefined> {
+async function mappingOf(pairs: readonly string[], file: string | undefined) {
   const map = file === undefined ? {} : await readMapping(file);
   for (const pair of pairs) {
     const at = pair.lastIndexOf('=');

@@ -8,7 +8,6 @@ import { issueLink, linkHours, pathOfLink, setPassword } from '../accounts/passw
 import { readConfig, UsageError } from '../config.ts';
 import type { Opened } from '../database/open.ts';
 import { forOrganization } from '../database/tenant.ts';
-import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization, roles } from '../entities/organization.ts';
 import type { Role } from '../entities/organization.ts';
 import { writeEvent } from '../records/audit-log.ts';
@@ -129,11 +128,7 @@ const remove = (email: string, { json, organization }: Json & Which) =>
     );
   });
 
-async function memberByEmail(
-  database: Opened,
-  email: string,
-  slug: string | undefined,
-): Promise<{ member: Member; em: ScopedEntityManager }> {
+async function memberByEmail(database: Opened, email: string, slug: string | undefined) {
   const all = await membersWithEmail(database.signIns, email);
   const [known, ...others] = slug === undefined ? all : all.filter((one) => one.slug === slug);
   if (!known) throw new UsageError(`${email} is not a member of ${slug ?? 'any organization'}`);
@@ -171,10 +166,7 @@ function printWithLink(member: Member, passwordLink: string | null, json: boolea
 }
 
 /** The link is printed in any case: mail may fail. */
-async function sendInvitation(
-  { email }: Member,
-  { organization, link }: { organization: string; link: string },
-): Promise<void> {
+async function sendInvitation({ email }: Member, { organization, link }: { organization: string; link: string }) {
   const facts = { organization, inviter: 'The operator of this service', link, hours: linkHours };
   await sendMail(invitation(email, facts), { sent: 'The link was also sent', unsent: 'The link could not be sent' });
 }

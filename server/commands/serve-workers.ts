@@ -24,12 +24,7 @@ const silentMs = 60_000;
 /** A worker that is told to stop has ended by then: its own limits are shorter. */
 const stopMs = 27_000;
 
-export async function serveWithWorkers(
-  count: number,
-  config: Config,
-  stop: StopSignal,
-  { demo }: { demo: boolean },
-): Promise<void> {
+export async function serveWithWorkers(count: number, config: Config, stop: StopSignal, { demo }: { demo: boolean }) {
   // Migrated once, before any worker starts; an embedded database runs as long as this process.
   const database = await openConfiguredDatabase(config, { onProgress: say });
   const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');

@@ -13,11 +13,7 @@ type Migrated = { pool: Database['pool']; address: Address };
  * Any number of processes may do so at once. Returns the names of the migrations that were run: all that were missing,
  * or those up to the one named `to`.
  */
-export async function migrate(
-  { pool, address }: Migrated,
-  onProgress = (_line: string) => {},
-  to?: string,
-): Promise<string[]> {
+export async function migrate({ pool, address }: Migrated, onProgress = (_line: string) => {}, to?: string) {
   const applied = new Set(await appliedMigrations(pool));
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
   // Its own connections, without time limits: a migration, or the wait for another process's, can take long.

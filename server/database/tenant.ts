@@ -25,11 +25,7 @@ export const queryIn = <Row extends object>(em: ScopedEntityManager, text: strin
   executeIn(em, text, [organizationOf(em), ...values]);
 
 /** For the sign-in, whose tables belong to no organization. */
-export const executeIn = <Row extends object>(
-  em: ScopedEntityManager,
-  text: string,
-  values: unknown[],
-): Promise<Row[]> =>
+export const executeIn = <Row extends object>(em: ScopedEntityManager, text: string, values: unknown[]) =>
   // What `forOrganization` hands out.
   (em as unknown as EntityManager).execute<Row[]>(text, values);
 

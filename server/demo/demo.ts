@@ -32,12 +32,7 @@ type Made = { organization: string } & Record<ImportKind, number>;
  * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key is one
  * whose process was killed before it printed the key: it is removed and created again. Returns whether it was created.
  */
-export async function ensureDemo(
-  database: Database,
-  url: string,
-  say: Say,
-  setPassword: SetPassword,
-): Promise<boolean> {
+export async function ensureDemo(database: Database, url: string, say: Say, setPassword: SetPassword) {
   const id = newOrganizationId();
   // Two processes that find the same empty database: the second waits, and then finds an organization.
   return withSession(database.pool, id, async (session) => {

@@ -43,11 +43,7 @@ export function mailWarnings(
   return background;
 }
 
-async function warnAdmins(
-  { database, baseUrl, onError }: Parts,
-  mailer: Mailer,
-  organization: Organization,
-): Promise<void> {
+async function warnAdmins({ database, baseUrl, onError }: Parts, mailer: Mailer, organization: Organization) {
   const { em } = forOrganization(database, organization.id);
   const warnings = await claimWarnings(em(), await readWarnings(em()));
   if (warnings.length === 0) return;

@@ -183,11 +183,7 @@ async function load(
 }
 
 /** Locks the records that change, if they are as they were read. */
-async function lockAsRead(
-  work: Work,
-  plans: readonly Plan[],
-  records: readonly (Identified | undefined)[],
-): Promise<void> {
+async function lockAsRead(work: Work, plans: readonly Plan[], records: readonly (Identified | undefined)[]) {
   const read = new Map(
     records.flatMap((record, index) => (record && plans[index]?.outcome === 'updated' ? [[record.id, record]] : [])),
   );

@@ -59,10 +59,7 @@ function eventTime(proposal: Status): string | undefined {
 }
 
 /** Missing or superfluous fields; a customer in `unknown` counts as given. */
-export function rejectHead(
-  { status, sentAt, acceptedAt, customerId }: Head,
-  unknown: readonly Rejection[],
-): Rejection[] {
+export function rejectHead({ status, sentAt, acceptedAt, customerId }: Head, unknown: readonly Rejection[]) {
   const rejections: Rejection[] = [];
   const missing = (field: string) =>
     rejections.push({ field, code: 'required', message: `is required where status is ${status}` });

@@ -54,11 +54,7 @@ const customerOf = ({ customerExternalId, customerId }: ProposalImport) => ({
 type Loaded = { store: Store; linesOf: Map<string, ProposalLine[]>; customers: References; items: References };
 
 /** The lines of the proposals whose lines may change: replaced, or priced again in another currency. */
-async function loadLines(
-  store: Store,
-  rows: readonly ProposalImport[],
-  stored: readonly (Proposal | undefined)[],
-): Promise<Map<string, ProposalLine[]>> {
+async function loadLines(store: Store, rows: readonly ProposalImport[], stored: readonly (Proposal | undefined)[]) {
   const linesOf = new Map<string, ProposalLine[]>();
   rows.forEach((row, index) => {
     const found = stored[index];

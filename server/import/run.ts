@@ -101,11 +101,7 @@ const limits = { rows: 1000, weight: 4000, characters: 4_000_000 };
 const rowsAtOnce = 32;
 
 /** A second row of the same record starts a new chunk, unless the two can be planned together. */
-async function* inChunks(
-  work: Work,
-  batches: AsyncIterable<Entry[]>,
-  prepare: (entry: Entry) => void,
-): AsyncGenerator<Entry[]> {
+async function* inChunks(work: Work, batches: AsyncIterable<Entry[]>, prepare: (entry: Entry) => void) {
   let chunk = emptyChunk();
   for await (const entries of batches) {
     for (const entry of entries) {

@@ -34,12 +34,7 @@ export async function writePlans({ store, table, announcement }: Work, plans: re
   );
 }
 
-async function apply(
-  store: Store,
-  table: RecordTable,
-  created: readonly Values[],
-  updated: readonly Values[],
-): Promise<void> {
+async function apply(store: Store, table: RecordTable, created: readonly Values[], updated: readonly Values[]) {
   const columns = table.columns.map(({ name }) => name);
   const list = columns.join(', ');
   // First, because a new record may need a unique value that a changed one gives up.
@@ -48,12 +43,7 @@ async function apply(
     await store.session.copy(`copy ${store.written(table)} (${list}) from stdin`, linesOf(table, created));
 }
 
-async function update(
-  store: Store,
-  table: RecordTable,
-  columns: readonly string[],
-  updated: readonly Values[],
-): Promise<void> {
+async function update(store: Store, table: RecordTable, columns: readonly string[], updated: readonly Values[]) {
   const { session } = store;
   const staged = `staged_${table.name}`;
   // Dropped with the transaction, so that nothing is left on a connection that a pooler shares.

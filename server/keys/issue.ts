@@ -47,11 +47,7 @@ export function parseExpiry(typed: string): number | undefined {
  * Creates a key. Rejected unless the actor is an admin, the plan is Team, and fewer than 25 keys are live. `csrfTokenId`
  * identifies the form that requested the key, if any: sending the same form again creates nothing.
  */
-export async function issueKey(
-  em: ScopedEntityManager,
-  actor: Actor,
-  { name: typedName, ...wanted }: NewKey,
-): Promise<IssuedKey> {
+export async function issueKey(em: ScopedEntityManager, actor: Actor, { name: typedName, ...wanted }: NewKey) {
   return asAdmin(em, actor, { ...creating, detail: typedName }, async (inner, organization) => {
     await requireRoom(inner, organization, wanted.csrfTokenId);
     const name = checkName(typedName, nameLength.apiKey);
@@ -108,11 +104,7 @@ export async function replaceKey(
 const later = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
 
 /** Concurrent requests wait for the organization's row, so that there is never a 26th key. */
-async function requireRoom(
-  em: ScopedEntityManager,
-  organization: Organization,
-  csrfTokenId: string | undefined,
-): Promise<void> {
+async function requireRoom(em: ScopedEntityManager, organization: Organization, csrfTokenId: string | undefined) {
   requireTeam(organization, 'API keys need');
   if (csrfTokenId !== undefined && (await em.count(ApiKey, { csrfTokenId })) > 0)
     throw new Problem('repeated', { sentence: 'This form has already created a key. No second key was created.' });

@@ -92,11 +92,7 @@ function ofEnded({ revokedAt, endsAt, lastUsedAt }: ApiKey, nowMs: number): Sent
 }
 
 /** Of these, those that no mail has told of lately; they count as told from now on, whichever process asked first. */
-export async function claimWarnings(
-  em: ScopedEntityManager,
-  warnings: readonly Warning[],
-  nowMs = Date.now(),
-): Promise<Warning[]> {
+export async function claimWarnings(em: ScopedEntityManager, warnings: readonly Warning[], nowMs = Date.now()) {
   const isTold = ({ mailedAt }: KeyWarning, cause: WarningCause) =>
     mailedAt !== null && Date.parse(mailedAt) > nowMs - mailedAgainDays[cause] * dayMs;
   const known = await em.find(KeyWarning, {});

@@ -19,11 +19,7 @@ type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema
 export type Findings = Partial<Record<'query' | 'headers' | 'body', z.ZodError | undefined>>;
 
 /** The problem of a request that the contract does not accept. */
-export function invalidRequest(
-  route: AppRoute,
-  request: { query?: unknown; body?: unknown },
-  found: Findings,
-): Problem {
+export function invalidRequest(route: AppRoute, request: { query?: unknown; body?: unknown }, found: Findings) {
   const sent: Sent = {
     query: request.query,
     body: request.body,

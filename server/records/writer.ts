@@ -85,10 +85,7 @@ export async function insertIn<T extends object, Row extends Identified>(
  * SQL: the version of a new record. What the table refuses is checked after the insert, because the insert may have waited,
  * on the unique index, for the very transaction that erases the customer with this externalId.
  */
-export function returningNew<T extends object, Row extends Identified>(
-  scope: Scope,
-  { refusing }: Table<T, Row>,
-): string {
+export function returningNew<T extends object, Row extends Identified>(scope: Scope, { refusing }: Table<T, Row>) {
   return refusing && !scope.isDistributed ? `${returningVersion}, ${refusing.check}` : returningVersion;
 }
 

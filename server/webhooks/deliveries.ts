@@ -140,11 +140,7 @@ const postpone = `update webhook_deliveries d set due_at = r."dueAt"
   where d.organization_id = $1 and d.endpoint_id = $2 and d.record_id = r."recordId" and d.state = 'pending'
     and d.due_at < r."dueAt" and d.${locked("l.endpoint_id = $2 and l.record_id = any($4) and l.state = 'pending'")}`;
 
-export async function writeResults(
-  client: Client,
-  { organizationId, id }: Target,
-  results: readonly Result[],
-): Promise<void> {
+export async function writeResults(client: Client, { organizationId, id }: Target, results: readonly Result[]) {
   await client.query(write, [organizationId, JSON.stringify(results), results.map((result) => result.id)]);
   const waiting = results.filter(({ state }) => state === 'pending');
   const values = [organizationId, id, JSON.stringify(waiting), waiting.map(({ recordId }) => recordId)];
@@ -164,11 +160,7 @@ const next = `select least(
   (select min(attempted_at) + make_interval(secs => $3) from webhook_deliveries
     where organization_id = $1 and endpoint_id = $2 and state = 'sending')) as at`;
 
-export async function nextDue(
-  client: Client,
-  { organizationId, id }: Target,
-  leaseSeconds: number,
-): Promise<string | null> {
+export async function nextDue(client: Client, { organizationId, id }: Target, leaseSeconds: number) {
   const values = [organizationId, id, leaseSeconds];
   return (await client.query<{ at: string | null }>({ text: next, values, types })).rows[0]?.at ?? null;
 }

@@ -1,7 +1,6 @@
 /** What an admin enters for an endpoint, checked. */
 import { isRecordEventType } from '../../contract/events.ts';
 import { nameLength } from '../entities/name.ts';
-import type { WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { checkName } from '../records/name.ts';
 import { ForbiddenAddress } from './addresses.ts';
@@ -11,10 +10,7 @@ const longestUrl = 2000;
 
 export type EndpointFields = { name: string; url: string; events: readonly string[] };
 
-export async function checkFields(
-  { name, url, events }: EndpointFields,
-  destinations: Destinations,
-): Promise<Pick<WebhookEndpoint, 'name' | 'url' | 'events'>> {
+export async function checkFields({ name, url, events }: EndpointFields, destinations: Destinations) {
   const checked = checkName(name, nameLength.webhook);
   const unknown = events.find((type) => !isRecordEventType(type));
   if (unknown !== undefined)

@@ -89,10 +89,7 @@ const changed = (table: string) =>
   `exists (select from ${table} t where t.organization_id = p.organization_id and t.updated_at >= p.looked_through)`;
 
 /** The organizations to look at. On a cluster, records are on other nodes than positions: there, all of them. */
-export async function organizationsToLookAt(
-  pool: pg.Pool,
-  isDistributed: boolean,
-): Promise<{ all: OrganizationId[]; changed: OrganizationId[] }> {
+export async function organizationsToLookAt(pool: pg.Pool, isDistributed: boolean) {
   const imported = 'exists (select from webhook_imports i where i.organization_id = p.organization_id)';
   const condition = [...['customers', 'items', 'proposals'].map(changed), imported].join(' or ');
   const text = `select organization_id as id, ${isDistributed ? 'true' : condition} as changed from webhook_positions p

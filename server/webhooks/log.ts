@@ -62,11 +62,7 @@ export const resend = (
   });
 
 /** Sends again what could not be delivered since a time; returns how many events that are. */
-export const resendFailed = (
-  em: ScopedEntityManager,
-  actor: Actor,
-  { id, since }: { id: string; since: string },
-): Promise<number> =>
+export const resendFailed = (em: ScopedEntityManager, actor: Actor, { id, since }: { id: string; since: string }) =>
   asAdmin(em, actor, { deed, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     await lockDeliveries(inner, id, 'failed');
