@@ -62,7 +62,7 @@ export function insert<T extends object, Row extends Identified>(
   table: Table<T, Row>,
   record: New<T>,
 ): Promise<Version> {
-  const isChecked = table.refusing !== undefined && tenant.isDistributed;
+  const isChecked = tenant.isDistributed && refusable(table, record) !== undefined;
   return isChecked ? tenant.transact((scope) => insertIn(scope, table, record)) : insertIn(tenant, table, record);
 }
 
@@ -111,9 +111,15 @@ export async function requireAccepted<T extends object, Row extends Identified>(
   { refusing }: Pick<Table<T, Row>, 'refusing'>,
   values: object,
 ): Promise<void> {
-  const value: unknown = refusing && Reflect.get(values, refusing.property);
-  const existingId = refusing && typeof value === 'string' ? await refusing.find(scope, value) : undefined;
+  const value = refusable({ refusing }, values);
+  const existingId = value === undefined ? undefined : await refusing?.find(scope, value);
   if (existingId !== undefined) throw new Problem('external_id_erased', { existingId });
+}
+
+/** The value that the table may refuse. */
+function refusable({ refusing }: Pick<Table<object, Identified>, 'refusing'>, values: object): string | undefined {
+  const value: unknown = refusing && Reflect.get(values, refusing.property);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The values that a stored record is to have; where none of them differs, nothing is written. */

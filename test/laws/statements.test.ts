@@ -47,6 +47,8 @@ async function verbsOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('the statements of', () => {
+  // On a cluster, an erased externalId is looked up on another node than that of the customer.
+  const conflicting = isDistributed ? ['begin', 'insert', 'rollback'] : ['insert'];
   const cases: [string, () => Promise<unknown>, string[]][] = [
     ['getMe', () => tenant.call('GET', '/v1/me'), []],
     ['listCustomers', () => tenant.call('GET', '/v1/customers?q=c&tag=x'), ['select']],
@@ -79,17 +81,17 @@ describe('the statements of', () => {
     [
       'createCustomer where the externalId is taken',
       () => tenant.call('POST', '/v1/customers', { name: 'x', externalId: 'there' }),
-      ['insert', 'select'],
+      [...conflicting, 'select'],
     ],
     [
       'createCustomer with onConflict=return where it is taken',
       () => tenant.call('POST', '/v1/customers?onConflict=return', { name: 'x', externalId: 'there' }),
-      ['insert', 'select'],
+      [...conflicting, 'select'],
     ],
     [
       'createCustomer with onConflict=update where it is taken',
       () => tenant.call('POST', '/v1/customers?onConflict=update', { notes: 'again', name: 'C', externalId: 'there' }),
-      ['insert', 'select', 'update'],
+      [...conflicting, 'select', 'update'],
     ],
     [
       'updateCustomer',
