@@ -33,7 +33,8 @@ import { exactly } from './sql.ts';
 import { completed, tableIn, updateLocked } from './writer.ts';
 
 /** Returns false if the data was erased before, and undefined if there is no such customer; neither changes anything. */
-export function eraseCustomer(tenant: Tenant, id: string, memberId: string | null): Promise<boolean | undefined> {
+export async function eraseCustomer(tenant: Tenant, id: string, memberId: string | null): Promise<boolean | undefined> {
+  if (tenant.isDistributed) await refuseExternalId(tenant, id);
   return tenant.transact(async (scope) => {
     const stored = await readOne(scope, customerTable.selection, exactly('id', id), { lock: true });
     if (!stored) return undefined;
@@ -56,6 +57,16 @@ export function eraseCustomer(tenant: Tenant, id: string, memberId: string | nul
     await eraseInUploads(scope, redaction, erasedAt);
     return true;
   });
+}
+
+/**
+ * Before the erasure itself: Citus may commit on the customer's node before it does on the coordinator. What waits there for
+ * the externalId goes on as soon as the customer has it no longer, and must find it refused by then.
+ */
+async function refuseExternalId(tenant: Tenant, id: string): Promise<void> {
+  const stored = await readOne(tenant, customerTable.selection, exactly('id', id));
+  if (!stored || stored.erasedAt !== null || stored.externalId === null) return;
+  await keepErasedExternalId(tenant, id, stored.externalId);
 }
 
 /** The `now()` of the transaction, which is also the updatedAt of what it changes. */

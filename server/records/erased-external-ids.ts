@@ -36,7 +36,7 @@ async function findErasedCustomer(scope: Scope, externalId: string): Promise<str
   return found && publicId('customer', found.customerId);
 }
 
-/** Within the transaction that erases the customer. */
+/** Within the transaction that erases the customer, or before it. */
 export async function keepErasedExternalId(scope: Scope, customerId: string, externalId: string): Promise<void> {
   await scope[statements].query(
     `insert into erased_external_ids (organization_id, id, customer_id, hash)
