@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
+import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import { counts, fetchRecord, importInto, withFile } from './importing.ts';
@@ -180,9 +181,8 @@ test('an import that was stopped halfway continues there when it is run again', 
 
 /** Until a statement on the table waits for a row that another transaction has locked. */
 async function isWaitingForLock(table: string): Promise<void> {
-  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-    and query like 'select%from ${table} t%for %'`;
-  while ((await world.database.pool.query(text)).rows.length === 0);
+  const reading = new RegExp(`^select[^]*from ${table} t[^]*for `);
+  while (!(await waitingStatements(world.database)).some((text) => reading.test(text)));
 }
 
 let keys = 0;

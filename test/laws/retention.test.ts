@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpired } from '../../server/http/retention.ts';
+import { uuidv7 } from '../../server/entities/uuid.ts';
 import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -102,18 +103,21 @@ async function keptOf({ table, time, keptFor, columns }: Kind, work: () => Promi
     younger: `now() - interval '${keptFor ?? '100 years'}' ${time === 'day' ? '' : `+ interval '${step}'`}`,
     older: `now() - interval '${keptFor ?? '100 years'}' - interval '${step}'`,
   };
-  const places: Record<string, string> = {};
+  const stored = async () =>
+    (await pool.query<{ text: string }>(`select t::text as text from ${table} t`)).rows.map(({ text }) => text);
+  const places: Record<string, string | undefined> = {};
   for (const [name, at] of Object.entries(rows)) {
-    const { rows: added } = await pool.query<{ text: string }>(
-      `insert into ${table} as t (${time}, ${Object.keys(columns).join(', ')})
-       values ((${at})${time === 'day' ? "::timestamptz at time zone 'utc'" : ''}, ${Object.values(columns).join(', ')}) returning t::text as text`,
+    const before = await stored();
+    await pool.query(
+      `insert into ${table} (${time}, ${Object.keys(columns).join(', ')})
+       values ((${at})${time === 'day' ? "::timestamptz at time zone 'utc'" : ''}, ${Object.values(columns).join(', ')})`,
       values,
     );
-    places[name] = added[0]?.text ?? '';
+    places[name] = (await stored()).find((text) => !before.includes(text));
   }
   await work();
-  const { rows: left } = await pool.query<{ text: string }>(`select t::text as text from ${table} t`);
-  return Object.keys(places).filter((name) => left.some(({ text }) => text === places[name]));
+  const left = await stored();
+  return Object.keys(places).filter((name) => left.some((text) => text === places[name]));
 }
 
 describe('what is removed in the background', () => {
@@ -139,18 +143,18 @@ test('what has expired is removed to the last row, however many there are', asyn
 });
 
 describe('webhook deliveries', () => {
-  const endpoint = `(select id from webhook_endpoints where organization_id = $1 limit 1)`;
+  const endpointId = uuidv7();
   const columns = {
     ...owned,
-    endpoint_id: endpoint,
+    endpoint_id: `'${endpointId}'`,
     type: `'t'`,
     happened_at: 'now()',
     due_at: `now() + interval '1 day'`,
   };
   beforeAll(async () => {
     const text = `insert into webhook_endpoints (organization_id, id, name, url, events, secrets, failures, wakes)
-      values ($1, gen_random_uuid(), 'E', 'https://example.com', '{}', '[]', 0, 0)`;
-    await world.database.pool.query(text, [tenant.organization.id]);
+      values ($1, $2, 'E', 'https://example.com', '{}', '[]', 0, 0)`;
+    await world.database.pool.query(text, [tenant.organization.id, endpointId]);
   });
 
   test.each(['delivered', 'failed', 'replaced'])('are kept for 30 days: %s', async (state) => {
@@ -172,8 +176,8 @@ describe('webhook deliveries', () => {
     const insert = (minutes: number) =>
       pool.query<{ id: string }>(
         `insert into webhook_deliveries (organization_id, id, endpoint_id, type, happened_at, due_at, state, found_at)
-         values ($1, gen_random_uuid(), ${endpoint}, 't', now(), now(), 'pending', now() - interval '3 days' + $2 * interval '1 minute') returning id`,
-        [tenant.organization.id, minutes],
+         values ($1, gen_random_uuid(), $2, 't', now(), now(), 'pending', now() - interval '3 days' + $3 * interval '1 minute') returning id`,
+        [tenant.organization.id, endpointId, minutes],
       );
     const ids = [(await insert(1)).rows[0]?.id, (await insert(-1)).rows[0]?.id];
     await expireDeliveries(pool);
