@@ -1,5 +1,4 @@
 /** The customers of the calling organization. */
-import type { z } from 'zod';
 import { missingName } from '../../contract/customer-name.ts';
 import { customerListQuery } from '../../contract/customers.ts';
 import type { V1 } from '../../contract/v1.ts';
@@ -15,14 +14,13 @@ import { requireMatch } from './conditional.ts';
 import { create, orConflict } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
-import type { Filters } from './list.ts';
 import { record } from './reply.ts';
 import { nationalDigits } from './phone.ts';
 import { inCustomer } from './search.ts';
 
 export const customers: Handlers<V1['customers']> = {
   list(request, caller) {
-    return listPage(caller, request, list);
+    return listPage(caller, request, customerList);
   },
 
   async get({ params }, caller) {
@@ -65,23 +63,21 @@ export const customers: Handlers<V1['customers']> = {
 
 const notFound = () => new Problem('not_found', { record: 'customer' });
 
-export const customerFilters: Filters<z.output<typeof customerListQuery>, Customer> = {
-  ...commonFilters<Customer>('customer'),
-  email: (value) => equal('emailKey', value.toLowerCase()),
-  phone: hasPhone,
-  country: (code) => marked('country', code),
-  tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),
-  status: (value) => marked('status', value),
-  q: inCustomer,
-};
-
-const list = listOf({
+export const customerList = listOf({
   path: 'customers',
   query: customerListQuery,
   selection: customerTable.selection,
   index: customerIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
-  filters: customerFilters,
+  filters: {
+    ...commonFilters<Customer>('customer'),
+    email: (value) => equal('emailKey', value.toLowerCase()),
+    phone: hasPhone,
+    country: (code) => marked('country', code),
+    tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),
+    status: (value) => marked('status', value),
+    q: inCustomer,
+  },
   present: presentCustomer,
 });
 

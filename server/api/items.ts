@@ -1,5 +1,4 @@
 /** The catalog of the calling organization. */
-import type { z } from 'zod';
 import { itemListQuery } from '../../contract/items.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Item } from '../entities/item.ts';
@@ -11,13 +10,12 @@ import { exactly, marked } from '../records/sql.ts';
 import { create } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
-import type { Filters } from './list.ts';
 import { record } from './reply.ts';
 import { inText } from './search.ts';
 
 export const items: Handlers<V1['items']> = {
   list(request, caller) {
-    return listPage(caller, request, list);
+    return listPage(caller, request, itemList);
   },
 
   async get({ params }, caller) {
@@ -42,21 +40,19 @@ export const items: Handlers<V1['items']> = {
   },
 };
 
-export const itemFilters: Filters<z.output<typeof itemListQuery>, Item> = {
-  ...commonFilters<Item>('item'),
-  type: (value) => marked('type', value),
-  sku: (value) => exactly('skuKey', value.toLowerCase()),
-  category: (value) => marked('category', value),
-  status: (value) => marked('status', value),
-  q: inText<Item>,
-};
-
-const list = listOf({
+export const itemList = listOf({
   path: 'items',
   query: itemListQuery,
   selection: itemTable.selection,
   index: itemIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', name: 'nameKey' },
-  filters: itemFilters,
+  filters: {
+    ...commonFilters<Item>('item'),
+    type: (value) => marked('type', value),
+    sku: (value) => exactly('skuKey', value.toLowerCase()),
+    category: (value) => marked('category', value),
+    status: (value) => marked('status', value),
+    q: inText<Item>,
+  },
   present: presentItem,
 });

@@ -26,7 +26,7 @@ type Common = {
 };
 
 /** The condition of each filter; a filter in the contract without a condition here does not compile. */
-export type Filters<Query, T extends object> = {
+type Filters<Query, T extends object> = {
   [Name in Exclude<keyof Query, Paging>]-?: (value: NonNullable<Query[Name]>) => Condition<T> | Condition<T>[];
 };
 
@@ -161,9 +161,9 @@ export function conditionsOf<Query, T extends object>(criteria: Record<string, u
 
 /** The conditions of a list's parsed query, for those who read more than its pages. */
 export const conditionsIn =
-  <Schema extends z.ZodObject, T extends object>(schema: Schema, filters: Filters<z.output<Schema>, T>) =>
+  <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(list: ListOf<Schema, T, Row, Body>) =>
   (query: Record<string, unknown>): Condition<never>[] =>
-    conditionsOf(withoutDefaults(query, defaultsOf(schema)), filters);
+    conditionsOf(withoutDefaults(query, defaultsOf(list.query)), list.filters);
 
 /** The URL of the next page: with the parameters that a cursor does not carry. */
 function nextPage(url: string, cursor: string, { limit, include }: { limit?: number | undefined; include: unknown }) {

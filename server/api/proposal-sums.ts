@@ -11,7 +11,7 @@ import { proposalIndex, proposalSelection } from '../records/proposal.ts';
 import { readSums, sumBounds } from '../records/sums.ts';
 import type { Excess, Grouping } from '../records/sums.ts';
 import { bounded, conditionsOf } from './list.ts';
-import { proposalFilters } from './proposals.ts';
+import { proposalList } from './proposals.ts';
 import { plain } from './reply.ts';
 
 const groupings = {
@@ -40,8 +40,8 @@ type Query = z.output<typeof sumProposalsQuery>;
 
 export async function handleSums({ query: { groupBy = [], ...query } }: { query: Query }, caller: Caller) {
   const by = Object.fromEntries(groupBy.map((name) => [name, groupings[name]]));
-  const conditions = conditionsOf(query, proposalFilters);
-  const sums = await bounded(query, proposalFilters, () =>
+  const conditions = conditionsOf(query, proposalList.filters);
+  const sums = await bounded(query, proposalList.filters, () =>
     readSums(
       caller,
       { selection: proposalSelection, index: proposalIndex, conditions },

@@ -1,5 +1,4 @@
 /** The proposals of the calling organization; read-only in v1. */
-import type { z } from 'zod';
 import { proposalListQuery } from '../../contract/proposals.ts';
 import type { V1 } from '../../contract/v1.ts';
 import type { Proposal } from '../entities/proposal.ts';
@@ -20,7 +19,6 @@ import { readOne } from '../records/reader.ts';
 import { atLeast, below, equal, exactly, marked, nothing } from '../records/sql.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
-import type { Filters } from './list.ts';
 import { record } from './reply.ts';
 import { inText } from './search.ts';
 
@@ -30,7 +28,7 @@ export const proposals: Handlers<V1['proposals']> = {
     const [lines, customer] = [include.includes('lineItems'), include.includes('customer')];
     if (lines && customer) return listPage(caller, request, listWithBoth);
     if (lines) return listPage(caller, request, listWithLines);
-    return customer ? listPage(caller, request, listWithCustomer) : listPage(caller, request, list);
+    return customer ? listPage(caller, request, listWithCustomer) : listPage(caller, request, proposalList);
   },
 
   async get({ params }, caller) {
@@ -41,33 +39,31 @@ export const proposals: Handlers<V1['proposals']> = {
   },
 };
 
-export const proposalFilters: Filters<z.output<typeof proposalListQuery>, Proposal> = {
-  ...commonFilters<Proposal>('proposal'),
-  status: (values) => marked('status', ...values),
-  customerId: (id) => {
-    const stored = storedId('customer', id);
-    return stored ? equal('customerId', stored, 'uuid') : nothing();
-  },
-  number: (value) => exactly('number', value),
-  currency: (code) => marked('currency', code),
-  acceptedSince: (time) => atLeast('acceptedAt', time),
-  acceptedBefore: (time) => below('acceptedAt', time),
-  expiresSince: (time) => atLeast('expiresAt', time),
-  expiresBefore: (time) => below('expiresAt', time),
-  statusChangedSince: (time) => atLeast('statusChangedAt', time),
-  statusChangedBefore: (time) => below('statusChangedAt', time),
-  q: inText<Proposal>,
-};
-
-const list = listOf({
+export const proposalList = listOf({
   path: 'proposals',
   query: proposalListQuery,
   selection: proposalSelection,
   index: proposalIndex,
   orders: { createdAt: 'createdAt', updatedAt: 'updatedAt', statusChangedAt: 'statusChangedAt' },
-  filters: proposalFilters,
+  filters: {
+    ...commonFilters<Proposal>('proposal'),
+    status: (values) => marked('status', ...values),
+    customerId: (id) => {
+      const stored = storedId('customer', id);
+      return stored ? equal('customerId', stored, 'uuid') : nothing();
+    },
+    number: (value) => exactly('number', value),
+    currency: (code) => marked('currency', code),
+    acceptedSince: (time) => atLeast('acceptedAt', time),
+    acceptedBefore: (time) => below('acceptedAt', time),
+    expiresSince: (time) => atLeast('expiresAt', time),
+    expiresBefore: (time) => below('expiresAt', time),
+    statusChangedSince: (time) => atLeast('statusChangedAt', time),
+    statusChangedBefore: (time) => below('statusChangedAt', time),
+    q: inText<Proposal>,
+  },
   present: presentListed,
 });
-const listWithLines = listOf({ ...list, selection: proposalWithLines, present: presentProposal });
-const listWithCustomer = listOf({ ...list, selection: proposalWithCustomer, present: presentWithCustomer });
-const listWithBoth = listOf({ ...list, selection: proposalWithBoth, present: presentWithBoth });
+const listWithLines = listOf({ ...proposalList, selection: proposalWithLines, present: presentProposal });
+const listWithCustomer = listOf({ ...proposalList, selection: proposalWithCustomer, present: presentWithCustomer });
+const listWithBoth = listOf({ ...proposalList, selection: proposalWithBoth, present: presentWithBoth });
