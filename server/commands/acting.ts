@@ -1,10 +1,10 @@
-/** Commands that a member of the organization is responsible for. */
+/** Commands about one organization; a member may be responsible for what they do. */
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
-import type { Opened } from '../database/open.ts';
+import type { Opened, OpenOptions } from '../database/open.ts';
 import { forOrganization } from '../database/tenant.ts';
-import type { ScopedEntityManager } from '../database/tenant.ts';
+import type { ScopedEntityManager, Tenant } from '../database/tenant.ts';
 import { Member } from '../entities/organization.ts';
 import { organizationBySlug, organizationOption, text, withDatabase } from './command.ts';
 
@@ -24,14 +24,20 @@ export const asMember = (
   { organization, by }: { organization: string; by: string },
   work: (em: ScopedEntityManager, member: Member, database: Opened) => Promise<void>,
 ) =>
-  withDatabase(async (database) => {
-    const em = await scoped(database, organization);
+  inOrganization(organization, async (tenant, database) => {
+    const em = tenant.em();
     const member = await em.findOne(Member, { emailKey: by.toLowerCase(), removedAt: null });
     if (!member) throw new UsageError(`${by} is not a member of this organization`);
     await work(em, member, database);
   });
 
-export async function scoped(database: Opened, slug: string): Promise<ScopedEntityManager> {
-  const organization = await organizationBySlug(database, slug);
-  return forOrganization(database, organization.id).em();
-}
+/** Runs with what the organization has. */
+export const inOrganization = (
+  slug: string,
+  work: (tenant: Tenant, database: Opened) => Promise<void>,
+  options?: OpenOptions,
+) =>
+  withDatabase(async (database) => {
+    const { id } = await organizationBySlug(database, slug);
+    await work(forOrganization(database, id), database);
+  }, options);

@@ -1,18 +1,16 @@
 import { createInterface } from 'node:readline/promises';
 import { Argument } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
-import { forOrganization } from '../database/tenant.ts';
 import { Customer } from '../entities/customer.ts';
 import { countProposals, eraseCustomer } from '../records/erase-customer.ts';
 import { releaseExternalId } from '../records/erased-external-ids.ts';
 import { publicId as publicIdOf } from '../records/public-id.ts';
-import { idOf, jsonOption, organizationBySlug, organizationOption, print, withDatabase } from './command.ts';
+import { inOrganization, organizationCommand } from './acting.ts';
+import { idOf, jsonOption, print } from './command.ts';
 import type { Declare } from './command.ts';
 
 export const customersCommand: Declare = (command) => {
-  command
-    .command('erase')
-    .summary('erase the personal data of a customer')
+  organizationCommand(command, 'erase', 'erase the personal data of a customer')
     .description(
       `Erases one customer's personal data everywhere it is stored: in the record, in what its proposals say about it and
 who accepted them, in search, in stored responses to requests with an Idempotency-Key, and in the audit log. Files that
@@ -24,19 +22,15 @@ It asks for confirmation on a terminal; elsewhere it needs --yes. Erasing a cust
 Older backups, exported files and the systems that read the API keep their copies.`,
     )
     .addArgument(customerId('the id of the customer'))
-    .addOption(organizationOption())
     .option('--yes', 'do not ask')
     .addOption(jsonOption())
     .action(erase);
-  command
-    .command('release')
-    .summary('let the externalId of an erased customer be used again')
+  organizationCommand(command, 'release', 'let the externalId of an erased customer be used again')
     .description(
       `Lets the externalId of an erased customer be used again, for a person who comes back. Until then, a create or an
 import with it is rejected, so that no sync brings erased data back. The erased customer itself stays as it is.`,
     )
     .addArgument(customerId('the id of the erased customer'))
-    .addOption(organizationOption())
     .addOption(jsonOption())
     .action(release);
 };
@@ -51,8 +45,7 @@ const unknownCustomer = (slug: string, publicId: string) => new UsageError(`${sl
 
 async function release(id: string, { organization: slug, json }: Options): Promise<void> {
   const publicId = publicIdOf('customer', id);
-  await withDatabase(async (database) => {
-    const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);
+  await inOrganization(slug, async (tenant) => {
     const released = await releaseExternalId(tenant, id, null);
     if (released === undefined) throw unknownCustomer(slug, publicId);
     print(
@@ -68,15 +61,18 @@ async function erase(id: string, { organization: slug, yes, json }: Options): Pr
   if (!yes && !process.stdin.isTTY) throw new UsageError('erasing cannot be undone; pass --yes to confirm');
   // A customer may have any number of proposals.
   const options = { isLimited: false };
-  await withDatabase(async (database) => {
-    const tenant = forOrganization(database, (await organizationBySlug(database, slug)).id);
-    const customer = await tenant.em().findOne(Customer, { id });
-    if (!customer) throw unknownCustomer(slug, publicId);
-    if (!yes && !(await isConfirmed(customer.name, publicId, await countProposals(tenant, id))))
-      throw new UsageError('Nothing was erased.');
-    const erased = (await eraseCustomer(tenant, id, null)) === true;
-    print(json, { id: publicId, erased }, erased ? `Erased ${publicId}.` : `${publicId} was already erased.`);
-  }, options);
+  await inOrganization(
+    slug,
+    async (tenant) => {
+      const customer = await tenant.em().findOne(Customer, { id });
+      if (!customer) throw unknownCustomer(slug, publicId);
+      if (!yes && !(await isConfirmed(customer.name, publicId, await countProposals(tenant, id))))
+        throw new UsageError('Nothing was erased.');
+      const erased = (await eraseCustomer(tenant, id, null)) === true;
+      print(json, { id: publicId, erased }, erased ? `Erased ${publicId}.` : `${publicId} was already erased.`);
+    },
+    options,
+  );
 }
 
 async function isConfirmed(name: string, publicId: string, proposals: number): Promise<boolean> {

@@ -6,8 +6,8 @@ import type { ReplacementPeriod } from '../keys/issue.ts';
 import { isLive, listKeys, maskedKey } from '../keys/list.ts';
 import { renameKey, revokeKey } from '../keys/revoke.ts';
 import { publicId } from '../records/public-id.ts';
-import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
-import { idOf, jsonOption, print, printList, text, withDatabase } from './command.ts';
+import { adminCommand, asMember, inOrganization, organizationCommand } from './acting.ts';
+import { idOf, jsonOption, print, printList, text } from './command.ts';
 import type { Declare } from './command.ts';
 import { say, warn } from './terminal.ts';
 
@@ -21,7 +21,12 @@ revoked key stops working within a second.`,
   );
   organizationCommand(command, 'list', 'list all keys of an organization, without their secrets')
     .addOption(jsonOption())
-    .action(list);
+    .action(({ organization, json }) =>
+      inOrganization(organization, async (tenant) => {
+        const keys = await listKeys(tenant.em());
+        printList(json, keys.map(present), keys.map(presentRow));
+      }),
+    );
   adminCommand(command, 'create', 'create a key; needs the Team plan')
     .requiredOption('--name <NAME>', 'what the key is for', text)
     .addOption(new Option('--expires <DAYS>', 'after how many days it stops working').choices(expiryDays.map(String)))
@@ -30,8 +35,7 @@ revoked key stops working within a second.`,
         say((await issueKey(em, member, { name, expiresInMs: parseExpiry(expires) })).raw),
       ),
     );
-  adminCommand(command, 'rename', 'change the name of a key')
-    .addArgument(keyId())
+  keyCommand(command, 'rename', 'change the name of a key')
     .requiredOption('--name <NAME>', 'the new name', text)
     .addOption(jsonOption())
     .action((id, options) =>
@@ -43,14 +47,15 @@ revoked key stops working within a second.`,
   declareEnds(command);
 };
 
-const keyId = () =>
-  new Argument('<KEY_ID>', 'the id of the key, as `keys list` prints it').argParser(
-    idOf('key', 'a key, as `keys list` prints it'),
+const keyCommand = (command: Command, name: string, summary: string) =>
+  adminCommand(command, name, summary).addArgument(
+    new Argument('<KEY_ID>', 'the id of the key, as `keys list` prints it').argParser(
+      idOf('key', 'a key, as `keys list` prints it'),
+    ),
   );
 
 function declareEnds(command: Command): void {
-  adminCommand(command, 'replace', 'create a successor with the same name, and end the key a while later')
-    .addArgument(keyId())
+  keyCommand(command, 'replace', 'create a successor with the same name, and end the key a while later')
     .addOption(
       new Option('--keep <PERIOD>', 'how long the old key keeps working').choices(periods).makeOptionMandatory(),
     )
@@ -61,8 +66,7 @@ function declareEnds(command: Command): void {
         warn(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.`);
       }),
     );
-  adminCommand(command, 'revoke', 'end a key at once')
-    .addArgument(keyId())
+  keyCommand(command, 'revoke', 'end a key at once')
     .addOption(jsonOption())
     .action((id, options) =>
       asMember(options, async (em, member) => {
@@ -71,12 +75,6 @@ function declareEnds(command: Command): void {
       }),
     );
 }
-
-const list = (options: { organization: string; json?: true | undefined }) =>
-  withDatabase(async (database) => {
-    const keys = await listKeys(await scoped(database, options.organization));
-    printList(options.json, keys.map(present), keys.map(presentRow));
-  });
 
 const present = (key: ApiKey) => ({
   id: publicId('key', key.id),

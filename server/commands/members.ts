@@ -12,7 +12,7 @@ import { Member, Organization, roles } from '../entities/organization.ts';
 import type { Role } from '../entities/organization.ts';
 import { writeEvent } from '../records/audit-log.ts';
 import { publicId } from '../records/public-id.ts';
-import { organizationCommand, scoped } from './acting.ts';
+import { inOrganization, organizationCommand } from './acting.ts';
 import { jsonOption, organizationBySlug, print, printList, printTable, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { sendMail } from './mail.ts';
@@ -63,8 +63,8 @@ type Which = { organization?: string | undefined };
 type Access = Json & Which & { passwordStdin?: true | undefined };
 
 const list = ({ organization: slug, json }: Json & { organization: string }) =>
-  withDatabase(async (database) => {
-    const members = await listMembers(await scoped(database, slug));
+  inOrganization(slug, async (tenant, database) => {
+    const members = await listMembers(tenant.em());
     const ids = members.map(({ id }) => id);
     const ready = await readSignInReady(database.signIns, ids);
     const apps = await readApps(database.signIns, ids);

@@ -11,8 +11,8 @@ import * as endpoints from '../webhooks/endpoints.ts';
 import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';
 import { createSeal } from '../text/seal.ts';
-import { adminCommand, asMember, organizationCommand, scoped } from './acting.ts';
-import { idOf, instant, jsonOption, printList, text, withDatabase } from './command.ts';
+import { adminCommand, asMember, inOrganization, organizationCommand } from './acting.ts';
+import { idOf, instant, jsonOption, printList, text } from './command.ts';
 import { say } from './terminal.ts';
 
 // Its keys are a constant's.
@@ -34,6 +34,9 @@ const endpointArgument = () =>
     idOf('endpoint', 'an endpoint'),
   );
 
+const endpointCommand = (command: Command, name: string, summary: string) =>
+  adminCommand(command, name, summary).addArgument(endpointArgument());
+
 const eventsOption = () =>
   new Option('--events <TYPES>', `event types, separated by commas: ${recordEventTypes.join(', ')}`).argParser<
     string[]
@@ -43,16 +46,14 @@ function declareReading(command: Command): void {
   organizationCommand(command, 'list', 'list the endpoints of an organization, without their secrets')
     .addOption(jsonOption())
     .action(({ organization, json }) =>
-      withDatabase(async (database) => {
-        printList(json, (await listEndpoints(await scoped(database, organization))).map(present));
-      }),
+      inOrganization(organization, async (tenant) => printList(json, (await listEndpoints(tenant.em())).map(present))),
     );
   organizationCommand(command, 'deliveries', 'list the last 50 deliveries to an endpoint')
     .addArgument(endpointArgument())
     .addOption(jsonOption())
     .action((id, { organization, json }) =>
-      withDatabase(async (database) => {
-        const em = await scoped(database, organization);
+      inOrganization(organization, async (tenant) => {
+        const em = tenant.em();
         const { id: endpointId } = await findEndpoint(em, id);
         printList(json, (await listDeliveries(em, endpointId, 50)).map(presentDelivery));
       }),
@@ -70,8 +71,7 @@ function declareChanges(command: Command): void {
         say(issued.secret);
       }),
     );
-  adminCommand(command, 'change', 'change the name, the URL or the events of an endpoint')
-    .addArgument(endpointArgument())
+  endpointCommand(command, 'change', 'change the name, the URL or the events of an endpoint')
     .option('--name <NAME>', 'the new name', text)
     .option('--url <URL>', 'the new URL', text)
     .addOption(eventsOption())
@@ -83,8 +83,7 @@ function declareChanges(command: Command): void {
         say(`Changed ${fields.name}.`);
       }),
     );
-  adminCommand(command, 'replace-secret', 'create another secret; the old one also signs for a while')
-    .addArgument(endpointArgument())
+  endpointCommand(command, 'replace-secret', 'create another secret; the old one also signs for a while')
     .addOption(new Option('--overlap <PERIOD>', 'how long').choices(overlaps).makeOptionMandatory())
     .action((id, { overlap, ...acting }) =>
       asMember(acting, async (em, member, database) => {
@@ -100,29 +99,22 @@ function declareEnds(command: Command): void {
     off: 'switch an endpoint off: events in the meantime are not sent',
   } as const;
   for (const name of ['on', 'off'] as const)
-    adminCommand(command, name, summaries[name])
-      .addArgument(endpointArgument())
-      .action((id, acting) =>
-        asMember(acting, async (em, member) => {
-          const endpoint = await endpoints.switchEndpoint(em, member, { id, on: name === 'on' });
-          say(`${endpoint.name} is ${name}.`);
-        }),
-      );
-  adminCommand(command, 'remove', 'remove an endpoint and its deliveries')
-    .addArgument(endpointArgument())
-    .action((id, acting) =>
-      asMember(acting, async (em, member) => say(`Removed ${(await endpoints.removeEndpoint(em, member, id)).name}.`)),
+    endpointCommand(command, name, summaries[name]).action((id, acting) =>
+      asMember(acting, async (em, member) => {
+        const endpoint = await endpoints.switchEndpoint(em, member, { id, on: name === 'on' });
+        say(`${endpoint.name} is ${name}.`);
+      }),
     );
+  endpointCommand(command, 'remove', 'remove an endpoint and its deliveries').action((id, acting) =>
+    asMember(acting, async (em, member) => say(`Removed ${(await endpoints.removeEndpoint(em, member, id)).name}.`)),
+  );
 }
 
 function declareSending(command: Command): void {
-  adminCommand(command, 'test', 'send a test event to an endpoint')
-    .addArgument(endpointArgument())
-    .action((id, acting) =>
-      asMember(acting, async (em, member) => say(publicId('event', (await sendTest(em, member, id)).id))),
-    );
-  adminCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
-    .addArgument(endpointArgument())
+  endpointCommand(command, 'test', 'send a test event to an endpoint').action((id, acting) =>
+    asMember(acting, async (em, member) => say(publicId('event', (await sendTest(em, member, id)).id))),
+  );
+  endpointCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
     .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(idOf('event', 'an event')).conflicts('since'))
     .addOption(new Option('--since <TIME>', 'such as 2026-03-01 or 2026-03-01T09:30:00Z').argParser(instant))
     .action((id, { event, since, ...acting }) =>
