@@ -1,7 +1,9 @@
+import type { Writable } from 'node:stream';
 import { writeBackup } from '../database/backup.ts';
 import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
+import { withProgress } from './progress-bar.ts';
 import { say } from './terminal.ts';
 
 export const backupCommand: Declare = (command) =>
@@ -16,13 +18,11 @@ DATA_DIR.`,
     .action((file) =>
       withDatabase(
         async ({ address }) => {
-          if (file === '-') {
-            await writeBackup(address, process.stdout);
-            return;
-          }
+          const write = (output: Writable) =>
+            withProgress(({ show }) => writeBackup(address, output, (rowsRead) => show({ rowsRead })));
           // It holds password hashes.
-          const tables = await writeFile(file, (output) => writeBackup(address, output), 0o600);
-          say(`Wrote ${tables} tables to ${file}`);
+          const tables = await (file === '-' ? write(process.stdout) : writeFile(file, write, 0o600));
+          if (file !== '-') say(`Wrote ${tables} tables to ${file}`);
         },
         { isMigrated: false },
       ),

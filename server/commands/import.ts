@@ -12,7 +12,6 @@ import { importFile } from '../import/import-file.ts';
 import type { ImportOptions } from '../import/import-file.ts';
 import { inspectFile } from '../import/inspect.ts';
 import { presetNames } from '../import/presets/presets.ts';
-import { progressBar } from '../import/progress-bar.ts';
 import { printRowError, printSummary, reportedErrors } from '../import/report.ts';
 import type { Report } from '../import/report.ts';
 import { withSpooled } from '../import/source.ts';
@@ -21,6 +20,7 @@ import { organizationBySlug, organizationOption, print, withDatabase } from './c
 import type { Declare } from './command.ts';
 import { ExitStatus } from './exit-status.ts';
 import { writeFile } from './output-file.ts';
+import { withProgress } from './progress-bar.ts';
 import { warn } from './terminal.ts';
 
 const description = `Imports records from a file: CSV (separated by commas, semicolons or tabs), JSON Lines or one JSON array, each
@@ -147,26 +147,23 @@ async function run(slug: string, { fileName, rejectsFile, ...settings }: Setting
   const inspection = await inspectFile(settings.file);
   return withDatabase(async (database) => {
     const organization = await organizationBySlug(database, slug);
-    const bar = progressBar(process.stderr);
-    const importTo = (rejects?: Writable) =>
-      importFile({
-        ...settings,
-        inspection,
-        database,
-        organization,
-        rejects,
-        audit: { memberId: null, fileName },
-        onProgress: bar.show,
-        onRow: ({ line, outcome }) => {
-          if (!Array.isArray(outcome)) return;
-          bar.clear();
-          warn(...outcome.map((rejection) => printRowError({ line, ...rejection })));
-        },
-      });
-    try {
-      return await (rejectsFile === undefined ? importTo() : writeFile(rejectsFile, importTo));
-    } finally {
-      bar.clear();
-    }
+    return withProgress((bar) => {
+      const importTo = (rejects?: Writable) =>
+        importFile({
+          ...settings,
+          inspection,
+          database,
+          organization,
+          rejects,
+          audit: { memberId: null, fileName },
+          onProgress: bar.show,
+          onRow: ({ line, outcome }) => {
+            if (!Array.isArray(outcome)) return;
+            bar.clear();
+            warn(...outcome.map((rejection) => printRowError({ line, ...rejection })));
+          },
+        });
+      return rejectsFile === undefined ? importTo() : writeFile(rejectsFile, importTo);
+    });
   });
 }

@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { UsageError } from '../config.ts';
 import { readBackup } from '../database/backup.ts';
 import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
+import { withProgress } from './progress-bar.ts';
 import { say } from './terminal.ts';
 
 export const restoreCommand: Declare = (command) =>
@@ -16,8 +18,13 @@ backup of an older version is brought up to date. The database is the one at DAT
       withDatabase(
         async (database) => {
           try {
+            const bytesTotal = file === '-' ? undefined : (await stat(file)).size;
             const input = file === '-' ? process.stdin : createReadStream(file);
-            const { createdAt, tables } = await readBackup(database.address, input);
+            const { createdAt, tables } = await withProgress(({ show }) =>
+              readBackup(database.address, input, (rowsRead) =>
+                show({ rowsRead, bytesTotal, bytesRead: 'bytesRead' in input ? input.bytesRead : 0 }),
+              ),
+            );
             say(`Restored ${tables} tables from the backup of ${createdAt}`);
           } catch (error) {
             const code: unknown = Reflect.get(Object(error), 'code');

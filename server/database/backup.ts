@@ -10,6 +10,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { UsageError } from '../config.ts';
+import { endOfTable, linesIn, linesOf, nextLine, rowsOf } from './backup-lines.ts';
 import { appliedMigrations, migrate } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { openDatabase } from './orm.ts';
@@ -18,24 +19,29 @@ import type { Address } from './orm.ts';
 type Header = { format: 'proposal-api backup'; version: 1; createdAt: string; migrations: string[] };
 type Table = { table: string; columns: string };
 
-/** In bytes. The largest row is an upload's, with the first rows of its file. */
-const longestLine = 64 * 1024 * 1024;
-const endOfTable = '\\.';
 const endOfBackup = '\\end';
 
+/** Called from time to time with how many rows have been written or read so far. */
+type OnRows = (rows: number) => void;
+
 /** Writes the whole database; requests and writes go on meanwhile. Returns how many tables it wrote. */
-export async function writeBackup(address: Address, output: Writable): Promise<number> {
+export async function writeBackup(address: Address, output: Writable, onRows: OnRows = () => {}): Promise<number> {
   return await withClient(address, async (client, pool) => {
     const names = await appliedMigrations(pool);
     await client.query('begin isolation level repeatable read read only');
     const tables = await tablesInOrder(client);
+    let rows = 0;
     const lines = async function* () {
       const createdAt = new Date().toISOString();
       const header: Header = { format: 'proposal-api backup', version: 1, createdAt, migrations: names };
       yield `${JSON.stringify(header)}\n`;
       for (const { table, columns } of tables) {
         yield `${JSON.stringify({ table, columns })}\n`;
-        yield* client.query(copyTo(`copy ${table} (${columns}) to stdout`));
+        for await (const block of client.query(copyTo(`copy ${table} (${columns}) to stdout`))) {
+          yield block;
+          // A stream without an encoding gives Buffers.
+          onRows((rows += linesIn(block as Buffer)));
+        }
         yield `${endOfTable}\n`;
       }
       yield `${endOfBackup}\n`;
@@ -50,7 +56,11 @@ export async function writeBackup(address: Address, output: Writable): Promise<n
  * Restores into a database without organizations, all or nothing, and brings the schema up to date. A UsageError if
  * the database is in use, or the backup is of another program, of a newer version, or cut off.
  */
-export async function readBackup(address: Address, input: Readable): Promise<{ createdAt: string; tables: number }> {
+export async function readBackup(
+  address: Address,
+  input: Readable,
+  onRows: OnRows = () => {},
+): Promise<{ createdAt: string; tables: number }> {
   const unzipped = createGunzip();
   // An error in the input ends the reading of the decompressed lines.
   input.on('error', (error) => unzipped.destroy(error));
@@ -65,6 +75,8 @@ export async function readBackup(address: Address, input: Readable): Promise<{ c
     const known = await tablesInOrder(client);
     await client.query(`truncate ${known.map(({ table }) => table).join(', ')}`);
     const missing = new Set(known.map(({ table }) => table));
+    let rows = 0;
+    const count = (more: number) => onRows((rows += more));
     for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
       const { table, columns }: Table = JSON.parse(line);
       // Only names in this schema are used: no text of the file becomes part of a statement.
@@ -72,7 +84,7 @@ export async function readBackup(address: Address, input: Readable): Promise<{ c
       if (expected?.columns !== columns)
         throw new UsageError(`the backup has a table that this version does not have: ${table}`);
       const text = `copy ${expected.table} (${expected.columns}) from stdin`;
-      await pipeline(ReadableStream.from(rowsOf(lines)), client.query(copyFrom(text)));
+      await pipeline(ReadableStream.from(rowsOf(lines, count)), client.query(copyFrom(text)));
       missing.delete(table);
     }
     const [lost] = missing;
@@ -137,40 +149,5 @@ async function requireUnused(pool: pg.Pool, header: Header): Promise<void> {
   if (rows.length > 0) throw new UsageError('the database has organizations already; restore into an empty one');
   if (applied.join() !== header.migrations.join()) {
     throw new UsageError("the database schema version differs from the backup's; restore into an empty one");
-  }
-}
-
-async function nextLine(lines: AsyncIterator<string>): Promise<string> {
-  const { value, done } = await lines.next();
-  if (done) throw new UsageError('the backup is truncated; nothing was restored');
-  return value;
-}
-
-async function* rowsOf(lines: AsyncIterator<string>): AsyncGenerator<string> {
-  for (let line = await nextLine(lines); line !== endOfTable; line = await nextLine(lines)) yield `${line}\n`;
-}
-
-/** Only `\n` ends a line: a row may contain Unicode's other line separators. */
-async function* linesOf(stream: Readable): AsyncGenerator<string> {
-  let rest: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of stream) {
-      // A zlib stream without an encoding gives Buffers.
-      const bytes = chunk as Buffer;
-      let start = 0;
-      for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-        yield Buffer.concat([...rest, bytes.subarray(start, end)]).toString('utf8');
-        [rest, size, start] = [[], 0, end + 1];
-      }
-      rest.push(bytes.subarray(start));
-      size += bytes.length - start;
-      if (size > longestLine) throw new UsageError('this is not a Proposal API backup file: a line has no end');
-    }
-  } catch (error) {
-    const code: unknown = Reflect.get(Object(error), 'code');
-    if (code === 'Z_BUF_ERROR') throw new UsageError('the backup is truncated; nothing was restored', { cause: error });
-    if (String(code).startsWith('Z_')) throw new UsageError('this is not a Proposal API backup file', { cause: error });
-    throw error;
   }
 }

@@ -142,6 +142,22 @@ test('restores nothing from a truncated backup or another kind of file', async (
   expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
 });
 
+test('says how many rows it has written and read', async () => {
+  const backup = new PassThrough();
+  const rows = { written: 0, read: 0 };
+  await Promise.all([
+    writeBackup({ url: sourceUrl }, backup, (count) => (rows.written = count)),
+    readBackup({ url: await target() }, backup, (count) => (rows.read = count)),
+  ]);
+  const lines = gunzipSync(await readFile(file))
+    .toString()
+    .split('\n');
+  // All but the header, those of each table, the last one and what follows it.
+  const tables = lines.filter((line) => line === '\\.').length;
+  expect(rows).toEqual({ written: lines.length - 3 - 2 * tables, read: rows.written });
+  expect(rows.read).toBeGreaterThan(10);
+});
+
 test('a role may keep its tables in another schema than public', async () => {
   const databases = [await target(), await target()];
   for (const url of databases) {

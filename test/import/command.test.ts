@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { describe, expect, inject, test } from 'vitest';
-import { drawProgress } from '../../server/import/progress-bar.ts';
+import { drawProgress, progressBar } from '../../server/commands/progress-bar.ts';
 import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 import { withFile } from './importing.ts';
@@ -161,5 +161,24 @@ describe('the import command', () => {
     expect(drawn).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 50 %  600 rows  9 rows/s  1:05 left`);
     expect(drawProgress({ bytesRead: 1, bytesTotal: 4, rowsRead: 10 }, 2_461_000)).toMatch(/ {2}2:03:03 left$/);
     expect(drawProgress({ bytesRead: 0, bytesTotal: 0, rowsRead: 0 }, 0)).toContain('100 %');
+    // Nobody knows how much there will be.
+    expect(drawProgress({ rowsRead: 600 }, 2000)).toBe('600 rows  300 rows/s');
+  });
+
+  test.each([
+    [true, [0, 99, 100, 150, 250], ['1 rows', '3 rows', '5 rows']],
+    [false, [0, 9_999, 10_000, 19_999, 20_000], ['3 rows', '5 rows']],
+  ])('draws so often, on a terminal: %s', (isTTY, times, shown) => {
+    const [started, ...all] = [0, ...times];
+    let nowMs = started;
+    const written: string[] = [];
+    const bar = progressBar({ isTTY, write: (text) => written.push(text) }, () => nowMs);
+    for (const [index, timeMs] of all.entries()) {
+      nowMs = timeMs;
+      bar.show({ rowsRead: index + 1 });
+    }
+    expect(written.map((text) => /\d+ rows\b/.exec(text)?.[0])).toEqual(shown);
+    bar.clear();
+    expect(written.at(-1)?.endsWith('\u001B[K')).toBe(isTTY);
   });
 });
