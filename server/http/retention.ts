@@ -1,6 +1,7 @@
 /** What is kept for how long, of everything that a process removes in the background. */
 import type pg from 'pg';
 import { usageBounds } from '../keys/usage.ts';
+import { batchSize, inBatches } from '../database/batches.ts';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
 import { idempotencyLifetime } from '../entities/idempotency-key.ts';
@@ -72,18 +73,9 @@ const retentions: readonly Rows[] = [
   },
 ];
 
-const atOnce = 2_000;
-
-/** Small batches hold no lock for long. Returns how many rows it removed. */
-async function removeRows(pool: pg.Pool, { table, key, expired }: Rows): Promise<number> {
-  const text = `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${atOnce})`;
-  let removed = 0;
-  for (;;) {
-    const { rowCount } = await pool.query(text);
-    removed += rowCount ?? 0;
-    if ((rowCount ?? 0) < atOnce) return removed;
-  }
-}
+/** Returns how many rows it removed. */
+const removeRows = (pool: pg.Pool, { table, key, expired }: Rows): Promise<number> =>
+  inBatches(pool, `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`);
 
 /** Removes at once what has expired; returns how many rows that were. */
 export async function removeExpired(pool: pg.Pool): Promise<number> {

@@ -1,6 +1,7 @@
 /** The statements on deliveries: each is of one organization, so that on a cluster it goes to one node. */
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
+import { batchSize, inBatches } from '../database/batches.ts';
 import { types } from '../database/prepared.ts';
 import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
@@ -165,13 +166,18 @@ export async function nextDue(client: Client, { organizationId, id }: Target, le
   return (await client.query<{ at: string | null }>({ text: next, values, types })).rows[0]?.at ?? null;
 }
 
+/** Up to a batch of an endpoint's deliveries, in the order of an index. */
+const lockedBatch = (condition: (row: string) => string, order: 'due_at' | 'found_at') =>
+  locked(`l.endpoint_id = $2 and ${condition('l')} and l.id = any(array(select b.id from webhook_deliveries b
+    where b.organization_id = $1 and b.endpoint_id = $2 and ${condition('b')} order by b.${order} limit ${batchSize}))`);
+const olderThan = (days: number) => (row: string) => `${row}.found_at < now() - interval '${days} days'`;
+const pending = (row: string) => `${row}.state = 'pending' and ${olderThan(retryDays)(row)}`;
+
 const giveUp = `update webhook_deliveries set state = 'failed',
     error = coalesce(error, 'It could not be delivered within ${retryDays} days.')
-  where organization_id = $1 and ${locked(
-    `l.endpoint_id = $2 and l.state = 'pending' and l.found_at < now() - interval '${retryDays} days'`,
-  )}`;
+  where organization_id = $1 and ${lockedBatch(pending, 'due_at')}`;
 const remove = `delete from webhook_deliveries where organization_id = $1
-  and ${locked(`l.endpoint_id = $2 and l.found_at < now() - interval '${logDays} days'`)}`;
+  and ${lockedBatch(olderThan(logDays), 'found_at')}`;
 
 /**
  * Gives up what could not be delivered in time, and removes what is too old to be sent again. One endpoint after another:
@@ -182,7 +188,7 @@ export async function expireDeliveries(pool: pg.Pool): Promise<void> {
     'select organization_id as "organizationId", id from webhook_endpoints',
   );
   for (const { organizationId, id } of endpoints)
-    for (const text of [giveUp, remove]) await pool.query(text, [organizationId, id]);
+    for (const text of [giveUp, remove]) await inBatches(pool, text, [organizationId, id]);
 }
 
 /** Locks the deliveries of an endpoint, or those in a state, before they are changed. */

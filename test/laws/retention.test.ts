@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpired } from '../../server/http/retention.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
+import { batchSize } from '../../server/database/batches.ts';
 import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -169,6 +170,25 @@ describe('webhook deliveries', () => {
       await expireDeliveries(pool);
     };
     expect(await keptOf(kind, done)).toEqual(['younger']);
+  });
+
+  test('are removed and given up in batches, until none is left', async () => {
+    const { pool } = world.database;
+    const insert = (state: string, days: number) =>
+      pool.query(
+        `insert into webhook_deliveries (organization_id, id, endpoint_id, type, happened_at, due_at, state, found_at)
+         select $1, gen_random_uuid(), $2, 'batch', now(), now(), $3, now() - make_interval(days => $4)
+         from generate_series(1, $5)`,
+        [tenant.organization.id, endpointId, state, days, 2 * batchSize + 1],
+      );
+    await insert('delivered', 31);
+    await insert('pending', 4);
+    await expireDeliveries(pool);
+    const { rows } = await pool.query(
+      `select state, count(*)::int from webhook_deliveries where organization_id = $1 and type = 'batch' group by 1`,
+      [tenant.organization.id],
+    );
+    expect(rows).toEqual([{ state: 'failed', count: 2 * batchSize + 1 }]);
   });
 
   test('are given up after 3 days', async () => {
