@@ -57,6 +57,32 @@ describe('the folder of uploads', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
+  test('on a disk that is full takes no file, and says so', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
+    for (const code of ['ENOSPC', 'EDQUOT']) {
+      const full = Object.assign(new Error(`${code}: write`), { code });
+      // As the file's own write fails: the error ends the pipeline.
+      const received = Readable.from(
+        (async function* () {
+          yield Buffer.from('x');
+          throw full;
+        })(),
+      );
+      const stored = new UploadFiles(folder).store(
+        { id: code, fileName: 'a.csv' },
+        received,
+        AbortSignal.timeout(60_000),
+      );
+      await expect(stored).rejects.toMatchObject({
+        code: 'no_space',
+        status: 507,
+        message: expect.stringContaining('The server has no space left for the file.'),
+        cause: full,
+      });
+    }
+    await rm(join(folder, '..'), { recursive: true });
+  });
+
   test('has no file overwritten through a link', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
     const [kept, link] = [join(outside, 'kept'), join(outside, 'link')];

@@ -34,6 +34,7 @@ export const settingsProblems = {
   last_admin: row(422, 'An organization needs an admin'),
   too_many: row(429, 'Too many attempts'),
   provider_away: row(503, 'Single sign-on is unavailable'),
+  no_space: row(507, 'No space left'),
 };
 
 export type SettingsCode = keyof typeof settingsProblems;

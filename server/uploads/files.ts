@@ -18,6 +18,8 @@ export const uploadBounds = {
 } as const;
 
 const idLength = 36;
+/** The disk, or the share of it that the account may use. */
+const fullDisk = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
 type Named = Pick<Upload, 'id' | 'fileName'>;
 
@@ -54,7 +56,12 @@ export class UploadFiles {
     const pending = (await this.#names()).filter((name) => !isRejects(name));
     if (pending.length >= uploadBounds.files)
       throw new Problem('limit', { sentence: 'Too many uploads are pending on this server. Try again tomorrow.' });
-    await pipeline(received, writeFresh(await this.pathOf(upload)), { signal });
+    await pipeline(received, writeFresh(await this.pathOf(upload)), { signal }).catch((cause: unknown) => {
+      if (!fullDisk.has(Reflect.get(Object(cause), 'code'))) throw cause;
+      const sentence =
+        'The server has no space left for the file. Try again later, or tell the operator of the service.';
+      throw new Problem('no_space', { sentence }, { cause });
+    });
   }
 
   removeFile = (upload: Named): Promise<void> => this.#remove(nameOf(upload));
