@@ -1,15 +1,15 @@
 /** A customer has some kind of name. */
 import type { z } from 'zod';
 import type { ProblemError } from './problem.ts';
+import { isBlank } from './text.ts';
 
 const nameIsRequired = 'is required if companyName, firstName, lastName, email and phone are all absent';
 const named = ['name', 'companyName', 'firstName', 'lastName', 'email', 'phone'] as const;
-const isBlank = (value: unknown) =>
-  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+const isAbsent = (value: unknown) => value === undefined || value === null || isBlank(value);
 
 /** The error for a new customer without any kind of name; undefined if it has one. */
 export function missingName(body: unknown): ProblemError | undefined {
-  if (named.some((field) => !isBlank(Reflect.get(Object(body), field)))) return undefined;
+  if (named.some((field) => !isAbsent(Reflect.get(Object(body), field)))) return undefined;
   return {
     in: 'body',
     field: 'name',
@@ -21,7 +21,7 @@ export function missingName(body: unknown): ProblemError | undefined {
 
 /** Only a new record needs a name. A body with an externalId may update an existing record, so the server checks that. */
 export function requireName<T extends z.ZodType>(schema: T): T {
-  return schema.refine((body) => !isBlank(Reflect.get(Object(body), 'externalId')) || !missingName(body), {
+  return schema.refine((body) => !isAbsent(Reflect.get(Object(body), 'externalId')) || !missingName(body), {
     path: ['name'],
     params: { code: 'required' },
     message: nameIsRequired,

@@ -3,7 +3,7 @@ import { maximumWords, metadataKeyForm, metadataLimits } from './limits.ts';
 import { notAnInstant, parseInstant } from './instant.ts';
 import { nearest } from './nearest.ts';
 import { parsed } from './parsed.ts';
-import { cleanText, failure } from './text.ts';
+import { cleanText, failure, isBlank } from './text.ts';
 import type { Failure } from './text.ts';
 
 export type Schema = { description: string; inHttp?: string; emptyIsAbsent?: boolean } & Record<string, unknown>;
@@ -20,7 +20,7 @@ export function parameter<Output, Input = Output>(
   { emptyIsAbsent = false, ...schema }: Schema,
 ) {
   return parsed<Output | undefined, Input>((value) => {
-    if (emptyIsAbsent && typeof value === 'string' && value.trim() === '') return undefined;
+    if (emptyIsAbsent && isBlank(value)) return undefined;
     if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
     return typeof value === 'string'
       ? parseText(value, max, parse)

@@ -1,7 +1,7 @@
 /** Schemas built from plain functions, and wrappers for fields. */
 import { z } from 'zod';
 import { inHttp } from './annotations.ts';
-import { failure } from './text.ts';
+import { failure, isBlank } from './text.ts';
 import type { Failure } from './text.ts';
 
 /** TypeScript types that a value may have besides the published one. The typed client offers them; generated ones stay simple. */
@@ -33,7 +33,7 @@ export function parsed<Output, Input = Output>(
 }
 
 /** No-code tools send `""` for an unmapped field. */
-const emptyAsAbsent = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+const emptyAsAbsent = (value: unknown) => (isBlank(value) ? undefined : value);
 
 /** `""` counts as an absent field: null in a new record, and unchanged when merging into an existing one. */
 export function emptyIsAbsent<T extends z.ZodType>(schema: T) {
@@ -65,7 +65,7 @@ const emptyInPatch = 'must not be empty; omit it to keep the value, or send null
 /** Rejects `""` in a PATCH, where an unmapped field of a no-code tool must not erase what is stored. */
 export function rejectEmpty<T extends z.ZodType>(schema: T) {
   return z.preprocess<unknown, T, z.input<T>>((value, { issues }) => {
-    if (typeof value === 'string' && value.trim() === '') issues.push(failure('too_short', emptyInPatch, value));
+    if (isBlank(value)) issues.push(failure('too_short', emptyInPatch, value));
     return value;
   }, schema);
 }

@@ -37,9 +37,14 @@ function checkNormalizable(value: string, max: number): Failure | undefined {
     : undefined;
 }
 
+const invisible = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
+
+/** Whether nobody sees anything: spaces and zero-width characters are no text. */
+export const isBlank = (value: unknown): boolean => typeof value === 'string' && invisible.test(value);
+
 /** CRLF becomes a newline. */
 const normalize = (value: string, multiline: boolean): string =>
-  (multiline ? value.replaceAll('\r\n', '\n') : value).normalize('NFC').trim();
+  isBlank(value) ? '' : (multiline ? value.replaceAll('\r\n', '\n') : value).normalize('NFC').trim();
 
 /** A normalized value that cannot be stored. */
 function beyondStoring(value: string, max: number, multiline: boolean): Failure | undefined {

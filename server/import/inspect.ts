@@ -2,6 +2,7 @@
  * One look through a file before anything is imported: half a file imported is worse than none. It finds the encoding and
  * the format, and of a table its header, the first values of each column, and how its numbers and dates are written.
  */
+import { isBlank } from '../../contract/text.ts';
 import { UsageError } from '../config.ts';
 import { delimiterOf, readCsv } from './csv.ts';
 import type { Delimiter } from './csv.ts';
@@ -87,7 +88,6 @@ export const isTitle = (cells: readonly Cell[]): boolean =>
   cells.every(isBlank) || (cells.slice(1).every(isBlank) && (cells.length > 2 || isSeparatorHint(cells)));
 /** `sep=;` tells Excel what separates the columns. */
 const isSeparatorHint = (cells: readonly Cell[]): boolean => cells.length === 2 && cells[0] === 'sep=';
-export const isBlank = (cell: Cell): boolean => typeof cell === 'string' && cell.trim() === '';
 
 function newColumns(cells: readonly Cell[]): Column[] {
   if (cells.length > bounds.columns)

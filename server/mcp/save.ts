@@ -1,6 +1,7 @@
 /** The tools that write. */
 import { createHash } from 'node:crypto';
 import type { AppRoute } from '@ts-rest/core';
+import { isBlank } from '../../contract/text.ts';
 import { v1 } from '../../contract/v1.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { idIn } from './arguments.ts';
@@ -55,7 +56,7 @@ export function saveCustomer(): Tool {
         const params = { customerId: idIn({ customerId }, 'customerId', hint) };
         return presented((await call(update, { params, body })).body, known);
       }
-      const isUpsert = typeof body.externalId === 'string' && body.externalId.trim() !== '';
+      const isUpsert = typeof body.externalId === 'string' && !isBlank(body.externalId);
       // An upsert is safe to repeat.
       if (isUpsert) return presented((await call(create, { body, query: { onConflict: 'update' } })).body, known);
       return createOnce(call, { create, get, idName: 'customerId' }, body);

@@ -1,10 +1,11 @@
+import { isBlank } from '../../contract/text.ts';
 import { Problem } from '../problems/problem.ts';
 
 /** A name that a person gives, trimmed and in Unicode's composed form. Problem: invalid. */
 export function checkName(typed: string, most: number): string {
   const name = typed.trim().normalize('NFC');
   const invalid = (sentence: string) => new Problem('invalid', { sentence, field: 'name' });
-  if (name === '') throw invalid('Enter a name.');
+  if (isBlank(name)) throw invalid('Enter a name.');
   if ([...name].length > most) throw invalid(`Use at most ${most} characters.`);
   if (/\p{Cc}/u.test(name) || !name.isWellFormed()) throw invalid('Remove the control characters from the name.');
   return name;

@@ -247,7 +247,7 @@ describe('PATCH /v1/customers/{customerId}', () => {
   test('rejects "", so that an unmapped field erases nothing', async () => {
     const tenant = await world.organization();
     const { id, notes } = await created(tenant);
-    const empty = { notes: '', name: '', address: { city: '' }, externalId: ' ' };
+    const empty = { notes: '', name: '\u200B', address: { city: '' }, externalId: ' ' };
     expect(await patchErrors(tenant, id, empty)).toEqual([
       '/address/city too_short',
       '/externalId too_short',

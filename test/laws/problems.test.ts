@@ -192,6 +192,18 @@ describe('hostile values in every field', () => {
           expect([201, 409, 422], JSON.stringify([value, body])).toContain(status);
         }
       });
+
+      test(`POST ${path} takes invisible characters in ${name} for spaces`, async () => {
+        const tenant = await world.organization();
+        const base = path.endsWith('items') ? { type: 'service', name: 'x', unitPrice: '1' } : { companyName: 'x' };
+        const answers: unknown[] = [];
+        // Spaces, zero-width characters, and letters that leave a gap.
+        for (const value of [' ', '\u200B', '\uFEFF\u2060 \u00AD', '\u3164\u115F']) {
+          const { status, body } = await tenant.call('POST', path, { ...base, [name]: value });
+          answers.push([status, { ...body, id: '', etag: '', createdAt: '', updatedAt: '', requestId: '' }]);
+        }
+        expect(answers).toEqual(answers.map(() => answers[0]));
+      });
     }
   }
 

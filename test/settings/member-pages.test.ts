@@ -86,6 +86,7 @@ describe('inviting a member', () => {
     const { tenant, admin, post } = await scene();
     for (const [fields, id, sentence] of [
       [{ name: ' ', email: unknownEmail() }, 'name', 'Enter a name.'],
+      [{ name: '\u200B\u2060', email: unknownEmail() }, 'name', 'Enter a name.'],
       [{ name: 'x'.repeat(201), email: unknownEmail() }, 'name', 'Use at most 200 characters.'],
       [{ name: 'Jo', email: 'nonsense' }, 'email', 'Enter one email address'],
       [{ name: 'Jo', email: admin.email.toUpperCase() }, 'email', 'already belongs to a member'],
