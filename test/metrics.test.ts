@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createMetrics, serveMetrics } from '../server/http/metrics.ts';
 import { useReceiver } from './webhooks/receiver.ts';
-import { endpointTo, until, webhookWorld } from './webhooks/scene.ts';
+import { endpointTo, passTime, until, webhookWorld } from './webhooks/scene.ts';
 import { useWorld } from './world.ts';
 
 const metrics = createMetrics(() => ({ shared: true, fallbacks: 7 }));
@@ -47,6 +47,12 @@ describe('GET /metrics', () => {
       { delivered: 1, hasFailed: true, durations: true, pending: 1, failing: 1 },
     );
     expect(await scrape()).toMatchObject({ webhook_lag_seconds: expect.any(Number) });
+    // It stays as it was when it was switched off, but nobody waits for it.
+    fails.respond((response) => void response.writeHead(410).end());
+    await passTime(world, tenant);
+    await until(async () => (await scrape()).webhook_endpoints_failing, 0);
+    const off = 'select from webhook_endpoints where failing_since is not null and active_since is null';
+    expect((await world.database.pool.query(off)).rowCount).toBe(1);
   });
 
   test('counts requests by operation and status, with their durations', async () => {

@@ -42,7 +42,7 @@ export function webhookMetrics(register: Registry) {
         });
       gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending);
       gauge('webhook_lag_seconds', 'How long the endpoint that waits longest is overdue.', () => read().lagSeconds);
-      gauge('webhook_endpoints_failing', 'Endpoints whose last attempts failed.', () => read().failingEndpoints);
+      gauge('webhook_endpoints_failing', 'Active endpoints whose last attempts failed.', () => read().failingEndpoints);
     },
   };
 }

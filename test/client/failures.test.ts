@@ -304,6 +304,15 @@ describe('responses that are not from the API', () => {
     }
   });
 
+  test('a 304 is an http_error, unless the caller has named a version', async () => {
+    const unchanged: Step = (_, response) => void response.writeHead(304).end();
+    const { client, seen } = await scene([unchanged]);
+    expect(await caught(client.customers.get('cus_1'))).toMatchObject({ status: 304, code: 'http_error' });
+    expect(seen).toHaveLength(1);
+    expect(await client.customers.get('cus_1', { ifNoneMatch: '"1"' })).toBeNull();
+    expect(await client.customers.get('cus_1', { headers: { 'If-None-Match': '"1"' } })).toBeNull();
+  });
+
   test('JSON that is no object is an http_error, too', async () => {
     for (const body of [null, [], 'ok', 1]) {
       const { client } = await scene([answer(200, body)]);

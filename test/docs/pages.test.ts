@@ -10,6 +10,7 @@ import { changelogFeed, releasesOf } from '../../server/web/docs/changelog.ts';
 import { pages as allPages } from '../../server/web/docs/pages.ts';
 import { groups } from '../../server/web/docs/guides.ts';
 import { docs } from '../../server/web/docs/router.ts';
+import { buildIndex, searchResults } from '../../server/web/docs/search.ts';
 import { signIn, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import { pagePaths, idsOf, readPages, readPage, referencesOf } from './reading.ts';
@@ -24,6 +25,24 @@ describe('the pages', () => {
       const policy = headers.get('content-security-policy') ?? '';
       expect(policy, path).toContain("default-src 'none'");
       expect(policy, path).not.toMatch(/unsafe|https?:|\*/);
+      expect(headers.get('referrer-policy'), path).toBe('same-origin');
+    }
+  });
+
+  test('have one heading of the first level, which leads nowhere', async () => {
+    for (const { path, html } of await readPages(world)) {
+      const [heading, ...others] = html.match(/<h1[\s>][^]*?<\/h1>/g) ?? [];
+      expect([heading?.startsWith('<h1>'), heading?.includes('<a '), others], path).toEqual([true, false, []]);
+    }
+  });
+
+  test('are marked in the menu, and lead to the guide after them', async () => {
+    const guidePaths = pagePaths.filter((path) => !path.startsWith('/docs/reference'));
+    for (const [place, path] of guidePaths.entries()) {
+      const { html } = await readPage(world, path);
+      const [, menu = ''] = /<nav class="guides"[^>]*>([\s\S]*?)<\/nav>/.exec(html) ?? [];
+      expect([...menu.matchAll(/href="([^"]+)" aria-current="page"/g)].map(([, current]) => current)).toEqual([path]);
+      expect(/<p class="next">Next: <a href="([^"]+)"/.exec(html)?.[1]).toBe(guidePaths[place + 1]);
     }
   });
 
@@ -190,6 +209,23 @@ describe('the search', () => {
     expect((await search(query)).urls[0]).toBe(url);
   });
 
+  test('shows the first 20 sections, each with the text around the words', async () => {
+    const { page, urls } = await search('customer');
+    expect(page.html).toContain('The first 20 sections found for “customer”.');
+    expect(urls).toHaveLength(20);
+    const index = buildIndex([
+      {
+        guide: { slug: 'a', title: 'A', summary: '' },
+        source: `## Long\n\n${'before '.repeat(40)}xylophone ${'after '.repeat(60)}`,
+      },
+      { guide: { slug: 'b', title: 'B', summary: '' }, source: '## Short\n\nA xylophone.' },
+    ]);
+    const { html } = searchResults(index, ' xylophone ', '').content;
+    const excerpts = [...html.matchAll(/<p>\s*([^<]*)<\/p>\s*<\/li>/g)].map(([, text]) => text);
+    expect(excerpts).toEqual([expect.stringMatching(/^… before .*before xylophone after .*after …$/), 'A xylophone.']);
+    expect(searchResults(index, 'x'.repeat(200), '').query).toHaveLength(100);
+  });
+
   test('says where to look if nothing is found', async () => {
     const { page } = await search('xylophone');
     expect(page.html).toContain('Nothing found for “xylophone”.');
@@ -220,7 +256,9 @@ describe('for search engines', () => {
   const without = useWorld();
 
   test('robots.txt leads to a sitemap with every page, by the address that the page names as its own', async () => {
-    const [, sitemap = ''] = /^Sitemap: (.+)$/m.exec((await readPage(world, '/robots.txt')).html) ?? [];
+    const robots = (await readPage(world, '/robots.txt')).html;
+    expect(robots).toMatch(/^Disallow: \/$/m);
+    const [, sitemap = ''] = /^Sitemap: (.+)$/m.exec(robots) ?? [];
     const response = await fetch(sitemap);
     expect(response.headers.get('content-type')).toBe('application/xml; charset=utf-8');
     const urls = [...(await response.text()).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url = '']) => url);
@@ -278,14 +316,15 @@ describe('for language models', () => {
 describe('the changelog', () => {
   const world = useWorld();
   const changelog =
-    '## [Unreleased]\n\n## [1.1.0] - 2026-12-24\n\n### Added\n\n- Tags & more.\n\n## [1.0.0]\n\nFirst.\n';
+    '## [Unreleased]\n\n## [1.1.0]\n\nNext.\n\n## [1.0.1] - 2026-12-24\n\n### Added\n\n- Tags & more.\n\n## [1.0.0] - 2026-12-01\n\nFirst.\n';
 
   test('has an Atom feed of the releases that are dated, for a subscriber of the page', async () => {
     const feed = changelogFeed('https://api.example.com', releasesOf(changelog));
-    expect(feed).toContain('<updated>2026-12-24T00:00:00Z</updated>');
+    expect(feed).toMatch(/^ {2}<updated>2026-12-24T00:00:00Z<\/updated>$/m);
     expect([...feed.matchAll(/<id>(.*)<\/id>/g)].map(([, id]) => id)).toEqual([
       'https://api.example.com/docs/changelog',
-      'https://api.example.com/docs/changelog#1-1-0',
+      'https://api.example.com/docs/changelog#1-0-1',
+      'https://api.example.com/docs/changelog#1-0-0',
     ]);
     expect(feed).toContain('&lt;li&gt;Tags &amp;amp; more.&lt;/li&gt;');
     const served = await fetch(`${world.url}/docs/changelog.atom`);
@@ -369,5 +408,21 @@ describe('the files of the pages', () => {
       expect(headers.get('cache-control'), file).toBe('public, max-age=31536000, immutable');
       expect(file).toMatch(/\.[0-9a-f]{10}\.(?:js|css)$/);
     }
+  });
+
+  test('are the same compressed and not, and shared caches tell the two apart', async () => {
+    const file = referencesOf(await readPage(world, '/docs')).find((one) => one.endsWith('.css')) ?? '';
+    const read = async (encoding: string) => {
+      const response = await fetch(world.url + file, { headers: { 'accept-encoding': encoding } });
+      return {
+        sent: response.headers.get('content-encoding'),
+        vary: response.headers.get('vary'),
+        text: await response.text(),
+      };
+    };
+    const [plain, small] = [await read('identity'), await read('gzip')];
+    expect([plain.sent, small.sent]).toEqual([null, 'gzip']);
+    expect(small.text).toBe(plain.text);
+    for (const { vary } of [plain, small]) expect(vary).toBe('Accept-Encoding');
   });
 });

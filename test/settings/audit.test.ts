@@ -100,6 +100,27 @@ describe('the audit log', () => {
     ).not.toContain('=key');
   });
 
+  test('says who did what nobody did in the settings', async () => {
+    const tenant = await world.organization();
+    await world.database.pool.query(
+      `insert into audit_events (organization_id, id, kind, action, detail, reason)
+         select $1, gen_random_uuid(), 'change', action, 'it', reason
+         from (values ('key_created', null), ('webhook_switched_off', '410'), ('key_revoked', 'application')) e (action, reason)`,
+      [tenant.organization.id],
+    );
+    const { text } = await (await signIn(world, await someone(world, tenant))).get('/settings/activity');
+    const sentences = [...text.matchAll(/<li><span>([^]*?)<\/span>/g)].map(([, said = '']) =>
+      said.replaceAll(/<[^>]+>/g, ''),
+    );
+    expect(sentences).toEqual(
+      expect.arrayContaining([
+        'An operator created it',
+        'The service switched off webhook endpoint it',
+        'The application revoked it',
+      ]),
+    );
+  });
+
   test('keeps changes forever, and the rest for 90 days', async () => {
     const tenant = await world.organization();
     await world.database.pool.query(

@@ -94,6 +94,8 @@ describe('every form', async () => {
           { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' },
           { host: `evil.example:${port}`, 'sec-fetch-site': 'same-origin' },
           { host: 'localhost:1', origin: 'http://localhost:1', 'sec-fetch-site': 'same-origin' },
+          // A page of the same name that someone on the network has made up.
+          { host: 'api.example.com', origin: 'http://api.example.com' },
         ];
         for (const headers of forged) {
           const response = await rawRequest(

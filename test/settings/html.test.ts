@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { html } from '../../server/web/html.ts';
 import { ago, timeAgo } from '../../server/web/settings/time.ts';
+import { inWords, sentenceFor } from '../../server/web/settings/visit.ts';
 
 /** By another name, because the formatter breaks the lines of html`…`. */
 const page = html;
@@ -42,4 +43,21 @@ describe('a moment', () => {
     const printed = timeAgo('2020-01-02 03:04:05.678+05:30').html;
     expect(printed).toBe('<time datetime="2020-01-01T21:34:05.678Z" title="2020-01-01 21:34:05 UTC">1 Jan 2020</time>');
   });
+});
+
+test.each([
+  [1, 'a second'],
+  [59, '59 seconds'],
+  [60, 'a minute'],
+  [61, '2 minutes'],
+  [900, '15 minutes'],
+])('a wait of %i seconds is %s', (seconds, said) => expect(inWords(seconds)).toBe(said));
+
+test('a word of the URL chooses one of the sentences, or none', () => {
+  const sentences = { removed: 'It was removed.' };
+  expect(['removed', 'toString', ''].map((word) => sentenceFor(sentences, word))).toEqual([
+    'It was removed.',
+    undefined,
+    undefined,
+  ]);
 });

@@ -449,6 +449,16 @@ describe('an import', () => {
     await setState(tenant, `state = 'importing', active_at = now() - interval '1 minute', rows_read = 1`);
     const page = words(await settled(visiting));
     expect(page).toContain('The import of customers.csv was interrupted It stopped after 1 row.');
+    // What is stored was read with the columns as they are.
+    expect(page).not.toContain('Change what the columns mean');
+    expect((await choose(visiting, tenant, ['externalId', 'companyName'])).status).toBe(404);
+    const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
+    const { id = '' } = (await rowOf(tenant)) ?? {};
+    const chosen = uploads.choose({ organization: tenant.organization, actor: tenant.admin }, id, { match: 'none' });
+    await expect(chosen).rejects.toThrow('This import has already been started.');
+    await uploads.close();
+    const { state, mapping } = (await rowOf(tenant)) ?? {};
+    expect({ state, mapping }).toEqual({ state: 'importing', mapping: {} });
     await press(visiting, 'start', tenant);
     expect(words(figures(await settled(visiting)))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
   });

@@ -77,6 +77,48 @@ describe('every page', () => {
     }
   });
 
+  test('is for no cache, frame or search engine, and has its window for itself', async () => {
+    for (const path of [...pages, ...openPages]) {
+      const { headers } = await ours.visiting.get(ours.fill(path));
+      if (!headers.get('content-type')?.startsWith('text/html') || headers.has('location')) continue;
+      const names = [
+        'cache-control',
+        'x-frame-options',
+        'x-robots-tag',
+        'referrer-policy',
+        'cross-origin-opener-policy',
+      ];
+      const opener = path === '/connect' ? 'unsafe-none' : 'same-origin';
+      expect([path, ...names.map((name) => headers.get(name))]).toEqual([
+        path,
+        'no-store',
+        'DENY',
+        'noindex',
+        'same-origin',
+        opener,
+      ]);
+    }
+  });
+
+  test('says with each field what it is for, and to password managers which password it is', async () => {
+    const reader = visit(world.url);
+    for (const path of [...pages, '/sign-in', '/forgot-password']) {
+      const { text } = await (openPages.includes(path) ? reader : ours.visiting).get(ours.fill(path));
+      const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id);
+      expect([path, ids.toSorted()]).toEqual([path, [...new Set(ids)].toSorted()]);
+      const referred = [...text.matchAll(/\s(?:for|aria-(?:describedby|labelledby))="([^"]*)"/g)].flatMap(
+        ([, value = '']) => value.split(' '),
+      );
+      expect([path, referred.filter((id) => !ids.includes(id))]).toEqual([path, []]);
+      const hints = ids.filter((id) => /-(?:hint|problem)$/.test(id));
+      expect([path, hints.filter((id) => !referred.includes(id))]).toEqual([path, []]);
+      for (const [tag, id = ''] of text.matchAll(/<input\s[^>]*?id="(current|password)"[^>]*>/g)) {
+        const isNew = id === 'password' && path !== '/sign-in';
+        expect([path, tag.includes(`autocomplete="${isNew ? 'new' : 'current'}-password"`)]).toEqual([path, true]);
+      }
+    }
+  });
+
   test('of a record of another organization is not found, and no list shows one', async () => {
     const ids = pages.filter((path) => path.includes(':id')).map((path) => ours.fill(path).split('/')[3] ?? '');
     for (const path of pages) {

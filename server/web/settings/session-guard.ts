@@ -12,6 +12,7 @@ import { isFromOurPage } from './csrf.ts';
 import { field } from './fields.ts';
 import type { Rejected } from './fields.ts';
 import { sendPage } from './layout.ts';
+import { inWords } from './visit.ts';
 import type { Change, Open, Params, Result, SettingsServices, Visit } from './visit.ts';
 
 type Handler<Subject> = (subject: Subject) => Result | Promise<Result>;
@@ -139,7 +140,7 @@ async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Pro
   const wait = await admitChange(context.database.signIns, member.id);
   if (wait > 0)
     throw new Problem('too_many', {
-      sentence: `Too many changes at once. Try again in ${wait} seconds.`,
+      sentence: `Too many changes at once. Try again in ${inWords(wait)}.`,
       retryAfterSeconds: wait,
     });
   const token = isOurs && context.csrf.verify(visit, field(request.body, 'csrfToken'));

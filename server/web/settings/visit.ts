@@ -57,13 +57,15 @@ export function rejectTooMany(waitSeconds: number): void {
   if (waitSeconds > 0) throw tooManyAttempts(waitSeconds);
 }
 
-export function tooManyAttempts(waitSeconds: number): Problem {
-  const minutes = Math.ceil(waitSeconds / 60);
-  const long = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  return new Problem('too_many', {
-    sentence: `Too many attempts. Try again in ${waitSeconds < 60 ? `${waitSeconds} seconds` : long}.`,
+export const tooManyAttempts = (waitSeconds: number): Problem =>
+  new Problem('too_many', {
+    sentence: `Too many attempts. Try again in ${inWords(waitSeconds)}.`,
     retryAfterSeconds: waitSeconds,
   });
+
+export function inWords(seconds: number): string {
+  if (seconds < 60) return seconds === 1 ? 'a second' : `${seconds} seconds`;
+  return seconds === 60 ? 'a minute' : `${Math.ceil(seconds / 60)} minutes`;
 }
 
 /** Parts of the service; also the rate limit, for members who look at records. */
