@@ -98,13 +98,16 @@ function identifying(customer: CustomerRow) {
   };
 }
 
+/** In an array, because with `in` or `or`, PostgreSQL may read every row of the organization. */
+const proposalsOfCustomer = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
+
 /** A proposal whose lines have changed is another version, too. */
 async function eraseInProposals(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
-  const ofCustomer = 'customer_id = $2';
-  await eraseWhere(scope, { entity: Proposal, erasure: proposalErasure }, redaction, [ofCustomer, customerId]);
-  const proposals = `proposal_id in (select p.id from proposals p where p.organization_id = $1 and p.${ofCustomer})`;
+  const proposals = { entity: Proposal, erasure: proposalErasure };
+  await eraseWhere(scope, proposals, redaction, ['customer_id = $2', customerId]);
   const lines = { entity: ProposalLine, erasure: lineErasure };
-  const changed = await eraseWhere(scope, lines, redaction, [proposals, customerId]);
+  const ofCustomer = `proposal_id = any(array(${proposalsOfCustomer}))`;
+  const changed = await eraseWhere(scope, lines, redaction, [ofCustomer, customerId]);
   await scope[statements].query(
     `update proposals set revision = revision + 1, updated_at = greatest(now(), updated_at)
      where organization_id = $1 and id in (select l.proposal_id from proposal_lines l where l.organization_id = $1 and l.id = any($2))`,
@@ -115,9 +118,7 @@ async function eraseInProposals(scope: Scope, customerId: string, redaction: Red
 /** Events of the customer and of its proposals. */
 async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
   const deliveries = { entity: WebhookDelivery, erasure: deliveryErasure };
-  // One list, because with `or`, PostgreSQL would read every delivery of the organization.
-  const proposals = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
-  const mentions = `record_id in (select $2::uuid union all ${proposals})`;
+  const mentions = `record_id = any(array(select $2::uuid union all ${proposalsOfCustomer}))`;
   await eraseWhere(scope, deliveries, redaction, [mentions, customerId]);
   // The result of what is being sent would write its body back: it is sent once more instead. What is pending is locked, so
   // that it is not rendered before this transaction ends.
