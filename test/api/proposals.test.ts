@@ -173,6 +173,16 @@ describe('GET /v1/proposals', () => {
     expect(await count('status=sent,viewed')).toBe(2);
     expect(await count('status=sent&status=draft')).toBe(2);
     expect(await count('status=sent,viewed&status=draft')).toBe(3);
+    expect(await count('status=sent&status=viewed&status=draft')).toBe(3);
+  });
+
+  test('rejects metadata that is a value, also beside its members', async () => {
+    const tenant = await world.organization();
+    for (const query of ['metadata=x', 'metadata=x&metadata[a]=b', 'metadata[a]=b&metadata=x'])
+      expect((await tenant.call('GET', `/v1/proposals?${query}`)).body).toMatchObject({
+        code: 'invalid_parameter',
+        errors: [{ in: 'query', field: 'metadata' }],
+      });
   });
 
   test('rejects an unknown status with the nearest one', async () => {

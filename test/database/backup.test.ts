@@ -4,6 +4,7 @@ import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBackup, writeBackup } from '../../server/database/backup.ts';
@@ -156,6 +157,27 @@ test('says how many rows it has written and read', async () => {
   const tables = lines.filter((line) => line === '\\.').length;
   expect(rows).toEqual({ written: lines.length - 3 - 2 * tables, read: rows.written });
   expect(rows.read).toBeGreaterThan(10);
+});
+
+test('is one snapshot: what is written meanwhile is not in it', async () => {
+  const { pool, orm } = await openDatabase({ url: sourceUrl });
+  cleanups.push(() => orm.close());
+  const writing = await patientConnection(pool);
+  await writing.query('begin; lock table customers in access exclusive mode');
+  const output = new PassThrough();
+  const backup = writeBackup({ url: sourceUrl }, output);
+  const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await pool.query(blocked)).rowCount, { timeout: 120_000 }).toBe(1);
+  // Into a table that comes later.
+  await writing.query(
+    `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
+     values (gen_random_uuid(), gen_random_uuid(), current_date, 'too late', 'success', 1)`,
+  );
+  await writing.query('commit');
+  writing.release();
+  const [bytes] = await Promise.all([buffer(output), backup]);
+  const text = gunzipSync(bytes).toString();
+  expect([text.includes('\u2028end'), text.includes('too late')]).toEqual([true, false]);
 });
 
 test('a role may keep its tables in another schema than public', async () => {

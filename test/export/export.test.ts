@@ -164,6 +164,22 @@ describe('an export', () => {
     expect(header.match(/metadata\.\w+/g)).toEqual(['metadata.b']);
   });
 
+  test('has a URL as it is stored, also one that the API does not show', async () => {
+    const { tenant, importing } = await start();
+    await importing.rows('customers', { externalId: 'C-1', name: 'Ana', website: 'https://a.example' });
+    await importing.rows('items', { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' });
+    const { pool } = world.database;
+    await pool.query(`update customers set website = 'no url' where organization_id = $1`, [tenant.organization.id]);
+    await pool.query(`update items set image_url = 'no url' where organization_id = $1`, [tenant.organization.id]);
+    for (const [kind, field] of [
+      ['customers', 'website'],
+      ['items', 'imageUrl'],
+    ] as const) {
+      expect(JSON.parse(await exported(tenant, { kind, format: 'jsonl' }))[field]).toBe('no url');
+      expect((await tenant.call('GET', `/v1/${kind}`)).body.data[0][field]).toBeNull();
+    }
+  });
+
   test('is one snapshot: what changes while it is written is not in it', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Before' });
