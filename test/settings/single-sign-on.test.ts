@@ -71,6 +71,23 @@ describe('with a provider', () => {
     expect(visiting.cookie('/settings/oidc/callback')).not.toContain('settings.oidc=');
   });
 
+  test('signs in also from a page whose address no cookie holds, and then leads to the first page', async () => {
+    const { member } = await invited(world);
+    provider.people.set('jo', { email: member.email, verified: true });
+    for (const [length, location] of [
+      [2_500, '/settings/members?x='],
+      [2_501, '/settings/overview'],
+    ] as const) {
+      const visiting = visit(world.url);
+      const next = encodeURIComponent('/settings/members?x='.padEnd(length, 'y'));
+      const answer = await signInAs(visiting, 'jo', `/settings/oidc?next=${next}`);
+      expect([answer.status, answer.location?.replace(/y+$/, '')]).toEqual([303, location]);
+      expect((await visiting.get(`/settings/oidc?next=${next}`)).headers.getSetCookie().join().length).toBeLessThan(
+        4_096,
+      );
+    }
+  });
+
   test('signs in nobody with an address that is unverified, not a member’s, or a removed member’s', async () => {
     const { tenant, member } = await invited(world);
     const leaver = await invited(world);

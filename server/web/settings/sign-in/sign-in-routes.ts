@@ -140,10 +140,14 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
 
 const emailOf = (request: Pick<Open['request'], 'body'>) => field(request.body, 'email').trim().slice(0, 254);
 
+/** In characters. With it in a cookie, browsers would ignore a longer one, and with it the sign-in: they keep 4,096 bytes. */
+const longestNext = 2_500;
+
 /** Redirects to the OpenID provider, and handles its callback. */
 export function singleSignOnRoutes(guard: SessionGuard, singleSignOn: SingleSignOn): void {
   guard.openPage('/oidc', async ({ request, response }) => {
-    const { url, cookies } = await singleSignOn.start(localPath(field(request.query, 'next')));
+    const next = localPath(field(request.query, 'next'));
+    const { url, cookies } = await singleSignOn.start(next.length > longestNext ? homePath : next);
     setCookies(response, cookies);
     return url;
   });
