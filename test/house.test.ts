@@ -141,7 +141,7 @@ const withoutOrganization = (text: string) =>
 const layers = [
   ['entities/', 'config.ts', 'files.ts'],
   ['problems/', 'embedded/'],
-  ['database/', 'text/'],
+  ['database/', 'text/', 'outgoing/'],
   ['records/'],
   ['limits/', 'import/'],
   ['keys/', 'accounts/', 'uploads/', 'export/'],

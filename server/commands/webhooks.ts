@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts';
 import type { Opened } from '../database/open.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { publicId } from '../records/public-id.ts';
-import { createDestinations } from '../webhooks/addresses.ts';
+import { createDestinations } from '../outgoing/addresses.ts';
 import * as endpoints from '../webhooks/endpoints.ts';
 import type { EndpointParts, ReplacementOverlap } from '../webhooks/endpoints.ts';
 import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, sendTest } from '../webhooks/log.ts';

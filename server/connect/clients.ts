@@ -8,8 +8,8 @@ import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
 import { nameLength } from '../entities/name.ts';
 import { printable } from '../problems/shown.ts';
-import type { Destinations } from '../webhooks/addresses.ts';
-import { createSender } from '../webhooks/send.ts';
+import type { Destinations } from '../outgoing/addresses.ts';
+import { createSender } from '../outgoing/send.ts';
 import { OAuthError } from './oauth-error.ts';
 import { hostOf, isLoopback, isRedirectUri } from './redirect-uri.ts';
 

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Backlog } from '../webhooks/backlog.ts';
-import type { Outcome } from '../webhooks/send.ts';
+import type { Outcome } from '../outgoing/send.ts';
 
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 

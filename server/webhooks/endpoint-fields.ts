@@ -3,8 +3,8 @@ import { isRecordEventType } from '../../contract/events.ts';
 import { nameLength } from '../entities/name.ts';
 import { Problem } from '../problems/problem.ts';
 import { checkName } from '../records/name.ts';
-import { ForbiddenAddress } from './addresses.ts';
-import type { Destinations } from './addresses.ts';
+import { ForbiddenAddress } from '../outgoing/addresses.ts';
+import type { Destinations } from '../outgoing/addresses.ts';
 
 const longestUrl = 2000;
 

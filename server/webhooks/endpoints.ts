@@ -9,7 +9,7 @@ import { asAdmin, requireTeam, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
 import { watch } from './activate.ts';
-import type { Destinations } from './addresses.ts';
+import type { Destinations } from '../outgoing/addresses.ts';
 import { checkFields } from './endpoint-fields.ts';
 import type { EndpointFields } from './endpoint-fields.ts';
 import { newSecret } from './sign.ts';

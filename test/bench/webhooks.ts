@@ -17,7 +17,7 @@ import { forOrganization } from '../../server/database/tenant.ts';
 import { serve } from '../../server/http/server.ts';
 import { importFile } from '../../server/import/import-file.ts';
 import { issueKey } from '../../server/keys/issue.ts';
-import { createDestinations } from '../../server/webhooks/addresses.ts';
+import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { createSeal } from '../../server/text/seal.ts';
 import { throwawayDatabase } from '../database.ts';

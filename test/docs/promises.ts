@@ -14,7 +14,7 @@ import { sumBounds } from '../../server/records/sums.ts';
 import { uploadBounds } from '../../server/uploads/files.ts';
 import { failingDays, logDays, retryDays } from '../../server/webhooks/retry.ts';
 import { shownDeliveries } from '../../server/web/settings/webhooks/endpoint-page.ts';
-import { sendLimits } from '../../server/webhooks/send.ts';
+import { sendLimits } from '../../server/outgoing/send.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

@@ -18,7 +18,7 @@ import { sumBounds } from '../../server/records/sums.ts';
 import { uploadBounds } from '../../server/uploads/files.ts';
 import { maximumEndpoints, replacementHours } from '../../server/webhooks/endpoints.ts';
 import { endpointPause, pauseAfter } from '../../server/webhooks/retry.ts';
-import { sendLimits } from '../../server/webhooks/send.ts';
+import { sendLimits } from '../../server/outgoing/send.ts';
 
 const [minute, hour, day] = [60, 3600, 86_400];
 

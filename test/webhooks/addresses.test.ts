@@ -4,9 +4,9 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createDestinations } from '../../server/webhooks/addresses.ts';
-import { createSender, sendLimits } from '../../server/webhooks/send.ts';
-import type { Sender } from '../../server/webhooks/send.ts';
+import { createDestinations } from '../../server/outgoing/addresses.ts';
+import { createSender, sendLimits } from '../../server/outgoing/send.ts';
+import type { Sender } from '../../server/outgoing/send.ts';
 
 /** A server on the loopback interface, which must never be reached. */
 async function secretServer(): Promise<{ port: number; requests: () => number; sockets: () => number }> {

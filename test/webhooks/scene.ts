@@ -1,7 +1,7 @@
 /** Organizations with webhook endpoints, and waiting for what they receive. */
 import { expect } from 'vitest';
 import { inTransaction } from '../../server/database/transaction.ts';
-import { createDestinations } from '../../server/webhooks/addresses.ts';
+import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import type { IssuedEndpoint } from '../../server/webhooks/endpoints.ts';
 import { createSeal } from '../../server/text/seal.ts';

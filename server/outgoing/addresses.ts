@@ -1,4 +1,4 @@
-/** Which addresses a webhook may be sent to: public ones, and those in networks that the operator allows. */
+/** Which addresses the service may be made to send to: public ones, and those in networks that the operator allows. */
 import { lookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
