@@ -75,12 +75,24 @@ const serverLimits = (statementMs: number) => ({
 });
 
 /**
- * Times are printed in UTC, whatever is set for the database or the role. The server, too, ends a connection whose other end
- * is gone, within a minute: by default it would keep each for hours, and a few broken links would use up its max_connections.
+ * Whatever is set for the database or the role: times are printed in UTC, two writers of a record wait for each other
+ * instead of failing, and no statement of milliseconds is compiled for longer. The server, too, ends a connection whose
+ * other end is gone, within a minute: by default it would keep each for hours, and a few broken links would use up its
+ * max_connections.
  */
 const serverSettings = {
-  options:
-    '-c timezone=UTC -c datestyle=ISO -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000',
+  options: [
+    'timezone=UTC',
+    'datestyle=ISO',
+    String.raw`default_transaction_isolation=read\ committed`,
+    'jit=off',
+    'tcp_keepalives_idle=30',
+    'tcp_keepalives_interval=10',
+    'tcp_keepalives_count=3',
+    'tcp_user_timeout=60000',
+  ]
+    .map((setting) => `-c ${setting}`)
+    .join(' '),
 };
 
 /** A pooler rejects options, but restores these two for each of its clients. */

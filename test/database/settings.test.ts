@@ -1,4 +1,4 @@
-/** Times are read alike whatever is set for the database: before 1900, most zones have offsets that a Date cannot read. */
+/** What is set for the database changes nothing: before 1900, most zones have offsets that a Date cannot read. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';
@@ -11,7 +11,12 @@ let url: string;
 beforeAll(async () => {
   const database = await ownDatabase();
   cleanups.push(database.drop);
-  for (const setting of ["timezone = 'Asia/Kathmandu'", "datestyle = 'German'"])
+  for (const setting of [
+    "timezone = 'Asia/Kathmandu'",
+    "datestyle = 'German'",
+    'default_transaction_isolation = serializable',
+    'jit = on',
+  ])
     await administer(`alter database ${database.name} set ${setting}`);
   ({ url } = database);
 });
@@ -32,6 +37,14 @@ const times = { first: '0001-01-01T00:00:00.000Z', late: '2026-03-01T23:30:00.50
 
 test('in a database with another time zone and date style', async () => {
   expect(await timesRead()).toEqual(Array.from({ length: 5 }, () => times));
+});
+
+test('in a database whose transactions are serializable, and whose statements are compiled', async () => {
+  const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url });
+  cleanups.push(() => orm.close());
+  const text = `select current_setting('transaction_isolation') as isolation, current_setting('jit') as jit`;
+  for (const each of [pool, reads, writes, control, signIns])
+    expect((await each.query(text)).rows).toEqual([{ isolation: 'read committed', jit: 'off' }]);
 });
 
 test.runIf(hasPgBouncer)('behind PgBouncer, too', async () => {
