@@ -101,7 +101,17 @@ const languages: Language[] = [
       const files = await readdir(into, { recursive: true });
       const sources = files.filter((name) => /^src.main.*\.java$/.test(name)).map((name) => join(into, name));
       // The generator contains the libraries that its code imports.
-      const words = ['-nowarn', '-cp', generator, '-d', into, file('programs/Customers.java'), ...sources];
+      const words = [
+        '-nowarn',
+        '-encoding',
+        'UTF-8',
+        '-cp',
+        generator,
+        '-d',
+        into,
+        file('programs/Customers.java'),
+        ...sources,
+      ];
       await run('javac', words);
       return ['java', ['-cp', `${generator}:${into}`, 'Customers']];
     },
