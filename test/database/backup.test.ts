@@ -176,6 +176,8 @@ test('is one snapshot: what is written meanwhile is not in it', async () => {
   await writing.query('commit');
   writing.release();
   const [bytes] = await Promise.all([buffer(output), backup]);
+  // The other tests compare the source with its first backup.
+  await pool.query(`delete from usage_counts where operation = 'too late'`);
   const text = gunzipSync(bytes).toString();
   expect([text.includes('\u2028end'), text.includes('too late')]).toEqual([true, false]);
 });
