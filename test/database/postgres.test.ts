@@ -79,7 +79,7 @@ describe('the embedded database', () => {
     expect(await query(next, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     // Until the server notices that the killed process is gone, that one counts as another user of it.
     const users = "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory'";
-    await expect.poll(() => query(next, users), { timeout: 60_000 }).toEqual([{ count: 1 }]);
+    await expect.poll(() => query(next, users)).toEqual([{ count: 1 }]);
     await next.close();
     await expect(serverPid(dataDir)).rejects.toThrow('ENOENT');
   });
