@@ -23,13 +23,18 @@ export const adminCommand = (command: Command, name: string, summary: string) =>
 export const asMember = (
   { organization, by }: { organization: string; by: string },
   work: (em: ScopedEntityManager, member: Member, database: Opened) => Promise<void>,
+  options?: OpenOptions,
 ) =>
-  inOrganization(organization, async (tenant, database) => {
-    const em = tenant.em();
-    const member = await em.findOne(Member, { emailKey: by.toLowerCase(), removedAt: null });
-    if (!member) throw new UsageError(`${by} is not a member of this organization`);
-    await work(em, member, database);
-  });
+  inOrganization(
+    organization,
+    async (tenant, database) => {
+      const em = tenant.em();
+      const member = await em.findOne(Member, { emailKey: by.toLowerCase(), removedAt: null });
+      if (!member) throw new UsageError(`${by} is not a member of this organization`);
+      await work(em, member, database);
+    },
+    options,
+  );
 
 /** Runs with what the organization has. */
 export const inOrganization = (

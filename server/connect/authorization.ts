@@ -33,7 +33,8 @@ export type Parameters = Partial<Record<Parameter, string>>;
 /** What the application asks for, and how it was sent, for the form to send again. */
 export type Asked = { authorization: Authorization; sent: Parameters };
 
-const longest = 500;
+/** Applications keep what they have to remember in `state`. */
+const longest: Partial<Record<Parameter, number>> = { client_id: longestClientId, state: 2_000 };
 
 /** A wrong request of a known application, to which the person may return; nobody is redirected without a click. */
 export class RejectedAuthorization extends OAuthError {
@@ -79,7 +80,7 @@ function readParameters(fields: object, names: readonly Parameter[]): Parameters
     const value: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
     if (value === undefined || value === '') continue;
     if (typeof value !== 'string') throw new OAuthError('invalid_request', `The parameter ${name} was sent twice.`);
-    if (value.length > (name === 'client_id' ? longestClientId : longest))
+    if (value.length > (longest[name] ?? 500))
       throw new OAuthError('invalid_request', `The parameter ${name} is too long.`);
     found[name] = value;
   }

@@ -68,42 +68,36 @@ const readConnections = 12;
 const writeConnections = 16;
 const controlConnections = 4;
 
-/** If a link breaks silently in the middle of a transaction, the server must not keep its locks. */
-const serverLimits = (statementMs: number) => ({
-  statement_timeout: statementMs,
-  idle_in_transaction_session_timeout: 10_000,
-});
-
 /**
  * Whatever is set for the database or the role: times are printed in UTC, two writers of a record wait for each other
- * instead of failing, and no statement of milliseconds is compiled for longer. The server, too, ends a connection whose
- * other end is gone, within a minute: by default it would keep each for hours, and a few broken links would use up its
- * max_connections.
+ * instead of failing, no statement of milliseconds is compiled for longer, and a connection may wait in its pool. The
+ * server, too, ends a connection whose other end is gone, within a minute: by default it would keep each for hours, and a
+ * few broken links would use up its max_connections. A limit of 0 is none.
  */
-const serverSettings = {
-  options: [
-    'timezone=UTC',
-    'datestyle=ISO',
-    String.raw`default_transaction_isolation=read\ committed`,
-    'jit=off',
-    'tcp_keepalives_idle=30',
-    'tcp_keepalives_interval=10',
-    'tcp_keepalives_count=3',
-    'tcp_user_timeout=60000',
-  ]
-    .map((setting) => `-c ${setting}`)
-    .join(' '),
-};
+function serverSettings(statementMs: number): { options: string } {
+  const settings = {
+    timezone: 'UTC',
+    datestyle: 'ISO',
+    default_transaction_isolation: String.raw`read\ committed`,
+    jit: 'off',
+    statement_timeout: statementMs,
+    // If a link breaks silently in the middle of a transaction, the server must not keep its locks.
+    idle_in_transaction_session_timeout: statementMs && 10_000,
+    lock_timeout: 0,
+    idle_session_timeout: 0,
+    tcp_keepalives_idle: 30,
+    tcp_keepalives_interval: 10,
+    tcp_keepalives_count: 3,
+    tcp_user_timeout: 60_000,
+  };
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return { options: options.join(' ') };
+}
 
 /** A pooler rejects options, but restores these two for each of its clients. */
 const poolerSettings = {
   onConnect: async (client: pg.ClientBase) => void (await client.query('set timezone = UTC; set datestyle = ISO')),
 };
-
-/** The role or the database may have limits of their own. */
-async function liftLimits(client: pg.ClientBase): Promise<void> {
-  await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
-}
 
 const connectionOptions = {
   application_name: 'proposal-api',
@@ -145,8 +139,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     driverOptions: {
       ...('url' in address ? { connectionString: address.url } : {}),
       ...connectionOptions,
-      ...serverSettings,
-      ...(isLimited ? serverLimits(statementTimeoutMs.others) : { onConnect: liftLimits }),
+      ...serverSettings(isLimited ? statementTimeoutMs.others : 0),
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });
@@ -175,7 +168,7 @@ function openPools(address: Address, { isLimited, pooler }: PoolOptions) {
       // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
       ...(pooler
         ? { connectionString: pooler.url, ...poolerSettings }
-        : { ...direct, ...serverSettings, ...(isLimited && serverLimits(timeoutMs)) }),
+        : { ...direct, ...serverSettings(isLimited ? timeoutMs : 0) }),
       ...connectionOptions,
       max,
       allowExitOnIdle: true,

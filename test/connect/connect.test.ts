@@ -335,11 +335,11 @@ describe('a wrong request of a known application', () => {
     });
   });
 
-  test('gets no state if it sent two, and one of any length', async () => {
+  test('gets no state if it sent two, and one that is too long', async () => {
     const { visiting, clientId } = await scene(world);
     const twice = linkedIn(await visiting.get(`${pathOf(asking(clientId))}&state=other`));
     expect([twice.get('error'), twice.get('state')]).toEqual(['invalid_request', null]);
-    const state = 'x'.repeat(501);
+    const state = 'x'.repeat(2_001);
     const long = linkedIn(await visiting.get(pathOf(asking(clientId, { state }))));
     expect([long.get('error'), long.get('state')]).toEqual(['invalid_request', state]);
   });
@@ -396,6 +396,15 @@ describe('a request that is not one of the protocol', () => {
       expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
     }
   });
+});
+
+test('a state of 2,000 characters comes back, and outlives signing in', async () => {
+  const { visiting, clientId } = await scene(world);
+  const state = '{"flow": "é&"}'.padEnd(2_000, '/');
+  const ask = asking(clientId, { state });
+  const signedOut = await visit(world.url).get(pathOf(ask));
+  expect(new URL(signedOut.location ?? '', world.url).searchParams.get('next')).toBe(pathOf(ask));
+  expect(answerIn(await agree(visiting, ask)).get('state')).toBe(state);
 });
 
 test('the query of a redirect URI comes back as it is', async () => {

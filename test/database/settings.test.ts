@@ -16,6 +16,8 @@ beforeAll(async () => {
     "datestyle = 'German'",
     'default_transaction_isolation = serializable',
     'jit = on',
+    "lock_timeout = '1ms'",
+    "idle_session_timeout = '50ms'",
   ])
     await administer(`alter database ${database.name} set ${setting}`);
   ({ url } = database);
@@ -39,12 +41,14 @@ test('in a database with another time zone and date style', async () => {
   expect(await timesRead()).toEqual(Array.from({ length: 5 }, () => times));
 });
 
-test('in a database whose transactions are serializable, and whose statements are compiled', async () => {
+test('in a database whose transactions are serializable, whose statements are compiled, and that ends idle connections', async () => {
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url });
   cleanups.push(() => orm.close());
-  const text = `select current_setting('transaction_isolation') as isolation, current_setting('jit') as jit`;
-  for (const each of [pool, reads, writes, control, signIns])
-    expect((await each.query(text)).rows).toEqual([{ isolation: 'read committed', jit: 'off' }]);
+  const changed = { transaction_isolation: 'read committed', jit: 'off', lock_timeout: '0', idle_session_timeout: '0' };
+  const text = `select ${Object.keys(changed)
+    .map((name) => `current_setting('${name}') as ${name}`)
+    .join()}`;
+  for (const each of [pool, reads, writes, control, signIns]) expect((await each.query(text)).rows).toEqual([changed]);
 });
 
 test.runIf(hasPgBouncer)('behind PgBouncer, too', async () => {
