@@ -14,7 +14,8 @@ export type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
 
 type Known = 'id' | 'organizationId' | 'kind' | 'fileName' | 'memberId' | 'inspection' | 'records';
 export type Job = Pick<Upload, Known> & {
-  task: 'check' | 'import';
+  /** `resume` imports what an interrupted import has left. */
+  task: 'check' | 'import' | 'resume';
   address: Address;
   file: string;
   /** Where rejected rows are written; it does not exist yet. */

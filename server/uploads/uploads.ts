@@ -107,12 +107,14 @@ export class Uploads {
 
   /** Begins the import of a file that was checked, or one that was interrupted. */
   async start(who: Who, id: string): Promise<void> {
+    let isResumed = false;
     const upload = await this.#begin(who, id, async (found, em) => {
-      if (found.state !== 'checked' && !isInterrupted(found)) throw alreadyStarted();
+      isResumed = isInterrupted(found);
+      if (found.state !== 'checked' && !isResumed) throw alreadyStarted();
       found.state = 'importing';
       await remember(em, found);
     });
-    this.#runner.start(upload, 'import');
+    this.#runner.start(upload, isResumed ? 'resume' : 'import');
   }
 
   /** Ends a running import between two chunks, and removes the file. */

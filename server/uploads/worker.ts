@@ -102,8 +102,9 @@ function send(message: Message, onSent = () => {}): void {
 }
 
 function failureOf(error: unknown, job: Job): Message {
-  // Another import into the organization is running.
-  if (error instanceof ImportBusy) return { outcome: { state: 'checked', failure: error.message } };
+  // Another import into the organization is running: as it was before.
+  if (error instanceof ImportBusy)
+    return { outcome: { state: job.task === 'resume' ? 'stopped' : 'checked', failure: error.message } };
   if (error instanceof UsageError) return { outcome: failed(job, error.message) };
   return { error: Object.fromEntries(told.map((name) => [name, Reflect.get(Object(error), name)])) };
 }

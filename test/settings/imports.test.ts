@@ -83,6 +83,19 @@ async function choose(
   return visiting.post(path, { csrfToken: await visiting.csrfToken(), ...Object.fromEntries(chosen), ...more });
 }
 
+/** By a command, or by an earlier run of the same one. */
+async function whileAnotherRuns<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
+  const client = await patientConnection(world.database.pool);
+  const lock = `hashtextextended('import ' || $1, 0)`;
+  await client.query(`select pg_advisory_lock(${lock})`, [tenant.organization.id]);
+  try {
+    return await work();
+  } finally {
+    await client.query(`select pg_advisory_unlock(${lock})`, [tenant.organization.id]);
+    client.release();
+  }
+}
+
 const words = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 const figures = (page: string) => /<dl class="figures">[\s\S]*?<\/dl>/.exec(page)?.[0] ?? '';
 const admin = async (tenant: Tenant) => signIn(world, await someone(world, tenant, 'admin', 'Mara Ellison'));
@@ -426,16 +439,13 @@ describe('an import', () => {
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
     // By a command, too.
     await setState(tenant, `state = 'checked'`);
-    const client = await patientConnection(world.database.pool);
-    const lock = `hashtextextended('import ' || $1, 0)`;
-    await client.query(`select pg_advisory_lock(${lock})`, [tenant.organization.id]);
-    await press(visiting, 'start', tenant);
-    const busy = words(await settled(visiting));
+    const busy = await whileAnotherRuns(tenant, async () => {
+      await press(visiting, 'start', tenant);
+      return words(await settled(visiting));
+    });
     expect(busy).toContain('Another import into this organization is running.');
     // It may have been an earlier run of this one.
     expect(busy).not.toContain('Nothing has been imported yet');
-    await client.query(`select pg_advisory_unlock(${lock})`, [tenant.organization.id]);
-    client.release();
     await press(visiting, 'start', tenant);
     expect(words(await settled(visiting))).toContain('customers.csv was imported');
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
@@ -459,6 +469,12 @@ describe('an import', () => {
     await uploads.close();
     const { state, mapping } = (await rowOf(tenant)) ?? {};
     expect({ state, mapping }).toEqual({ state: 'importing', mapping: {} });
+    const busy = await whileAnotherRuns(tenant, async () => {
+      await press(visiting, 'start', tenant);
+      return words(await settled(visiting));
+    });
+    expect(busy).toMatch(/was interrupted Another import into this organization is running\./);
+    expect(busy).not.toContain('Change what the columns mean');
     await press(visiting, 'start', tenant);
     expect(words(figures(await settled(visiting)))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
   });
