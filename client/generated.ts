@@ -312,7 +312,10 @@ export type UpdateCustomerOptions = CallOptions & {
   ifMatch?: string | undefined;
 };
 
-/** A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. */
+/**
+ * A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. Fields that only the server
+ * sets are accepted while they equal what is stored.
+ */
 export type CustomerUpdate = {
   /** Unique id; it never changes. */
   id?: string | undefined;

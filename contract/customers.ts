@@ -97,7 +97,8 @@ export type CustomerCreate = z.output<typeof customerCreate>;
 
 export const customerUpdate = z.strictObject(shapeOf(customerFields, 'update')).meta({
   id: 'CustomerUpdate',
-  description: 'A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field.',
+  description:
+    'A JSON Merge Patch (RFC 7396): absent fields stay as they are, `null` clears a field. Fields that only the server sets are accepted while they equal what is stored.',
   examples: [
     { phone: '030-0076545', notes: null, address: { postalCode: '12210' }, metadata: { segment: 'wholesale' } },
   ],
@@ -187,8 +188,7 @@ export const customers = initContract().router({
     metadata: {
       operationId: 'updateCustomer',
       tag,
-      inHttp:
-        'The body is a JSON Merge Patch (RFC 7396), as `application/json` or `application/merge-patch+json`. A record that you read may be sent back whole: fields that only the server sets are accepted while they equal what is stored.',
+      inHttp: 'The body is a JSON Merge Patch (RFC 7396). A record that you read may be sent back whole.',
     },
   },
 });

@@ -56,6 +56,8 @@ describe.each([
     for (const one of routes) {
       const { summary, description, tags } = operationAt(document, one);
       expect(summary && description, one.place).toBeTruthy();
+      // The most that the actions of a custom GPT take.
+      expect(description?.length, one.place).toBeLessThanOrEqual(300);
       expect(
         tags.filter((tag) => explained.has(tag)),
         one.place,
@@ -68,6 +70,7 @@ describe.each([
       for (const parameter of operationAt(document, one).parameters) {
         const at = `${one.place} ${parameter.name}`;
         expect(parameter.description, at).toBeTruthy();
+        expect(parameter.description?.length, at).toBeLessThanOrEqual(700);
         // A tool that fills in every example must still get a page: these are for one request only.
         const single = ['Idempotency-Key', 'If-None-Match', 'cursor', 'ids'].includes(parameter.name);
         expect(parameter.example !== undefined, at).toBe(!single);
