@@ -19,8 +19,12 @@ export default defineConfig({
     // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true, poll: { timeout: 120_000 } },
     ...(SHUFFLE !== undefined && { sequence: { shuffle: true, seed: Number(SHUFFLE) } }),
-    // Processes that tests start find their modules compiled.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)) },
+    env: {
+      // Processes that tests start find their modules compiled.
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)),
+      // Everything is in UTC, wherever the service runs.
+      TZ: 'America/St_Johns',
+    },
     pool: 'forks',
     // The files of a worker share its loaded modules: to load the service for each file takes as long as all of its tests.
     isolate: false,

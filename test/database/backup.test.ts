@@ -109,6 +109,8 @@ test('a process that serves the database accepts what the restored one has signe
   await restore.exited;
   expect(restore.output.text).toMatch(/^Restored \d+ tables from the backup of 20\S+\n$/);
   await expect.poll(status).toBe(200);
+  const analyzed = `select reltuples from pg_class where oid = 'customers'::regclass`;
+  expect((await database.pool.query(analyzed)).rows).toEqual([{ reltuples: 2 }]);
 });
 
 test('a database with organizations is left alone', async () => {

@@ -7,6 +7,7 @@ import { csvLines, unescapeFormula } from '../../server/text/spreadsheet.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { runCommand } from '../command.ts';
+import { statementsDuring } from '../statements.ts';
 import { counts, fetchRecord, importInto } from '../import/importing.ts';
 
 const world = useWorld();
@@ -230,6 +231,17 @@ describe('the pieces of an export', () => {
     expect(found.reduce((sum, [, records]) => sum + records, 0)).toBe(120);
     expect(Math.min(...found.map(([, records]) => records))).toBeLessThan(15);
     expect(Math.max(...found.slice(2).map(([length]) => length))).toBeLessThan(512 * 1024);
+    const short = rows.map(({ externalId }) => ({ externalId, type: 'service', name: 'Talk', unitPrice: '1' }));
+    await importing.rows('items', ...short);
+    // So are the reads, and longer where records are short.
+    const sizesOf = async (kind: ExportOptions['kind']) =>
+      (await statementsDuring(() => lengths(tenant, kind))).flatMap(
+        ({ text }) => / limit (\d+)$/.exec(text)?.[1] ?? [],
+      );
+    expect([(await sizesOf('customers')).slice(0, 4), await sizesOf('items')]).toEqual([
+      ['25', '25', '13', '7'],
+      ['25', '25', '50', '100'],
+    ]);
   });
 });
 

@@ -260,7 +260,7 @@ describe('requests outside the contract', () => {
   test('an unknown route is 404 with a key and 401 without, and 404 outside /v1', async () => {
     const tenant = await world.organization();
     for (const path of ['/v1', '/v1/', '/v1/nope', '/v1/customers/a/b', '/v1//customers', '/v1/Customers']) {
-      expectProblem(await tenant.call('GET', path), 404, 'route_not_found');
+      expectProblem(await tenant.call('GET', path, undefined, { accept: 'text/html' }), 404, 'route_not_found');
       expect((await fetch(world.url + path)).status).toBe(401);
     }
     for (const path of ['/nope', '/V1/customers'])

@@ -68,7 +68,8 @@ describe('a key that needs attention', () => {
       ),
     );
     if (!failing || !few || !ended || !limited || !burst || !unused || !expiring) throw new Error('Seven keys.');
-    await counted(world, tenant, failing, { client_error: 20, server_error: 1, success: 15, rate_limited: 7 });
+    await counted(world, tenant, failing, { client_error: 20, success: 15, daysAgo: 1 });
+    await counted(world, tenant, failing, { server_error: 1, rate_limited: 7 });
     await counted(world, tenant, few, { client_error: 19 });
     await counted(world, tenant, few, { client_error: 19, daysAgo: 2 });
     await counted(world, tenant, burst, { client_error: 20, success: 20, rate_limited: 500 });

@@ -1,6 +1,6 @@
 /** An organization that requires two-factor authentication of its members. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addMember } from '../../server/accounts/members.ts';
+import { addMember, removeMember } from '../../server/accounts/members.ts';
 import { SignIns } from '../../server/accounts/sign-in.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { useWorld } from '../world.ts';
@@ -26,14 +26,16 @@ const require = ({ organization }: Tenant) =>
 
 test('an admin requires it after turning it on, and makes it optional again; other admins get mail', async () => {
   const tenant = await world.organization({ name: 'Acme' });
-  const admin = await someone(world, tenant, 'admin', 'Ida Berg');
+  const [admin, removed] = [await someone(world, tenant, 'admin', 'Ida Berg'), await someone(world, tenant, 'admin')];
+  await removeMember(tenant.em(), null, removed);
   const visiting = await signIn(world, admin);
   const refused = await choose(visiting, 'required');
   expect([refused.status, refused.text.includes('for your own account first')]).toEqual([422, true]);
   await turnOnTwoFactor(visiting, nowMs);
   expect((await choose(visiting, 'required')).location).toBe(`${members}?two-factor`);
   expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is required now.');
-  await expect.poll(() => mailServer.mails.flatMap(({ to }) => to)).toContain(tenant.admin.email);
+  const told = () => mailServer.mails.flatMap(({ to }) => to);
+  await expect.poll(told).toContain(tenant.admin.email);
   expect((await choose(visiting, 'optional')).status).toBe(303);
   expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is optional now.');
   expect((await auditLog(world, tenant)).filter((line) => line.startsWith('two_'))).toEqual([
@@ -42,6 +44,8 @@ test('an admin requires it after turning it on, and makes it optional again; oth
     'two_factor_policy_changed optional',
   ]);
   expect((await visiting.get('/settings/activity')).text).toContain('made two-factor authentication required');
+  await expect.poll(() => told().filter((email) => email === tenant.admin.email)).toHaveLength(2);
+  expect(told()).not.toContain(removed.email);
 });
 
 describe('a member without it', () => {

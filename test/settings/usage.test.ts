@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { removeExpired } from '../../server/http/retention.ts';
 import { UsageLog, usageBounds } from '../../server/keys/usage.ts';
 import type { UsageEvent } from '../../server/keys/usage.ts';
-import { readFailures, readUsage } from '../../server/keys/usage-report.ts';
+import { groupFailures, readFailures, readUsage } from '../../server/keys/usage-report.ts';
 import type { Tally } from '../../server/keys/usage-report.ts';
 import { listKeys } from '../../server/keys/list.ts';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -95,16 +95,21 @@ describe('usage', () => {
   test('is of the same 30 days by day, by operation and by key', async () => {
     const tenant = await world.organization();
     const { keyId, organizationId } = await keyOf(tenant);
+    const other = uuidv7();
     const nowMs = Date.parse('2026-03-31T23:59:59Z');
     const text = `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
-      select $1, $2, date '2026-03-31' - ago, 'getMe', 'success', 1 + ago from unnest(array[0, 29, 30]) ago`;
-    await world.database.pool.query(text, [organizationId, keyId]);
+      select $1, key::uuid, date '2026-03-31' - ago, operation, 'success', requests from (values
+        ($2, 0, 'getMe', 1), ($2, 29, 'getMe', 30), ($2, 30, 'getMe', 31), ($3, 0, 'createItem', 5)
+      ) as used (key, ago, operation, requests)`;
+    await world.database.pool.query(text, [organizationId, keyId, other]);
     const { days, operations, keys, total } = await readUsage(tenant.em(), { nowMs });
     expect([days[0], days[29]].map((one) => [one?.day, one?.tally.success])).toEqual([
       ['2026-03-02', 30],
-      ['2026-03-31', 1],
+      ['2026-03-31', 6],
     ]);
-    expect([...operations, ...keys, { tally: total }].map(({ tally }) => tally.success)).toEqual([31, 31, 31]);
+    // The most used first.
+    expect([...operations, ...keys, { tally: total }].map(({ tally }) => tally.success)).toEqual([31, 5, 31, 5, 36]);
+    expect((await readUsage(tenant.em(), { nowMs, keyId: other })).total.success).toBe(5);
   });
 
   test('counts what was rate limited, and what the plan did not allow', async () => {
@@ -172,6 +177,26 @@ describe('usage', () => {
       return rows[0]?.last_used_at;
     };
     await expect.poll(lastUse).toBeTruthy();
+  });
+
+  test('groups failures of one kind, from the first to the latest', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
+    for (const [daysAgo, field] of [
+      [3, 'name'],
+      [0, 'name'],
+      [0, 'email'],
+    ] as const) {
+      const { log } = newLog(() => Date.now() - daysAgo * dayMs);
+      log.record(event(ids, { status: 422, code: 'validation_failed', fields: [{ field, code: 'too_long' }] }));
+      await log.close();
+    }
+    const groups = groupFailures(await readFailures(tenant.em()));
+    const days = (at: string) => Math.round((Date.now() - Date.parse(at)) / dayMs);
+    expect(groups.map(({ latest, count, firstAt }) => [latest.fields[0]?.field, count, days(firstAt)])).toEqual([
+      ['email', 1, 0],
+      ['name', 2, 3],
+    ]);
   });
 
   test('of another organization is not shown', async () => {

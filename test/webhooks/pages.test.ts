@@ -45,6 +45,12 @@ describe('an admin', () => {
     const [, event = ''] = /name="event" value="(evt_[0-9a-z]+)"/.exec(text) ?? [];
     await visiting.post(`${endpoint}/resend`, { event, csrfToken: await visiting.csrfToken() });
     await until(() => typesOf(receiver), ['endpoint.test', 'endpoint.test']);
+    const csrfToken = await visiting.csrfToken();
+    for (const [since, status] of [
+      ['2026-03-01', 303],
+      ['yesterday', 422],
+    ] as const)
+      expect((await visiting.post(`${endpoint}/resend-failed`, { since, csrfToken })).status).toBe(status);
     const replaced = await visiting.post(`${endpoint}/secret`, {
       overlap: 'now',
       csrfToken: await visiting.csrfToken(),
@@ -58,6 +64,7 @@ describe('an admin', () => {
       'webhook_created Zap',
       'webhook_tested Zap',
       'webhook_resent Zap',
+      'webhook_resent Zap, since 2026-03-01T00:00:00.000Z',
       'webhook_secret_replaced Zap',
       'webhook_switched_off Zap',
       'webhook_switched_on Zap',
