@@ -139,13 +139,11 @@ const withoutOrganization = (text: string) =>
 
 /** The layers of the server, lowest first: a folder imports from lower layers, never from its own layer or a higher one. */
 const layers = [
-  ['entities/', 'config.ts', 'files.ts'],
-  ['problems/', 'embedded/'],
-  ['database/', 'text/', 'outgoing/'],
+  ['entities/', 'problems/', 'embedded/', 'config.ts', 'files.ts'],
+  ['database/', 'text/', 'outgoing/', 'limits/'],
   ['records/'],
-  ['limits/', 'import/'],
-  ['keys/', 'accounts/', 'uploads/', 'export/'],
-  ['webhooks/'],
+  ['import/'],
+  ['keys/', 'accounts/', 'uploads/', 'export/', 'webhooks/'],
   ['api/', 'mcp/', 'connect/', 'demo/'],
   ['web/'],
   ['http/'],

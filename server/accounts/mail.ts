@@ -1,45 +1,5 @@
-/** Mail to members, through the server at SMTP_URL. */
-import type { Config } from '../config.ts';
-import { messageOf } from '../problems/message-of.ts';
-
-export type Mail = { to: string; subject: string; text: string };
-export type Mailer = { send(mail: Mail): Promise<void> };
-
-export type MailOptions = { url: string; from: string };
-
-/** Undefined if no mail server is configured. */
-export function mailOptions({
-  SMTP_URL,
-  MAIL_FROM,
-  PUBLIC_URL,
-}: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL'>): MailOptions | undefined {
-  if (SMTP_URL === undefined) return undefined;
-  const host = PUBLIC_URL === undefined ? 'localhost' : new URL(PUBLIC_URL).hostname;
-  return { url: SMTP_URL, from: MAIL_FROM ?? `Proposal API <no-reply@${host}>` };
-}
-
-/** `url` is `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
-export function createMailer({ url, from }: MailOptions): Mailer {
-  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
-  // Loaded for the first mail.
-  const connect = async () => (await import('nodemailer')).createTransport({ url, ...timeouts }, { from });
-  let transport: ReturnType<typeof connect> | undefined;
-  return {
-    async send(mail) {
-      transport ??= connect();
-      // A single address only: a list would send the mail to others, too.
-      const sending = (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } });
-      await sending.catch((error: unknown) => {
-        throw withoutAddresses(error);
-      });
-    },
-  };
-}
-
-/** For the log: servers repeat the address in what they say about it. */
-function withoutAddresses(error: unknown): Error {
-  return new Error(messageOf(error).replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
-}
+/** What is mailed to members. */
+import type { Mail } from '../outgoing/mail.ts';
 
 type Invitation = { organization: string; inviter: string; link: string; hours: number };
 

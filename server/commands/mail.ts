@@ -1,5 +1,5 @@
-import { createMailer, mailOptions } from '../accounts/mail.ts';
-import type { Mail } from '../accounts/mail.ts';
+import { createMailer, mailOptions } from '../outgoing/mail.ts';
+import type { Mail } from '../outgoing/mail.ts';
 import { readConfig } from '../config.ts';
 import { warn } from './terminal.ts';
 

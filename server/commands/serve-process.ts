@@ -1,7 +1,7 @@
 /** One serving process: the only one, or one of several workers. */
 import cluster from 'node:cluster';
 import { join } from 'node:path';
-import { mailOptions } from '../accounts/mail.ts';
+import { mailOptions } from '../outgoing/mail.ts';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
 import { hasOthers, openConfiguredDatabase } from '../database/open.ts';

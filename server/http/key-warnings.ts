@@ -1,7 +1,7 @@
 /** Tells admins by mail about keys that need their attention, in the background of a serving process. */
 import { claimWork } from '../accounts/attempts.ts';
-import { createMailer } from '../accounts/mail.ts';
-import type { Mail, Mailer } from '../accounts/mail.ts';
+import { createMailer } from '../outgoing/mail.ts';
+import type { Mail, Mailer } from '../outgoing/mail.ts';
 import { listOrganizations } from '../accounts/organizations.ts';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';

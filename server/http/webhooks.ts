@@ -1,5 +1,5 @@
 /** Webhooks as a serving process runs them: what they are made of, and what wakes them. */
-import { createMailer } from '../accounts/mail.ts';
+import { createMailer } from '../outgoing/mail.ts';
 import { metadataOf, operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import type { Database } from '../database/orm.ts';

@@ -1,5 +1,5 @@
 /** Switches an endpoint off because it does not work, and tells the organization's admins. */
-import type { Mail, Mailer } from '../accounts/mail.ts';
+import type { Mail, Mailer } from '../outgoing/mail.ts';
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';

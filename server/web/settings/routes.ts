@@ -1,8 +1,8 @@
 /** The settings pages: one router, whose routes are registered by topic. */
 import express, { Router } from 'express';
 import { knownDevices } from '../../accounts/known-devices.ts';
-import { createMailer } from '../../accounts/mail.ts';
-import type { MailOptions } from '../../accounts/mail.ts';
+import { createMailer } from '../../outgoing/mail.ts';
+import type { MailOptions } from '../../outgoing/mail.ts';
 import { SecondStep } from '../../accounts/second-step.ts';
 import { SignIns } from '../../accounts/sign-in.ts';
 import { SingleSignOn } from '../../accounts/single-sign-on.ts';

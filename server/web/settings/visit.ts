@@ -2,7 +2,7 @@
 import type { Request, Response } from 'express';
 import type { Kind } from '../../../contract/fields.ts';
 import type { KnownDevices } from '../../accounts/known-devices.ts';
-import type { Mail, Mailer } from '../../accounts/mail.ts';
+import type { Mail, Mailer } from '../../outgoing/mail.ts';
 import type { SecondStep } from '../../accounts/second-step.ts';
 import type { SignIns, Visitor } from '../../accounts/sign-in.ts';
 import type { SingleSignOn } from '../../accounts/single-sign-on.ts';
