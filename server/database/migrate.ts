@@ -17,7 +17,7 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   const applied = new Set(await appliedMigrations(pool));
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
   // Its own connections, without time limits: a migration, or the wait for another process's, can take long.
-  const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false, migrator: await loadMigrator() });
+  const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false, migrator: await loadMigrator(pool) });
   const client = await unlimited.pool.connect();
   try {
     await waitForMigrations(client, onProgress);
@@ -30,11 +30,18 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   }
 }
 
-async function loadMigrator(): Promise<Pick<Options, 'extensions' | 'migrations'>> {
+/** MikroORM looks for its table in `public` if it is not told where the search_path finds it, or puts it. */
+const place = `select coalesce(
+  (select nspname from pg_class c join pg_namespace n on n.oid = relnamespace where c.oid = to_regclass('migrations')),
+  current_schema()) as schema`;
+
+async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'extensions' | 'migrations' | 'schema'>> {
   const { Migrator } = await import('@mikro-orm/migrations');
+  const { rows } = await pool.query<{ schema: string | null }>(place);
   const list = migrations.map(async ({ name, load }) => ({ name, class: await load() }));
   return {
     extensions: [Migrator],
+    schema: rows[0]?.schema ?? 'public',
     migrations: { migrationsList: await Promise.all(list), tableName: 'migrations', snapshot: false, silent: true },
   };
 }

@@ -115,7 +115,7 @@ type OpenOptions = {
   isLimited?: boolean;
   /** The way to the same database for the statements of requests. */
   pooler?: Pooler | undefined;
-  migrator?: Pick<Options, 'extensions' | 'migrations'>;
+  migrator?: Pick<Options, 'extensions' | 'migrations' | 'schema'>;
 };
 
 /** With all that MikroORM can do: for `database/` alone. */

@@ -6,7 +6,7 @@ import { migrate } from '../../server/database/migrate.ts';
 import { migrations } from '../../server/database/migrations/list.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import { runCommand } from '../command.ts';
-import { ownDatabase } from '../database.ts';
+import { administer, ownDatabase } from '../database.ts';
 
 /** Name → SHA-256 of the file, in the order in which they run. A release adds its own. */
 const published = [
@@ -23,6 +23,22 @@ test.each(published)('%s is what was published', (name, hash) => {
 
 test('the published migrations come first, in their order', () => {
   expect(migrations.slice(0, published.length).map(({ name }) => name)).toEqual(published.map(([name]) => name));
+});
+
+test('tables in another schema than public are found by the migrations of later releases', async () => {
+  const { url, name, drop } = await ownDatabase();
+  await administer('create schema elsewhere', [], url);
+  await administer(`alter database ${name} set search_path = elsewhere, public`, [], url);
+  const database = await openDatabase({ url });
+  try {
+    const [first, ...later] = migrations.map((migration) => migration.name);
+    expect(await migrate(database, undefined, first)).toEqual([first]);
+    expect(await migrate(database)).toEqual(later);
+    expect((await database.pool.query('select from elsewhere.migrations')).rowCount).toBe(migrations.length);
+  } finally {
+    await database.orm.close();
+    await drop();
+  }
 });
 
 test('a record that was created after its last change counts as created then', async () => {
