@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { executeIn } from '../../server/database/tenant.ts';
 import { exportRecords } from '../../server/export/export-records.ts';
 import { Customer } from '../../server/entities/customer.ts';
+import { isUnavailable } from '../../server/problems/translate.ts';
+import { syncBoundOf } from '../../server/records/sync-bound.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { patientConnection } from '../patient.ts';
@@ -55,6 +57,23 @@ describe('syncedThrough', () => {
 
   describe('in a database with no other traffic', () => {
     const alone = useWorld({ clock: () => (nowMs += 1000), ownDatabase: true });
+
+    test('is no time on a standby, which does not know what runs on its primary', async () => {
+      const client = await patientConnection(alone.database.pool);
+      try {
+        // What a standby does, by functions that are found before PostgreSQL's own.
+        await client.query(`begin; create schema standby; set local search_path = standby, pg_catalog, public;
+          create function pg_is_in_recovery() returns boolean language sql as 'select true';
+          create function pg_current_xact_id() returns xid8 language plpgsql as
+            $$ begin raise exception using errcode = 'read_only_sql_transaction'; end $$`);
+        const error = await syncBoundOf(client).catch((cause: unknown) => cause);
+        expect(error).toMatchObject({ code: '25006' });
+        expect(isUnavailable(error)).toBe(true);
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+    });
 
     test('does not wait for an export, which only reads', async () => {
       const tenant = await alone.organization();
