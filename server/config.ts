@@ -35,7 +35,7 @@ const sslAliases = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
 const databaseUrl = () =>
   z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
+    .regex(/^postgres(ql)?:\/\/(?:[^/?]*@)?[^/?@,]*(?:[/?]|$)/, 'must start with postgresql:// and name one host')
     .transform((given) => (given.includes('uselibpqcompat=true') ? given : given.replace(sslAliases, 'verify-full')));
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
