@@ -1,6 +1,7 @@
 /** The log: one JSON object a line on standard error. Never a key, a secret or a body. */
 import { pino } from 'pino';
 import { messageOf } from '../problems/message-of.ts';
+import { isUnavailable } from '../problems/translate.ts';
 
 export type Log = (entry: Record<string, unknown>) => void;
 
@@ -69,12 +70,16 @@ export function describeError(error: unknown): Record<string, unknown> {
 /** Every SQLSTATE has a digit, unlike EPIPE. */
 const isSqlError = (error: Error): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(String(Reflect.get(error, 'code')));
 
-/** The database's messages, and the statements that the ORM puts before them, contain what the caller sent. */
+/**
+ * The database's messages, and the statements that the ORM puts before them, contain what the caller sent; not what a
+ * server says of itself, such as that it has no connection left.
+ */
 function describeSqlError(error: Error): Record<string, unknown> {
   const of = (name: string): unknown => Reflect.get(error, name);
   const at = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     name: error.name,
+    message: error.name === 'error' && isUnavailable(error) ? error.message : undefined,
     sqlState: of('code'),
     constraint: of('constraint'),
     table: of('table'),

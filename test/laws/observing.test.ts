@@ -77,7 +77,7 @@ describe('the log', () => {
     const tenant = await world.organization();
     const { pool } = world.database;
     await pool.query(
-      `create function broken() returns boolean language plpgsql as $$ begin raise exception using errcode = '53100'; end $$`,
+      `create function broken() returns boolean language plpgsql as $$ begin raise exception 'disk full' using errcode = '53100'; end $$`,
     );
     const id = tenant.organization.id;
     await pool.query(
@@ -85,7 +85,7 @@ describe('the log', () => {
     );
     const { response, line } = await observed(tenant, 'POST', '/v1/customers', { name: 'Quaxverine' });
     expect([response.status, line.status]).toEqual([503, 503]);
-    expect(line.error).toMatchObject({ sqlState: '53100', stack: expect.any(String) });
+    expect(line.error).toMatchObject({ sqlState: '53100', message: 'disk full', stack: expect.any(String) });
     expect(JSON.stringify(line)).not.toContain('Quaxverine');
   });
 });
