@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { mailOptions } from '../outgoing/mail.ts';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
-import { hasOthers, openConfiguredDatabase } from '../database/open.ts';
+import { connectionsOf, hasOthers, openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
 import { standardLog, warningLog } from '../http/log.ts';
 import type { Metrics } from '../http/metrics.ts';
@@ -127,10 +127,17 @@ export async function openTracing(config: Config) {
   return startTracing(config);
 }
 
-type Greeting = { config: Config; database: Opened; url: string; demo: boolean; metricsUrl?: string | undefined };
+type Greeting = {
+  config: Config;
+  database: Opened;
+  url: string;
+  demo: boolean;
+  metricsUrl?: string | undefined;
+  processes?: number;
+};
 
 /** Prints the startup message for a terminal; fills an empty database with the demo, in production only if asked. */
-export async function greet({ config, database, url, demo, metricsUrl }: Greeting): Promise<void> {
+export async function greet({ config, database, url, demo, metricsUrl, processes = 1 }: Greeting): Promise<void> {
   if (database.displayUrl) say(`Database: ${database.displayUrl}`);
   if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production'))
     await announceDemo(database, url, say);
@@ -140,6 +147,11 @@ export async function greet({ config, database, url, demo, metricsUrl }: Greetin
   if (!config.REDIS_URL && (await hasOthers(database)))
     warn(
       'Warning: another process uses this database. Without REDIS_URL, each process enforces the rate limit separately.',
+    );
+  const { each, allowed } = await connectionsOf(database, config);
+  if (allowed < each * processes)
+    warn(
+      `Warning: PostgreSQL allows ${allowed} connections, and the service opens up to ${each * processes}. Raise max_connections: requests that get no connection are rejected with a 503.`,
     );
   say(`Serving ${url}/v1 (Ctrl-C stops)`);
   if (config.OIDC_ISSUER) void warnOfProvider(config.OIDC_ISSUER);

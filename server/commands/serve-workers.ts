@@ -38,7 +38,7 @@ export async function serveWithWorkers(count: number, config: Config, stop: Stop
     const url = config.PUBLIC_URL ?? listening;
     if (totals && config.METRICS_PORT !== undefined)
       scraped = await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, read: totals.read });
-    await greet({ config, database, url, demo, metricsUrl: scraped?.url });
+    await greet({ config, database, url, demo, metricsUrl: scraped?.url, processes: count + 1 });
     stop.onHangup(() => void crew.restart());
     stop.started();
     await stop.received;

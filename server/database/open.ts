@@ -62,6 +62,21 @@ async function openEmbedded(dataDir: string, onProgress?: (line: string) => void
   return openEmbeddedPostgres({ dataDir, ...(onProgress && { onProgress }) });
 }
 
+/** How many connections each process may open, and how many the server allows this role in this database. */
+export async function connectionsOf(
+  { pool, control, reads, writes, signIns }: Opened,
+  { DATABASE_POOLER_URL }: Config,
+) {
+  const pools = DATABASE_POOLER_URL === undefined ? [pool, control, reads, writes, signIns] : [pool];
+  const { rows } = await pool.query<{ allowed: number }>(
+    `select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), current_setting('max_connections')::int
+       - current_setting('superuser_reserved_connections')::int
+       - coalesce(current_setting('reserved_connections', true)::int, 0)) as allowed
+     from pg_roles, pg_database where rolname = current_user and datname = current_database()`,
+  );
+  return { each: pools.reduce((sum, { options }) => sum + options.max, 0), allowed: rows[0]?.allowed ?? 0 };
+}
+
 /** Whether another process of this service was connected to the database before this one began. */
 export async function hasOthers({ control }: Pick<Database, 'control'>): Promise<boolean> {
   const { rows } = await control.query(

@@ -28,7 +28,7 @@ const STOP_TIMEOUT_MS = 30_000;
 const SETTINGS = {
   listen_addresses: '',
   port: String(PORT),
-  max_connections: '100',
+  max_connections: '300',
   shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',

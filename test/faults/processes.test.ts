@@ -45,6 +45,15 @@ test('a DATA_DIR that cannot be written is one sentence, before anything is serv
   });
 });
 
+test('too few connections for its pools are a warning when it starts', async () => {
+  const { url, name, drop } = await ownDatabase();
+  cleanups.push(drop);
+  await administer(`alter database ${name} connection limit 45`);
+  const { output, end } = await startServing([], { DATABASE_URL: url, NODE_ENV: 'production' });
+  expect(output.text).toMatch(/^Warning: PostgreSQL allows 45 connections, and the service opens up to 46\. .+$/m);
+  expect(await end('SIGTERM')).toBe(0);
+});
+
 test.runIf(existsSync('/dev/full'))(
   'a log on a full disk costs no request, and does not keep it from stopping',
   async () => {
