@@ -254,6 +254,7 @@ describe('the database is away', () => {
     ['it shuts down', error({ code: '57P01', severity: 'FATAL' }), true],
     ['the limit of its role for a lock is over', error({ code: '55P03', severity: 'ERROR' }), true],
     ['the limit of its role for a transaction is over', error({ code: '25P04', severity: 'FATAL' }), true],
+    ['its disk has become read-only', error({ code: '42501', severity: 'ERROR' }), true],
     ['a connection ended', new Error('Connection terminated unexpectedly'), true],
     ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
