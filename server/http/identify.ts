@@ -35,11 +35,15 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
         ...(response.writableFinished ? {} : { aborted: true }),
         ...(failure ? { error: describeError(failure) } : {}),
       });
-      if (key) usage.record(usageOf(method, path, response, key));
+      if (key && !isStreamProbe(request, response)) usage.record(usageOf(method, path, response, key));
     });
     requireUnambiguousHeaders(request);
   };
 }
+
+/** As the protocol says, an agent asks for a stream of events, and 405 says that there is none: nothing failed. */
+const isStreamProbe = ({ method, headers }: Request, { statusCode }: Response): boolean =>
+  method === 'GET' && statusCode === 405 && 'mcp-protocol-version' in headers;
 
 /** As proxies log it: the client closed the connection before there was a response. */
 const clientClosed = 499;

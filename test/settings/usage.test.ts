@@ -89,7 +89,10 @@ describe('usage', () => {
     expect(JSON.stringify(failures) + page.text).not.toMatch(/Secret name|not an address/);
     expect(page.text).toContain(failures[2]?.requestId);
     expect(page.text).toContain('each with one of the field codes.');
-    expect((await visiting.get('/settings/usage')).text).toContain('5 in total');
+    const { text } = await visiting.get('/settings/usage');
+    expect(text).toContain('5 in total');
+    const axis = [...text.matchAll(/dominant-baseline="middle">([^<]*)</g)].map(([, label]) => label);
+    expect(axis).toEqual(['0', '3', '6']);
   });
 
   test('is of the same 30 days by day, by operation and by key', async () => {
@@ -145,11 +148,14 @@ describe('usage', () => {
     const rpc = (method: string, params: object) =>
       tenant.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params }, agentHeaders).catch(() => undefined);
     await rpc('tools/list', {});
+    // Every agent asks for a stream once, which the protocol answers with 405.
+    await tenant.call('GET', '/mcp', undefined, agentHeaders);
+    await tenant.call('GET', '/mcp');
     await rpc('tools/call', { name: 'find_customers', arguments: {} });
     await rpc('tools/call', { name: 'save_customer', arguments: { email: 'not an address' } });
     const used = await usedBy(tenant);
     expect(used).toMatchObject({
-      mcp: { success: 1 },
+      mcp: { success: 1, client_error: 1 },
       listCustomers: { success: 1, client_error: 0 },
       createCustomer: { success: 0, client_error: 1 },
     });

@@ -73,8 +73,9 @@ function gridLine(value: number, top: number) {
 const fixed = (value: number) => Number(value.toFixed(2));
 export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** 1, 2, 5, 10, 20, 50 …: the first that is not less; at least 2, so that its half is whole. */
+/** 2, 6, 10, 20, 50 …: the first that is not less; each is even, so that its half is whole. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  return Math.max(2, [1, 2, 5, 10].map((factor) => factor * power).find((round) => round >= value) ?? value);
+  const round = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= value) ?? value;
+  return 2 * Math.ceil(round / 2);
 }
