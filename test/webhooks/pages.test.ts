@@ -86,6 +86,8 @@ describe('an admin', () => {
     ] as const) {
       const { status, text } = await create(visiting, fields);
       expect([status, text.includes(sentence)]).toEqual([422, true]);
+      // The page opens at what is wrong.
+      expect(text.match(/<(?:input|select)[^>]* autofocus/g)).toHaveLength(1);
       expect(text).toContain(`value="${fields.url}"`);
     }
     expect((await visiting.get(path)).text).toContain('There are no endpoints yet.');

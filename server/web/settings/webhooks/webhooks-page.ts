@@ -107,9 +107,14 @@ export function endpointFields(rejected: Rejected | undefined, stored?: Endpoint
       <legend>Events</legend>
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       ${recordEventTypes.map(
-        (type) =>
+        (type, index) =>
           html`<label>
-            <input type="checkbox" name="${prefix}${type}" ${chosen.has(type) && html` checked`} />
+            <input
+              type="checkbox"
+              name="${prefix}${type}"
+              ${chosen.has(type) && html` checked`}
+              ${problem !== undefined && index === 0 && html` autofocus`}
+            />
             ${events[type].summary.replace(/\.$/, '')} <code translate="no">${type}</code>
             ${type === 'import.completed' && html`<small>instead of an event for each record of an import</small>`}
           </label>`,
