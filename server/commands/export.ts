@@ -17,7 +17,7 @@ import { warn } from './terminal.ts';
 
 const description = `Writes a consistent snapshot to FILE or standard output, as CSV, or as JSON Lines if FILE ends in .jsonl or .ndjson. If
 the name ends in .gz, the file is compressed. Importing the file again changes nothing; importing it into another
-organization copies the records.
+organization copies the records that have an externalId.
 
 In CSV, cells that a spreadsheet would run as formulas begin with an apostrophe, which import removes. CSV cannot hold
 the lines of proposals: use JSON Lines to keep them.`;
