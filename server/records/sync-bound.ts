@@ -5,7 +5,7 @@ import { types } from '../database/prepared.ts';
 /** The `application_name` of connections whose transactions only read, for as long as it takes. */
 export const readerName = 'proposal-api reader';
 
-/** A standby does not know what runs on its primary. There, the function that has no value there makes it a 503. */
+/** A standby does not know what runs on its primary: there, pg_current_xact_id fails, and the list is a 503. */
 export const syncBound = `select case when pg_is_in_recovery() then pg_current_xact_id()::text::timestamptz
     else date_trunc('milliseconds', least(now(), min(xact_start))) end as at from pg_stat_activity
   where datname = current_database() and backend_type is distinct from 'autovacuum worker'

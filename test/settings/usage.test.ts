@@ -190,7 +190,7 @@ describe('usage', () => {
     const ids = await keyOf(tenant);
     for (const [daysAgo, field] of [
       [3, 'name'],
-      [0, 'name'],
+      [1, 'name'],
       [0, 'email'],
     ] as const) {
       const { log } = newLog(() => Date.now() - daysAgo * dayMs);
