@@ -3,7 +3,7 @@ import { importKinds } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind, RememberedChoices } from '../entities/upload.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 import { chosenFor } from './columns.ts';
-import { isEmpty, metadataProblem } from './fields.ts';
+import { isEmpty, isUnnamed, metadataProblem } from './fields.ts';
 import { kinds } from './import-file.ts';
 import type { Inspection } from './inspect.ts';
 import { isJson } from './inspect.ts';
@@ -30,21 +30,21 @@ export function proposeChoices(
   if (isJson({ format }) || isDocument || presetFor(kind, header)) return { choices: {}, isCertain: true };
   const own: ReadonlySet<string> = new Set(kinds[kind].columns);
   const taken = new Set(header.filter((name) => own.has(name)));
+  const asked = header.filter((name) => !own.has(name) && metadataProblem(name) !== undefined);
+  const { match, type, columns: last = [] } = remembered;
+  const isLikeLast = asked.every((name) => last.includes(name));
   const map: Record<string, string> = {};
   let isCertain = true;
-  for (const name of header) {
-    if (own.has(name) || metadataProblem(name) === undefined) continue;
-    const known = chosenFor(remembered, name);
+  for (const name of asked) {
+    // The second column of another file is another column.
+    const known = isUnnamed(name) && !isLikeLast ? undefined : chosenFor(remembered, name);
     const field = known ?? fieldsNamed(name, kind).find((one) => !taken.has(one)) ?? '';
     map[name] = known !== undefined && taken.has(field) ? '' : field;
     if (field !== '') taken.add(field);
     isCertain &&= known !== undefined;
   }
-  const names = Object.keys(map);
-  if (names.length === 0) return { choices: {}, isCertain };
-  const { match, type, columns: last = [] } = remembered;
-  if (names.length === last.length && last.every((name) => Object.hasOwn(map, name)))
-    return { choices: withoutUndefined({ map, match, type }), isCertain };
+  if (asked.length === 0) return { choices: {}, isCertain };
+  if (isLikeLast && asked.length === last.length) return { choices: withoutUndefined({ map, match, type }), isCertain };
   return { choices: { map }, isCertain: isCertain && (match ?? 'externalId') === 'externalId' && !type };
 }
 

@@ -191,6 +191,23 @@ describe('an import', () => {
     expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
   });
 
+  test('remembers columns without a name for files of the same columns only', async () => {
+    const tenant = await world.organization();
+    const visiting = await admin(tenant);
+    await upload(visiting, 'Nr;;Mail;\n1;Acme;a@b.example;Dresden\n');
+    await settled(visiting);
+    await choose(visiting, tenant, ['externalId', 'companyName', 'email', 'address.city']);
+    expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    await press(visiting, 'start', tenant);
+    await settled(visiting);
+    // Of its rejected rows, none may have the last column.
+    await upload(visiting, 'line;field;code;message;Nr;column 2;Mail;column 4\n2;x;y;z;1;Acme AG;a@b.example;\n');
+    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+    await upload(visiting, 'Nr;;Mail;;Ort\n1;Ana;a@b.example;Roy;Dresden\n');
+    await settled(visiting);
+    expect(Object.values(await columnsOf(visiting, tenant))).toEqual(['externalId', '', 'email', '', 'address.city']);
+  });
+
   test('remembers of each column what was said last', async () => {
     const em = (await world.organization()).em();
     const answers: Record<string, string>[] = [{ A: 'name', B: 'notes' }, { A: 'companyName' }];
