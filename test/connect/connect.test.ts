@@ -175,6 +175,13 @@ describe('connecting', () => {
     const hours = (Date.parse(ending[0]?.endsAt ?? '') - Date.now()) / 3_600_000;
     expect(Math.round(hours)).toBe(24);
     expect((await auditLog(world, tenant)).at(-1)).toBe('key_replaced Robot');
+    // Neither one that was replaced nor one that has expired stands in the way.
+    await connect(world, visiting, asking(clientId));
+    await world.database.pool.query('update api_keys set ends_at = now() where organization_id = $1', [
+      tenant.organization.id,
+    ]);
+    await connect(world, visiting, asking(clientId));
+    expect((await auditLog(world, tenant)).slice(-2)).toEqual(['key_replaced Robot', 'key_created Robot']);
   });
 
   test('a program on the person’s computer may listen on any port', async () => {

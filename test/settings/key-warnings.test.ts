@@ -102,9 +102,15 @@ describe('a key that needs attention', () => {
     expect(warningsIn((await stranger.get('/settings/api-keys')).text)).toEqual([]);
   });
 
-  test('that ended long ago, or was used for the last time as it ended, is not', async () => {
+  test('that ended long ago, was used for the last time as it ended, or at its limit on another day, is not', async () => {
     const tenant = await world.organization();
     const [old, just] = [await keyNamed(world, tenant, 'Old'), await keyNamed(world, tenant, 'Just')];
+    const [expired, calm] = [await keyNamed(world, tenant, 'Expired'), await keyNamed(world, tenant, 'Calm')];
+    await change(world, expired, `ends_at = now() - interval '9 days', last_used_at = now() - interval '2 days'`);
+    await limitedIn(world, tenant, calm, [7, 8, 9]);
+    await world.database.pool.query(`update key_warnings set seen_at = now() - interval '25 hours' where key_id = $1`, [
+      calm.id,
+    ]);
     await change(world, old, `revoked_at = now() - interval '9 days', last_used_at = now() - interval '2 days'`);
     await change(world, just, `revoked_at = now() - interval '30 seconds', last_used_at = now()`);
     const visiting = await signIn(world, await someone(world, tenant));
@@ -143,14 +149,24 @@ describe('mail about keys', () => {
 
   test('is for one of several processes that look at once, and again if it was not sent', async () => {
     const tenant = await world.organization();
-    await change(world, await keyNamed(world, tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
+    const key = await keyNamed(world, tenant, 'CRM');
+    await change(world, key, `ends_at = now() + interval '5 days'`);
+    await counted(world, tenant, key, { client_error: 20 });
     const warnings = await readWarnings(tenant.em());
     const claims = await Promise.all([1, 2, 3, 4].map(() => claimWarnings(tenant.em(), warnings)));
     expect(claims.flat()).toEqual(warnings);
-    expect(warnings).toHaveLength(1);
-    await releaseWarnings(tenant.em(), warnings);
-    expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings);
-    expect(await claimWarnings(tenant.em(), warnings)).toEqual([]);
+    expect(warnings.map(({ cause }) => cause)).toEqual(['failing', 'expiring']);
+    await releaseWarnings(tenant.em(), warnings.slice(0, 1));
+    expect(await claimWarnings(tenant.em(), warnings)).toEqual(warnings.slice(0, 1));
+    const dayMs = 86_400_000;
+    for (const [days, open] of [
+      [0, []],
+      [8, ['failing']],
+      [31, ['failing', 'expiring']],
+    ] as const) {
+      const claimed = await claimWarnings(tenant.em(), warnings, Date.now() + days * dayMs);
+      expect(claimed.map(({ cause }) => cause)).toEqual(open);
+    }
   });
 
   test('that was not delivered is tried again', async () => {

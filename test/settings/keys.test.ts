@@ -124,15 +124,17 @@ describe('a key in the list', () => {
   test('is renamed, and shown under its new name', async () => {
     const { tenant, visiting, keyPath } = await scene();
     await tenant.call('GET', '/v1/me');
-    const answer = await visiting.post(`${keyPath}/rename`, {
-      name: 'Night & day',
-      csrfToken: await visiting.csrfToken(),
-    });
+    const rename = async (name: string) =>
+      visiting.post(`${keyPath}/rename`, { name, csrfToken: await visiting.csrfToken() });
+    const answer = await rename('Night & day');
     expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(`${path}?renamed=key_`)]);
     expect((await visiting.get(answer.location ?? '')).text).toContain('The key is now named “Night &amp; day”.');
     expect((await tenant.call('GET', '/v1/me')).body.key.name).toBe('Night & day');
-    const refused = await visiting.post(`${keyPath}/rename`, { name: '', csrfToken: await visiting.csrfToken() });
+    const refused = await rename('');
     expect([refused.status, refused.text.includes('Enter a name.')]).toEqual([422, true]);
+    // The name that it has is no change.
+    expect((await rename('Night & day')).status).toBe(303);
+    expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_renamed Night & day']);
   });
 
   test('is revoked, and rejected from the next request on', async () => {
@@ -150,6 +152,15 @@ describe('a key in the list', () => {
     expect((await visiting.get(`${keyPath}/revoke`)).location).toBe(path);
     expect((await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() })).status).toBe(303);
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_revoked test']);
+    await world.database.pool.query(
+      `insert into api_keys (organization_id, id, name, prefix, last_four, hash, created_by, revoked_at)
+       select organization_id, gen_random_uuid(), name, prefix, last_four, gen_random_uuid(), created_by, revoked_at
+       from api_keys, generate_series(1, 100) where organization_id = $1`,
+      [tenant.organization.id],
+    );
+    expect((await visiting.get(path)).text).toMatch(
+      /Revoked keys <span class="count">101<[^]*The latest 100 are shown/,
+    );
   });
 
   test('is text, whatever its name and its maker are called', async () => {

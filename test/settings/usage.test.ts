@@ -241,25 +241,30 @@ describe('the usage log', () => {
     expect((await reportOf(ids)).total.success).toBe(100);
   });
 
-  test('keeps its counts when they cannot be written, and writes them later', async () => {
-    const ids = await keyOf(await world.organization());
+  test('keeps a failure when the database goes away before it is written, and writes it later', async () => {
+    const tenant = await world.organization();
+    const ids = await keyOf(tenant);
     let broken = true;
     const pool = new Proxy(world.database.pool, {
       get: (target, name) => {
         const found: unknown = Reflect.get(target, name);
-        if (name === 'query' && broken) return () => Promise.reject(new Error('away'));
+        if (name === 'query')
+          return (statement: { name: string }) =>
+            broken && statement.name === 'usage-failures'
+              ? Promise.reject(new Error('Connection terminated'))
+              : target.query(statement as never);
         return typeof found === 'function' ? (found.bind(target) as unknown) : found;
       },
     });
     const errors: unknown[] = [];
     const log = new UsageLog({ pool, onError: (error) => errors.push(error) });
-    log.record(event(ids));
+    log.record(event(ids, { status: 404, code: 'not_found' }));
     await log.flush();
     expect(errors).toHaveLength(1);
     broken = false;
-    log.record(event(ids));
     await log.close();
-    expect((await reportOf(ids)).total.success).toBe(2);
+    expect((await readFailures(tenant.em(), ids.keyId)).map(({ code }) => code)).toEqual(['not_found']);
+    expect((await reportOf(ids)).total.client_error).toBe(1);
   });
 
   test('loses a failure that cannot be stored, and none after it', async () => {
@@ -340,7 +345,8 @@ describe('the usage log', () => {
       fields: Array.from({ length: 50 }, (_, index) => ({ field: `f${index}`, code: 'x' })),
     };
     for (let batch = 0; batch < 4; batch += 1) {
-      for (let count = 0; count < 500; count += 1) log.record(event(ids, failed));
+      for (let count = 0; count < 500; count += 1)
+        log.record(event(ids, { ...failed, requestId: `req_${batch}_${count}` }));
       await log.flush();
     }
     const stored = await world.database.pool.query<{ count: number }>(
@@ -348,7 +354,8 @@ describe('the usage log', () => {
       [ids.keyId],
     );
     expect(stored.rows[0]?.count).toBeLessThanOrEqual(usageBounds.storedFailures);
-    expect((await readFailures(tenant.em(), ids.keyId))[0]?.fields).toHaveLength(usageBounds.fields);
+    const [latest] = await readFailures(tenant.em(), ids.keyId);
+    expect([latest?.requestId, latest?.fields.length]).toEqual(['req_3_49', usageBounds.fields]);
     expect((await reportOf(ids)).total.client_error).toBe(2000);
     for (let key = 0; key < usageBounds.counts + 100; key += 1) log.record(event({ ...ids, keyId: uuidv7() }));
     await log.close();
