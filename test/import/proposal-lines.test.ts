@@ -17,6 +17,12 @@ async function start(currency = 'USD') {
 const line = (given: object = {}) => ({ type: 'service', name: 'Work', quantity: '1', unitPrice: '1', ...given });
 const named = (name: string) => line({ name });
 
+test('an unknown field of a line is named with its place, and with the one that was meant', async () => {
+  const message = 'is not a field of this record; did you mean unit?';
+  const errors = [{ line: 1, field: 'lineItems.1.unt', code: 'unknown_field', message }];
+  expect(await (await start()).save(line(), line({ unt: 'h' }))).toMatchObject({ rejected: 1, errors });
+});
+
 describe('the totals of an imported proposal', () => {
   test.each([
     ['half a cent goes up', 'USD', [line({ unitPrice: '0.005' })], { subtotal: '0.01', total: '0.01' }],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { methodAdvice } from '../../server/http/routes.ts';
-import { isUnavailable } from '../../server/problems/translate.ts';
+import { DeadlineError, isUnavailable, toProblem } from '../../server/problems/translate.ts';
 import { useWorld } from '../world.ts';
 
 const world = useWorld();
@@ -99,6 +99,24 @@ describe('a mistake in a request', () => {
 
   test.each(writes)('%s %s', async (method, path, sentence) => {
     expect(await detailOf(path, method)).toBe(sentence);
+  });
+
+  const invalid: [string, unknown, object][] = [
+    ['/v1/customers?email=a@b.example&email=c@d.example', undefined, { field: 'email', code: 'duplicate_parameter' }],
+    ['/v1/customers?metadata[a]=', undefined, { field: 'metadata[a]', pointer: null, code: 'invalid_parameter' }],
+    ['/v1/customers?metdata[a]=x', undefined, { field: 'metdata[a]', suggestion: 'metadata' }],
+    ['/v1/customers', { 'a/b~c': 1 }, { field: 'a/b~c', pointer: '/a~1b~0c', code: 'unknown_field' }],
+    ['/v1/customers', { 'a\u202Eb\u0007c\ud800': 1 }, { field: 'a\uFFFDb\uFFFDc\uFFFD', code: 'unknown_field' }],
+    ['/v1/customers', { address: { citty: 'x' } }, { pointer: '/address/citty', suggestion: 'city' }],
+    ['/v1/customers', { address: { etag: 'x' } }, { pointer: '/address/etag', code: 'unknown_field' }],
+    ['/v1/customers', { etag: 'x' }, { pointer: '/etag', code: 'read_only_field' }],
+    ['/v1/customers', { tags: 5 }, { pointer: '/tags', code: 'invalid_type', message: 'must be an array' }],
+    ['/v1/items', { name: null }, { pointer: '/name', message: 'must be a string; it cannot be null' }],
+  ];
+  test.each(invalid)('%s %j is named with its place', async (path, body, expected) => {
+    const tenant = await world.organization();
+    const { body: problem } = await tenant.call(body === undefined ? 'GET' : 'POST', path, body);
+    expect(problem.errors).toContainEqual(expect.objectContaining(expected));
   });
 
   test('a key that an object has twice is named, with its place', async () => {
@@ -255,6 +273,9 @@ describe('the database is away', () => {
     ['the limit of its role for a lock is over', error({ code: '55P03', severity: 'ERROR' }), true],
     ['the limit of its role for a transaction is over', error({ code: '25P04', severity: 'FATAL' }), true],
     ['its disk has become read-only', error({ code: '42501', severity: 'ERROR' }), true],
+    ['it only serves reads now', error({ code: '25006', severity: 'ERROR' }), true],
+    ['its settings make transactions serializable', error({ code: '40001', severity: 'ERROR' }), true],
+    ['it has no room for another connection', error({ code: '53300', severity: 'FATAL' }), true],
     ['a connection ended', new Error('Connection terminated unexpectedly'), true],
     ['the cause says so', new Error('x', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }), true],
     ['not if a file is missing', error({ code: 'ENOENT', syscall: 'open' }), false],
@@ -263,6 +284,10 @@ describe('the database is away', () => {
   ])('%s', (_, cause, expected) => {
     expect(isUnavailable(cause)).toBe(expected);
   });
+});
+
+test('a response that takes too long does not blame the database', () => {
+  expect(toProblem(new DeadlineError()).message).toContain('The request took too long.');
 });
 
 test('the advice for a method that a path lacks never covers one that it has', () => {
