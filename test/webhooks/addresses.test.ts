@@ -52,11 +52,24 @@ const hosts = [
   ['unique local', '[fd00::1]'],
   ['link-local of IPv6', '[fe80::1]'],
   ['multicast of IPv6', '[ff02::1]'],
-  ['private, class A', '10.0.0.1'],
+  ['documentation in IPv6', '[2001:db8::1]'],
+  ['documentation in IPv6, newer', '[3fff::1]'],
+  ['above all public IPv6', '[4000::1]'],
+  ['far above all public IPv6', '[8000::1]'],
+  ['private, class A', '10.255.255.255'],
   ['private, class B', '172.16.0.1'],
+  ['private, class B, the last', '172.31.255.255'],
   ['private, class C', '192.168.1.1'],
   ['the metadata of a cloud', '169.254.169.254'],
   ['shared by a carrier', '100.64.0.1'],
+  ['shared by a carrier, the last', '100.127.255.255'],
+  ['protocol assignments', '192.0.0.8'],
+  ['documentation', '192.0.2.1'],
+  ['documentation, another', '198.51.100.1'],
+  ['documentation, a third', '203.0.113.1'],
+  ['relays of 6to4', '192.88.99.1'],
+  ['benchmarks', '198.18.0.1'],
+  ['benchmarks, the last', '198.19.255.255'],
   ['multicast', '224.0.0.1'],
   ['broadcast', '255.255.255.255'],
 ] as const;
@@ -78,6 +91,12 @@ describe('a request is not sent to', () => {
       const outcome = await post(sender([], resolve), 'https://receiver.example/');
       expect(outcome.error).toBe('receiver.example is not a public address.');
     }
+  });
+
+  test('a name that leads there and to an allowed network, over plain HTTP', async () => {
+    const resolve = async () => ['127.0.0.1', '93.184.216.34'].map((address) => ({ address, family: 4 }));
+    const { error } = await post(sender(['127.0.0.1/32'], resolve), 'http://receiver.example:1/');
+    expect(error).toBe('Plain http is only for networks that the operator allows.');
   });
 
   test('a name that is public when it is checked and private when it is used', async () => {
@@ -187,16 +206,33 @@ describe('a response', () => {
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  test('with Retry-After says how long to wait', async () => {
-    const url = await respondingWith((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
-    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 429, retryAfterSeconds: 120 });
+  test.each([
+    ['120', 120],
+    ['0', null],
+    ['soon', null],
+    // A date is compared with that of the response.
+    ['Wed, 21 Oct 2015 07:30:00 GMT', 120],
+    ['Wed, 21 Oct 2015 07:26:00 GMT', null],
+  ])('with Retry-After: %s says to wait for %s seconds', async (header, retryAfterSeconds) => {
+    const headers = { 'retry-after': header, date: 'Wed, 21 Oct 2015 07:28:00 GMT' };
+    const url = await respondingWith((_, response) => void response.writeHead(503, headers).end());
+    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 503, retryAfterSeconds });
   });
 
-  test('with a date in Retry-After compares it with the date of the response', async () => {
-    const [date, later] = ['Wed, 21 Oct 2015 07:28:00 GMT', 'Wed, 21 Oct 2015 07:30:00 GMT'];
-    const url = await respondingWith((_, response) => {
-      response.writeHead(503, { 'retry-after': later, date }).end();
+  test('that a kept connection ends without is asked for again on another, and no other', async () => {
+    const used = new WeakSet<object>();
+    const bodies: string[] = [];
+    const url = await respondingWith((request, response) => {
+      const isFirst = !used.has(request.socket);
+      used.add(request.socket);
+      request.setEncoding('utf8').on('data', (text: string) => bodies.push(text));
+      request.on('end', () => (isFirst && request.url === '/' ? response.end() : request.socket.destroy()));
     });
-    expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 503, retryAfterSeconds: 120 });
+    const to = sender(['127.0.0.1/32']);
+    const send = (body: string) => to.send({ url, headers: {}, body });
+    expect([(await send('é')).status, (await send('ü')).status]).toEqual([200, 200]);
+    const fresh = sender(['127.0.0.1/32']).send({ url: `${url}none`, headers: {}, body: 'ß' });
+    expect((await fresh).error).toBe('The connection was closed before a response.');
+    expect(bodies).toEqual(['é', 'ü', 'ü', 'ß']);
   });
 });
