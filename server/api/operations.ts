@@ -3,9 +3,14 @@ import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
 import { metadataOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
+import type { V1 } from '../../contract/v1.ts';
+import { customers } from './customers.ts';
+import type { Handlers } from './handler.ts';
+import { items } from './items.ts';
+import { me } from './me.ts';
+import { proposals } from './proposals.ts';
 import { handleSums, sumProposals } from './proposal-sums.ts';
 import type { Reply } from './reply.ts';
-import { v1Handlers } from './v1.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { Work } from '../limits/concurrency.ts';
 import { parserOf } from './parse.ts';
@@ -37,6 +42,9 @@ function kindOf({ method }: AppRoute, { query }: Parsed): Work {
 }
 /** Of a page that the index of its order begins; a cursor may carry filters. */
 const unfiltered: ReadonlySet<string> = new Set(['limit', 'sort']);
+
+/** A handler for every operation of the contract. */
+const v1Handlers: { [Resource in keyof V1]: Handlers<V1[Resource]> } = { me, customers, proposals, items };
 
 const all = new Map<AppRoute, Operation>();
 for (const [resource, routes] of Object.entries(v1)) {

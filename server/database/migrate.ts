@@ -38,11 +38,19 @@ const place = `select coalesce(
 async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'extensions' | 'migrations' | 'schema'>> {
   const { Migrator } = await import('@mikro-orm/migrations');
   const { rows } = await pool.query<{ schema: string | null }>(place);
-  const list = migrations.map(async ({ name, load }) => ({ name, class: await load() }));
+  // Each file exports one class.
+  const list = migrations.map(async ({ name, load }) =>
+    Object.values(await load()).map((only) => ({ name, class: only })),
+  );
   return {
     extensions: [Migrator],
     schema: rows[0]?.schema ?? 'public',
-    migrations: { migrationsList: await Promise.all(list), tableName: 'migrations', snapshot: false, silent: true },
+    migrations: {
+      migrationsList: (await Promise.all(list)).flat(),
+      tableName: 'migrations',
+      snapshot: false,
+      silent: true,
+    },
   };
 }
 
