@@ -12,7 +12,11 @@ import { examples } from './examples.ts';
 import type { Fetch } from './send.ts';
 
 /** A response; the status is 200 unless you give another. */
-export type ExampleAnswer = { status?: number; body: unknown; headers?: Record<string, string> };
+export type ExampleAnswer = {
+  status?: number | undefined;
+  body: unknown;
+  headers?: Readonly<Record<string, string>> | undefined;
+};
 
 /** A request that was answered. */
 export type ExampleCall = {

@@ -179,6 +179,15 @@ describe('a project that installed the client', () => {
     expect((await run(process.execPath, ['six.mjs'], { cwd: project })).stdout).toContain('P-7');
   });
 
+  test('may pass undefined for whatever is optional, with exactOptionalPropertyTypes too', async () => {
+    const folder = join(packed.client.installed, 'dist/esm');
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
+    const text = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+    const optional = text.join('\n').match(/^ +\w+\?: (?!never;).*$/gm) ?? [];
+    expect(optional.length).toBeGreaterThan(100);
+    expect(optional.filter((line) => !line.endsWith(' | undefined;'))).toEqual([]);
+  });
+
   test('loads it from CommonJS as well', async () => {
     const program = `const { createClient } = require('${clientName}'); console.log(createClient.name);`;
     await writeFile(join(packed.client.project, 'use.cjs'), program);
