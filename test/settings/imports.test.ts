@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Upload } from '../../server/entities/upload.ts';
 import { remember, rememberedChoices } from '../../server/uploads/stored.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
@@ -803,6 +803,16 @@ describe('an export', () => {
     expect(statuses.filter((status) => status === 200).length).toBeLessThan(8);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect((await send(neighbor, fields)).status).toBe(200);
+    expect((await send(visiting, fields)).status).toBe(200);
+  });
+
+  test('that cannot begin is an error page, and the next one begins', async () => {
+    const visiting = await admin(await world.organization());
+    const fields = { kind: 'customers', format: 'csv' };
+    vi.stubEnv('TMPDIR', join(uploadFolder, 'nowhere'));
+    const failed = await send(visiting, fields).finally(() => vi.unstubAllEnvs());
+    expect([failed.status, failed.headers.get('content-disposition')]).toEqual([500, null]);
+    expect(words(failed.text)).toContain('Something went wrong on our side.');
     expect((await send(visiting, fields)).status).toBe(200);
   });
 

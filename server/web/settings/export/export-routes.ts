@@ -85,16 +85,25 @@ async function send(
     conditions,
     byteOrderMark: true,
   });
+  const bytes = spooled(takeTurn(pieces));
+  // What fails before the first byte is an error page.
+  const { value: first = Buffer.alloc(0) } = await bytes.next();
+  const all = async function* () {
+    yield first;
+    yield* bytes;
+  };
   const day = new Date().toISOString().slice(0, 10);
   response.attachment(`${organization.slug}-${kind}-${day}.${format}`);
   response.set({ 'Content-Type': types[format], 'Cache-Control': 'no-store' });
   response.setTimeout(bounds.idleMs, () => response.destroy());
   try {
-    await pipeline(spooled(takeTurn(pieces)), response, { signal: AbortSignal.timeout(bounds.wholeMs) });
+    await pipeline(all, response, { signal: AbortSignal.timeout(bounds.wholeMs) });
   } catch (error) {
-    // Too late for an error page: closing the connection marks the download as incomplete.
+    // Closing the connection marks the download as incomplete.
     response.locals.failure = error;
     response.destroy();
+  } finally {
+    await bytes.return(undefined);
   }
 }
 
