@@ -1,9 +1,11 @@
 /** What a release writes, and that nothing in the checkout says another version than package.json. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { licensesOf } from '../../server/build/licenses.ts';
 import {
   filesWithVersion,
@@ -91,6 +93,18 @@ test('the licenses of libraries are named once each, with their texts', async ()
   ]);
   expect(text.match(/^\S+ \d+\.\d+\.\d+, MIT$/gm)?.map((line) => line.split(' ')[0])).toEqual(['@redis/client', 'zod']);
   expect(text).toContain('Permission is hereby granted');
+});
+
+test('a library may call its license COPYING, and has to have one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'proposal-api-licenses-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const library = join(folder, 'node_modules/free');
+  await mkdir(library, { recursive: true });
+  await writeFile(join(library, 'package.json'), '{"name":"free","version":"1.2.3"}');
+  const licenses = () => licensesOf([`\0${library}/index.js`]);
+  await expect(licenses()).rejects.toThrow('free 1.2.3 says nothing about its license.');
+  await writeFile(join(library, 'COPYING'), 'Do what you like.\n');
+  expect(await licenses()).toBe('free 1.2.3, see below\n\nDo what you like.\n');
 });
 
 test('a dry run says what a release would write, and writes nothing', () => {

@@ -19,6 +19,7 @@ import {
   quickClock,
   register,
   registration,
+  s256,
   scene,
 } from './scene.ts';
 
@@ -253,6 +254,19 @@ describe('the code', () => {
       }
     expect(await robots(tenant)).toEqual([]);
     expect((await exchange(world, ask, code)).status).toBe(200);
+  });
+
+  test.each([
+    ['-._~'.repeat(32), 200],
+    ['a'.repeat(129), 400],
+    ['a'.repeat(42), 400],
+  ])('has a verifier of 43 to 128 characters: %s', async (verifier, status) => {
+    const { visiting, clientId } = await scene(world);
+    const ask = { ...asking(clientId, { code_challenge: s256(verifier) }), verifier };
+    const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
+    const elsewhere = await exchange(world, ask, code, { resource: `${world.url}/mcp` });
+    expect(elsewhere.body.error).toBe(status === 200 ? 'invalid_target' : 'invalid_grant');
+    expect((await exchange(world, ask, code)).status).toBe(status);
   });
 
   test('of another application, redirect URI, resource or grant gives nothing', async () => {

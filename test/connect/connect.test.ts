@@ -184,14 +184,19 @@ describe('connecting', () => {
     expect((await auditLog(world, tenant)).slice(-2)).toEqual(['key_replaced Robot', 'key_created Robot']);
   });
 
-  test('a program on the person’s computer may listen on any port', async () => {
+  test.each([
+    ['127.0.0.1', 'http://127.0.0.1:51234'],
+    // A policy cannot name an IPv6 address.
+    ['[::1]', 'http:'],
+  ])('a program on the person’s computer may listen on any port of %s', async (host, source) => {
     const { visiting } = await scene(world);
-    const clientId = await register(world, { redirect_uris: ['http://127.0.0.1:4000/done'] });
-    const ask = asking(clientId, { redirect_uri: 'http://127.0.0.1:51234/done' });
+    const clientId = await register(world, { redirect_uris: [`http://${host}:4000/done`] });
+    const ask = asking(clientId, { redirect_uri: `http://${host}:51234/done` });
     const page = await visiting.get(pathOf(ask));
-    expect(page.text).toContain('a program on this computer');
-    expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' http://127.0.0.1:51234;`);
-    expect((await agree(visiting, ask)).location).toMatch(/^http:\/\/127\.0\.0\.1:51234\/done\?code=/);
+    expect(page.text).toContain(`a program on this computer <small>(${host})</small>`);
+    expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' ${source};`);
+    const { location } = await agree(visiting, ask);
+    expect(location?.startsWith(`http://${host}:51234/done?code=`)).toBe(true);
   });
 
   test('with TLS on the person’s computer may use the registered port only', async () => {
@@ -206,7 +211,8 @@ describe('connecting', () => {
 
   test('needs no redirect URI with the code, as in OAuth 2.1', async () => {
     const { visiting, clientId } = await scene(world);
-    const ask = asking(clientId);
+    // Some write a slash after their resource.
+    const ask = asking(clientId, { resource: `${world.url}/mcp/` });
     const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
     expect((await exchange(world, ask, code, { redirect_uri: '' })).status).toBe(200);
   });
@@ -335,15 +341,17 @@ describe('a wrong request of a known application', () => {
     expect(page.text).toContain(`<a href="${callback}?`);
     expect(Object.fromEntries(linkedIn(page))).toEqual({
       error,
-      // The characters that RFC 6749 (4.1.2.1) allows.
-      error_description: expect.stringMatching(/^[A-Z][ !#-[\]-~]*\.$/),
+      // The characters that RFC 6749 (4.1.2.1) allows, none of which replaces another one by a question mark.
+      error_description: expect.stringMatching(/^[A-Z][ !#->@-[\]-~]*\.$/),
       state: 'a state & more',
       iss: world.url,
     });
   });
 
-  test('gets no state if it sent two, and one that is too long', async () => {
+  test('gets no state if it sent two or an empty one, and one that is too long', async () => {
     const { visiting, clientId } = await scene(world);
+    const none = asking(clientId, { state: '', response_type: 'token' });
+    expect(linkedIn(await visiting.get(`${pathOf(none)}&state=`)).get('state')).toBeNull();
     const twice = linkedIn(await visiting.get(`${pathOf(asking(clientId))}&state=other`));
     expect([twice.get('error'), twice.get('state')]).toEqual(['invalid_request', null]);
     const state = 'x'.repeat(2_001);
@@ -451,11 +459,13 @@ describe('registration', () => {
   });
 
   test('names an application without a name after its host, and keeps a name to one printable line', async () => {
-    const nameOf = async (name: unknown) =>
-      (await postJson(`${world.url}/oauth/register`, registration({ client_name: name }))).body.client_name;
+    const nameOf = async (name: unknown, more: object = {}) =>
+      (await postJson(`${world.url}/oauth/register`, registration({ client_name: name, ...more }))).body.client_name;
     expect(await nameOf(undefined)).toBe('agent.example');
     expect(await nameOf('  ')).toBe('agent.example');
-    expect(await nameOf('x'.repeat(300))).toBe('x'.repeat(80));
+    expect(await nameOf('', { redirect_uris: ['https://agent.example:8443/'] })).toBe('agent.example:8443');
+    expect(await nameOf('\u{1F600}'.repeat(300))).toBe('\u{1F600}'.repeat(80));
+    expect(await nameOf(`${'x'.repeat(79)} y`)).toBe('x'.repeat(79));
     expect(await nameOf('a\u202Eb\nc')).toBe('a\uFFFDb\uFFFDc');
   });
 });

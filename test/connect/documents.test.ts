@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { Clients } from '../../server/connect/clients.ts';
 import { allow, authSecret, parts } from '../webhooks/scene.ts';
@@ -99,7 +99,9 @@ describe('a client_id that is a URL', () => {
     expect(await askFor(other.visiting, '/one-more')).toBe(400);
   });
 
-  test('is forgotten once 200 others are known', async () => {
+  test('is forgotten once 200 others are known, and after five minutes', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     const clients = new Clients({ secret: authSecret, destinations: parts.destinations });
     const find = (path: string) => clients.find(publish(path), async () => {});
     const timesFetched = (path: string) => fetched.filter((line) => line === `GET ${path}`).length;
@@ -109,6 +111,12 @@ describe('a client_id that is a URL', () => {
     await find('/of-many/200');
     await find('/of-many/0');
     expect(timesFetched('/of-many/0')).toBe(2);
+    vi.advanceTimersByTime(299_999);
+    await find('/of-many/0');
+    expect(timesFetched('/of-many/0')).toBe(2);
+    vi.advanceTimersByTime(1);
+    await find('/of-many/0');
+    expect(timesFetched('/of-many/0')).toBe(3);
   });
 
   test('that is a site, another form of a URL, or not signed in for, is not fetched', async () => {

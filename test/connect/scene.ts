@@ -6,7 +6,7 @@ import type { Tenant, World } from '../world.ts';
 
 export const callback = 'https://agent.example/callback';
 export const consentPath = '/settings/connect';
-const s256 = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
+export const s256 = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
 
 /** Every reading is most of a second later, so that a network may ask as often as the tests do. */
 export function quickClock(): () => number {

@@ -179,6 +179,8 @@ describe('the package for n8n', () => {
     const stranger = { ...tenant, key: `${tenant.key.slice(0, -4)}0000` };
     const unknown = { description: expect.stringMatching(/key/), httpCode: '401' };
     await expect(step(stranger, 'customer', 'getAll')).rejects.toMatchObject(unknown);
+    // It leads to no other route.
+    await expect(step(tenant, 'customer', 'get', { recordId: '../items' })).rejects.toMatchObject({ httpCode: '404' });
   });
 });
 

@@ -109,6 +109,13 @@ describe.each(Object.entries(tools))('%s', (_, offered) => {
   });
 });
 
+test('n8n offers to clear what an update may set to null, and nothing else', () => {
+  const { options } = parsedProperties(resources).find(({ name }) => name === 'updateFields');
+  const offered = options.find(({ name }: any) => name === 'clear').options.map(({ value }: any) => value);
+  expect(offered).toEqual(expect.arrayContaining(['email', 'address.city', 'externalId', 'metadata']));
+  expect(offered.filter((name: string) => /^(?:name|type|status)$/.test(name))).toEqual([]);
+});
+
 test('no tool offers to delete, or to write what is read-only', () => {
   expect(resources.flatMap(({ steps }) => Object.values(steps).map(({ method }) => method))).not.toContain('DELETE');
   expect(Object.keys(resources.find(({ name }) => name === 'proposals')?.steps ?? {})).toEqual(['list', 'get']);

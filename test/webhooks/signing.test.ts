@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { unwrapWebhook, WebhookVerificationError } from '../../client/index.ts';
+import { isSigned } from '../../client/n8n/nodes/ProposalWebhookTrigger/signature.ts';
 import { events } from '../../contract/events.ts';
 import { newSecret, signaturesOf } from '../../server/webhooks/sign.ts';
 import { document } from '../contract.ts';
@@ -101,6 +102,7 @@ describe('a signed request', () => {
     const [old, fresh] = [newSecret(), newSecret()];
     const headers = signed([fresh, old]);
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    for (const secret of [old, fresh]) expect(isSigned({ secret, headers, body }, timestamp)).toBe(true);
     for (const secret of [old, fresh, [old, fresh]]) expect(await unwrap(headers, secret)).toEqual(JSON.parse(body));
     expect(await unwrap(signed([fresh]), [old, fresh])).toEqual(JSON.parse(body));
   });
@@ -124,6 +126,8 @@ describe('a request is rejected', () => {
     ['with a time that is no number', { ...signed([secret]), 'webhook-timestamp': 'now' }],
   ];
   test.each(rejected)('%s', async (_, headers, sent = body) => {
+    // By the node of n8n, too.
+    expect(isSigned({ secret, headers, body: sent }, timestamp)).toBe(false);
     await expect(unwrap(headers, secret, sent)).rejects.toThrow(WebhookVerificationError);
   });
 
