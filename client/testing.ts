@@ -30,17 +30,23 @@ export type ExampleCall = {
 /** What `exampleFetch` returns: a `fetch` that remembers what it was called with. */
 export type ExampleFetch = Fetch & { readonly calls: ExampleCall[] };
 
-/** `answers` replaces the examples of some operations, each by a response or by a function that makes one. */
+/**
+ * `answers` replaces the examples of some operations, each by a response or by a function that makes one. Throws a TypeError
+ * for a name that is no operation: they are written as in the reference, such as `GET /v1/customers/{customerId}`.
+ */
 export function exampleFetch(
   answers: Record<string, ExampleAnswer | ((call: ExampleCall) => ExampleAnswer)> = {},
 ): ExampleFetch {
   // Written by our own generator.
   const known = JSON.parse(examples) as Record<string, ExampleAnswer>;
+  const noOperation = (name: string) =>
+    new TypeError(`The API has no operation ${name}. Operations: ${Object.keys(known).join(', ')}.`);
+  for (const name of Object.keys(answers)) if (!Object.hasOwn(known, name)) throw noOperation(name);
   const calls: ExampleCall[] = [];
   const answer: Fetch = async (url, { method = 'GET', body }) => {
     const { pathname } = new URL(url);
     const operation = Object.keys(known).find((name) => isFor(name, method, pathname));
-    if (operation === undefined) throw new TypeError(`The API has no operation ${method} ${pathname}.`);
+    if (operation === undefined) throw noOperation(`${method} ${pathname}`);
     const call = { operation, url, body: typeof body === 'string' ? JSON.parse(body) : undefined };
     calls.push(call);
     const given = answers[operation] ?? known[operation];

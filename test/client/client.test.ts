@@ -203,5 +203,8 @@ describe('exampleFetch', () => {
       id: 'itm_1',
       name: 'A',
     });
+    expect(() => exampleFetch({ 'GET /v1/customers/cus_1': { status: 404, body: {} } })).toThrow(
+      /no operation GET \/v1\/customers\/cus_1\..* GET \/v1\/customers\/\{customerId\},/,
+    );
   });
 });
