@@ -71,7 +71,7 @@ function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entr
   const known = { line, raw, size: sizeOf(cells) };
   const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));
   if (cells.length < columns || isSurplus)
-    return { ...malformed(`has ${cells.length} cells where the header has ${columns}`), ...known };
+    return { ...malformed(`must have as many cells as the header: ${columns}, not ${cells.length}`), ...known };
   if (documentAt !== undefined)
     return { ...known, ...readDocument(unescapeFormula(String(raw[0] ?? '')), line, bounds) };
   const value = plan.read(cells);

@@ -62,7 +62,9 @@ describe('a file with bad rows', () => {
     const rows = '"C-1","Ana",,\n"C-2","Bob",,\r\nC-3,Cleo,,\nC-4,Dan,,\r\n';
     for (const ending of ['\r\n', '\n']) {
       const report = await csv('customers', `externalId,name,,${ending}${rows}C-5,Eve,,\nC-6,wrong`);
-      expect(report).toMatchObject({ read: 6, rejected: 1, errors: [{ line: 7, code: 'malformed_csv' }], notes: [] });
+      const message = 'must have as many cells as the header: 4, not 2';
+      const errors = [{ line: 7, code: 'malformed_csv', message }];
+      expect(report).toMatchObject({ read: 6, rejected: 1, errors, notes: [] });
     }
   });
 
