@@ -22,6 +22,7 @@ import { serve } from '../../server/http/server.ts';
 import type { Serving } from '../../server/http/server.ts';
 import { operations } from '../contract.ts';
 import { ownDatabase } from '../database.ts';
+import { visit } from '../settings/visiting.ts';
 
 // A demo is created in an empty database only: each test that needs one has its own.
 const drops: (() => Promise<unknown>)[] = [];
@@ -62,6 +63,18 @@ describe('what is printed', () => {
     for (const address of addresses) expect((await fetch(address)).status).toBe(200);
   });
 
+  test('has passwords with which both members sign in, the admin first', async () => {
+    const form = /^ +(\S+@demo\.example) {2}(\S+) {2}\((\w+)\)$/;
+    const signIns = demo.printed.flatMap((line) =>
+      [form.exec(line)?.slice(1) ?? []].filter((parts) => parts.length > 0),
+    );
+    expect(signIns.map(([, , role]) => role)).toEqual(['admin', 'member']);
+    for (const [email = '', password = ''] of signIns) {
+      const { location } = await visit(demo.serving.url).post('/settings/sign-in', { email, password });
+      expect(location).toBe('/settings/overview');
+    }
+  });
+
   test('is in the database as a hash only', async () => {
     const secret = printedKey().slice('ak_live_'.length);
     const listTables = "select quote_ident(tablename) as name from pg_tables where schemaname = 'public'";
@@ -76,7 +89,11 @@ describe('what is printed', () => {
 
 describe('the records', () => {
   test('are what the contract promises, every one of them', async () => {
-    expect(await all('customers', customer)).toHaveLength(61);
+    const customers = await all('customers', customer);
+    expect(customers).toHaveLength(61);
+    const { body } = await get(`${demo.serving.url}/v1/me`);
+    const { createdAt } = Object(Object(body).organization);
+    expect(customers.filter((one) => one.createdAt < createdAt)).toEqual([]);
     expect(await all('items', item)).toHaveLength(44);
     expect(await all('proposals?include=lineItems', proposal)).toHaveLength(120);
   });
