@@ -95,6 +95,8 @@ describe.runIf(hasChromium)('in a browser', () => {
       expect(await page.getByText('curl -X PATCH').isVisible()).toBe(false);
       await page.keyboard.press('ArrowLeft');
       await page.getByText('curl -X PATCH').waitFor();
+      await page.keyboard.press('ArrowLeft');
+      expect(await groups.first().getByRole('tab').last().getAttribute('aria-selected')).toBe('true');
     });
   });
 
@@ -126,6 +128,7 @@ describe.runIf(hasChromium)('in a browser', () => {
       await page.goto(`${world.url}/docs`);
       await page.getByRole('button', { name: 'Copy' }).first().click();
       await page.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
         `export API_KEY=ak_live_your_key\ncurl ${world.url}/v1/me -H "Authorization: Bearer $API_KEY"`,
       );

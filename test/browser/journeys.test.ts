@@ -51,6 +51,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(other);
     await other.getByRole('button', { name: 'Show new password' }).click();
     await other.getByLabel('New password').fill(password);
+    expect(await other.getByLabel('New password').getAttribute('type')).toBe('text');
     await other.getByRole('button', { name: 'Set password and sign in' }).click();
     await other.getByRole('heading', { name: 'Latest failed requests' }).waitFor();
     await visitPath(other, 'api-keys');

@@ -36,6 +36,11 @@ describe.runIf(hasChromium)('in a browser', () => {
       .poll(() => clipboard(page))
       .toBe(`curl -H "Authorization: Bearer ${raw}" \\\n  "${world.url}/v1/customers"`);
     expect(await page.locator('#client').textContent()).toContain(`apiKey: '${raw}'`);
+    // Where there is no clipboard, as without https, the key is selected.
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByText('Selected: copy it with your keyboard.').waitFor();
+    expect(await page.evaluate('getSelection().toString()')).toBe(raw);
 
     expect(page.url()).toBe(`${world.url}/settings/api-keys`);
     const kept = await page.evaluate<string>(
@@ -93,6 +98,19 @@ describe.runIf(hasChromium)('in a browser', () => {
     // What a page is told before the browser puts it aside whole.
     await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
     expect(await page.content()).not.toMatch(rawKey);
+
+    // A form whose button was disabled as it was sent.
+    await page.goto(`${world.url}/settings/api-keys`);
+    const button = page.getByRole('button', { name: 'Create key' });
+    const form = page.locator('form[action="/settings/api-keys"]');
+    await form.evaluate((it) =>
+      it.addEventListener('submit', (event: { preventDefault(): void }) => event.preventDefault()),
+    );
+    await page.getByLabel('Name').fill('Later');
+    await button.click();
+    await expect.poll(() => button.isDisabled()).toBe(true);
+    await page.evaluate(`dispatchEvent(new Event('pageshow'))`);
+    expect(await button.isEnabled()).toBe(true);
   });
 
   test('a form that two tabs send makes one key', async () => {
