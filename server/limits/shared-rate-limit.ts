@@ -45,6 +45,8 @@ class Limiter implements SharedRateLimiter {
   #epoch = '';
   #isShared = false;
   #isClosed = false;
+  /** Whether the store itself has said why it is not in use; a lost connection does not. */
+  #isExplained = false;
   #fallbacks = 0;
   #attempts = 0;
   /** What this process accepted from then on is unknown to the store. */
@@ -100,6 +102,7 @@ class Limiter implements SharedRateLimiter {
   #leave(error: unknown, sinceMs = this.#options.clock()): void {
     if (!this.#isShared || this.#isClosed) return;
     this.#isShared = false;
+    this.#isExplained = error instanceof ErrorReply;
     this.#unknownSinceMs = sinceMs;
     const sentence =
       error instanceof StoreEmptied
@@ -128,7 +131,11 @@ class Limiter implements SharedRateLimiter {
       this.#unknownSinceMs = Number.POSITIVE_INFINITY;
       this.#options.onChange('The rate limit store is back: the limit holds over all processes.');
       this.#later(() => this.#check(), checkMs);
-    } catch {
+    } catch (error) {
+      if (!this.#isExplained && error instanceof ErrorReply && !error.message.startsWith('LOADING')) {
+        this.#isExplained = true;
+        this.#options.onChange('The rate limit store does not let this process use it.', messageOf(error));
+      }
       // A connection that was lost silently never recovers, so each attempt opens a new one.
       if (this.#client.isOpen) this.#client.destroy();
       if (this.#isClosed) return;

@@ -104,6 +104,23 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     }
   });
 
+  test('a store that ends connections and wants another password is reported', async () => {
+    const redis = await startRedis();
+    cleanups.push(() => redis.kill());
+    const said: unknown[] = [];
+    const onChange = (...words: unknown[]) => said.push(...words);
+    const limiter = await sharedRateLimiter({ url: redis.url, clock: () => performance.now(), onChange });
+    cleanups.push(() => limiter.close());
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    cleanups.push(() => client.destroy());
+    await client.configSet('requirepass', 'another');
+    await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal']);
+    await expect.poll(() => said).toContainEqual(expect.stringMatching(/^NOAUTH/));
+    await client.configSet('requirepass', '');
+    await expect.poll(() => limiter.status().shared).toBe(true);
+  });
+
   test.each([1, 2])('a store that comes back empty admits nothing extra to %d processes', async (count) => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
