@@ -38,7 +38,6 @@ const place = `select coalesce(
 async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'extensions' | 'migrations' | 'schema'>> {
   const { Migrator } = await import('@mikro-orm/migrations');
   const { rows } = await pool.query<{ schema: string | null }>(place);
-  // Each file exports one class.
   const list = migrations.map(async ({ name, load }) =>
     Object.values(await load()).map((only) => ({ name, class: only })),
   );

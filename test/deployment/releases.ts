@@ -44,7 +44,7 @@ export class NextReleaseMigration extends Migration {
   }
 }`;
   await writeFile(join(migrations, `${nextMigration}.ts`), migration);
-  const load = `load: async () => (await import('./${nextMigration}.ts')).NextReleaseMigration`;
+  const load = `load: () => import('./${nextMigration}.ts')`;
   await edit(join(migrations, 'list.ts'), '\n] as const', `\n  { name: '${nextMigration}', ${load} },\n] as const`);
   await edit(join(folder, 'package.json'), /"version": "[^"]+"/, '"version": "1000.0.0"');
   return build(folder);

@@ -1,3 +1,8 @@
+import type { Migration } from '@mikro-orm/migrations';
+
+/** A file exports one class. */
+type Listed = { name: string; load: () => Promise<Record<string, new (...parts: never[]) => Migration>> };
+
 /** Every migration, in the order in which they run; each is loaded only when one of them has to run. */
 export const migrations = [
   { name: '20260301-initial', load: () => import('./20260301-initial.ts') },
@@ -19,4 +24,4 @@ export const migrations = [
   { name: '20261128-two-factor', load: () => import('./20261128-two-factor.ts') },
   { name: '20261129-times', load: () => import('./20261129-times.ts') },
   { name: '20261130-ended-memberships', load: () => import('./20261130-ended-memberships.ts') },
-] as const;
+] as const satisfies Listed[];
