@@ -47,8 +47,8 @@ const proposals = `insert into proposals (organization_id, id, customer_id, numb
   select $1, id, $2, right(id::text, 20), 'T', 'draft', now(), 'USD', 0, 0, 0, 0, 0, '{}', '' from unnest($3::uuid[]) id`;
 const deliveries = `insert into webhook_deliveries
     (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at, attempts, attempted_at)
-  select $1, d.id, $2, 'customer.updated', record, now(), now() - interval '31 days' * $6, $5, now(), 1,
-    now() - interval '1 hour'
+  select $1, d.id, $2, 'customer.updated', record, now(), now() - interval '31 days' * $6, $5,
+    now() - interval '1 second', 1, now() - interval '1 hour'
   from unnest($3::uuid[], $4::uuid[]) with ordinality as d (id, record, position) order by position`;
 
 type Scene = Awaited<ReturnType<typeof scene>>;
