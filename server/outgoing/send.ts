@@ -2,7 +2,6 @@
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { ForbiddenAddress } from './addresses.ts';
 import type { Destinations } from './addresses.ts';
@@ -88,7 +87,6 @@ function post(
   { method = 'POST', headers, body }: Outgoing,
   { agent, addresses, signal, limits }: Connection,
 ): Promise<Response> {
-  const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
   const options = {
     method,
     headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
@@ -96,7 +94,6 @@ function post(
     lookup: pinnedTo(addresses),
     signal,
     maxHeaderSize: limits.readBytes,
-    servername: isIP(host) === 0 ? host : '',
   };
   return new Promise((resolve, reject) => {
     const { request } = target.protocol === 'https:' ? https : http;
