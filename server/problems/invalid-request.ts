@@ -164,6 +164,6 @@ function shapeOf(schema: unknown): Record<string, unknown> | undefined {
   if (schema instanceof z.ZodObject) return schema.shape;
   if (schema instanceof z.ZodArray) return shapeOf(schema.element);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return shapeOf(schema.unwrap());
-  if (schema instanceof z.ZodPipe) return shapeOf(schema.out) ?? shapeOf(schema.in);
+  if (schema instanceof z.ZodPipe) return shapeOf(schema.out);
   return undefined;
 }
