@@ -35,7 +35,7 @@ async function restoreLinks(native: string): Promise<boolean> {
 }
 
 /** Next to the cluster, where no other account can create a folder of that name first. */
-async function copyOfBinaries(native: string, beside: string, account: Account): Promise<string> {
+export async function copyOfBinaries(native: string, beside: string, account: Account): Promise<string> {
   // `as`: every package has a version.
   const { version } = JSON.parse(await fs.readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string };
   const copy = join(beside, `postgres-${version}`);
@@ -54,7 +54,7 @@ async function copyOfBinaries(native: string, beside: string, account: Account):
 }
 
 /** Programs must belong to root, to this user or to the account that runs them, and be writable by no other account. */
-export function requireOurs(found: Stats, path: string, account: Account): void {
+function requireOurs(found: Stats, path: string, account: Account): void {
   const isOwned = [0, SELF.uid, account.uid].includes(found.uid);
   if (found.isDirectory() && isOwned && (found.mode & 0o022) === 0) return;
   throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to a server of yours.`);

@@ -4,7 +4,9 @@ import {
   chmod,
   chown,
   lstat,
+  mkdir,
   mkdtemp,
+  readdir,
   readFile,
   realpath,
   rename,
@@ -14,10 +16,10 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Client, Pool } from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { requireOurs } from '../../server/embedded/binaries.ts';
+import { copyOfBinaries } from '../../server/embedded/binaries.ts';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/embedded/postgres.ts';
 
 const MODULE = new URL('../../server/embedded/postgres.ts', import.meta.url).href;
@@ -33,8 +35,11 @@ afterEach(async () => {
 describe('the embedded database', () => {
   test('keeps its rows when it is closed and opened again', async () => {
     const dataDir = await emptyFolder();
+    // As a start that was killed leaves it.
+    await mkdir(join(dataDir, 'postgres.new-x'));
     const first = await open(dataDir);
     expect(first.created).toBe(true);
+    expect((await readdir(dataDir)).filter((name) => name.includes('.new'))).toEqual([]);
     await query(first, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.close();
     // A log that has grown is emptied.
@@ -137,19 +142,26 @@ describe('the embedded database', () => {
     expect(lines.some((line) => line.includes('`nobody`'))).toBe(!dedicated);
   });
 
-  test('rejects programs that another account has put in the place of the copy', async () => {
+  test('copies programs that its account cannot run, again if some are missing, and rejects those of others', async () => {
     const folder = await emptyFolder();
-    const account = { uid: 1, gid: 1 };
-    const other = await lstat(folder);
-    expect(() => requireOurs(other, folder, account)).not.toThrow();
-    await chmod(folder, 0o777);
-    const writable = await lstat(folder);
-    expect(() => requireOurs(writable, folder, account)).toThrow(/belongs to someone else/);
+    const program = join(folder, 'native', 'bin', 'postgres');
+    await mkdir(join(program, '..'), { recursive: true });
+    await writeFile(join(folder, 'package.json'), '{ "version": "18.4.0" }');
+    await writeFile(program, '');
+    await chmod(program, 0o777);
+    const find = () => copyOfBinaries(join(folder, 'native'), folder, { uid: 1, gid: 1 });
+    const copy = await find();
+    const copied = join(copy, 'bin', 'postgres');
+    expect((await lstat(copied)).mode & 0o777).toBe(0o755);
+    await rm(copied);
+    expect([await find(), (await lstat(copied)).isFile()]).toEqual([copy, true]);
+    await chmod(copy, 0o777);
+    await expect(find()).rejects.toThrow(/belongs to someone else/);
+    await chmod(copy, 0o755);
+    await find();
     if (!IS_ROOT) return;
-    await chmod(folder, 0o755);
-    await chown(folder, 65_534, 65_534);
-    const foreign = await lstat(folder);
-    expect(() => requireOurs(foreign, folder, account)).toThrow(/belongs to someone else/);
+    await chown(copy, 65_534, 65_534);
+    await expect(find()).rejects.toThrow(/belongs to someone else/);
   });
 
   test('rejects at once a folder below one that can have no children', async () => {
@@ -243,6 +255,17 @@ describe('a folder that other accounts can change', () => {
     await open(dataDir);
   });
 
+  test('has its socket in another one, if it is that of the socket', async () => {
+    const dataDir = await emptyFolder();
+    const { connection, close } = await open(dataDir);
+    await close();
+    await mkdir(connection.host);
+    cleanups.push(() => rm(connection.host, { recursive: true }));
+    await chmod(connection.host, 0o777);
+    const { host } = (await open(dataDir)).connection;
+    expect([host === connection.host, (await lstat(host)).mode & 0o777]).toEqual([false, 0o700]);
+  });
+
   test('leads to no file elsewhere through a link', async () => {
     const [dataDir, elsewhere] = [await emptyFolder(), join(await emptyFolder(), 'file')];
     await (await open(dataDir)).close();
@@ -271,6 +294,7 @@ describe('a folder that other accounts can change', () => {
     await symlink(roots, join(dataDir, 'postgres'));
     await expect(open(dataDir)).rejects.toThrow(/Cannot create the database/);
     expect((await lstat(roots)).uid).toBe(0);
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith(`${basename(roots)}.new`))).toEqual([]);
   });
 });
 
