@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,13 @@ describe('the folder of uploads', () => {
     await store(folder);
     expect(await readdir(target)).toEqual([]);
     expect((await readdir(outside)).length).toBe(2);
+    if (process.getuid?.() === 0) {
+      const foreign = join(outside, 'foreign');
+      await mkdir(foreign);
+      await chown(foreign, 65_534, 65_534);
+      await store(foreign);
+      expect(await readdir(foreign)).toEqual([]);
+    }
     await Promise.all([outside, target].map((path) => rm(path, { recursive: true })));
   });
 
@@ -183,5 +190,11 @@ describe('short work', () => {
       () => (wasShort = true),
     );
     expect([tries, wasShort]).toEqual([[false, true, false], true]);
+    const failing = async (isLong: boolean) => {
+      tries.push(isLong);
+      throw new Error('broken');
+    };
+    await expect(takeShort(take, 'b', failing, () => undefined)).rejects.toThrow('broken');
+    expect(tries).toHaveLength(4);
   });
 });

@@ -1,6 +1,8 @@
 /** The attacks of RFC 9700 (Best Current Practice for OAuth 2.0 Security), one by one. */
 import { describe, expect, test } from 'vitest';
 import { isLive, listKeys } from '../../server/keys/list.ts';
+import { waitingStatements } from '../locks.ts';
+import { patientConnection } from '../patient.ts';
 import { auditLog, otherSites, signIn, someone, visit } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -302,7 +304,15 @@ describe('the code', () => {
 
   test('reuse at the same moment: no key is left that works', async () => {
     const { tenant, ask, code } = await withCode();
-    const answers = await Promise.all([1, 2, 3].map(() => exchange(world, ask, code)));
+    const holder = await patientConnection(world.database.pool);
+    await holder.query(`begin; select from organizations where id = '${tenant.organization.id}' for update`);
+    const sent = [1, 2, 3].map(() => exchange(world, ask, code));
+    // Each has found that no key was made from the code.
+    const waiting = async () => (await waitingStatements(world.database)).filter((text) => /organizations/.test(text));
+    await expect.poll(async () => (await waiting()).length).toBeGreaterThanOrEqual(3);
+    await holder.query('rollback');
+    holder.release();
+    const answers = await Promise.all(sent);
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     expect([(await robots(tenant)).length, await liveRobots(tenant)]).toEqual([1, 0]);
   });

@@ -1,4 +1,7 @@
-import { describe, expect, inject, test } from 'vitest';
+import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { exportRecords } from '../../server/export/export-records.ts';
 import { atLeast } from '../../server/records/sql.ts';
 import { spooled } from '../../server/export/spool.ts';
@@ -231,22 +234,30 @@ describe('the pieces of an export', () => {
     expect(found.reduce((sum, [, records]) => sum + records, 0)).toBe(120);
     expect(Math.min(...found.map(([, records]) => records))).toBeLessThan(15);
     expect(Math.max(...found.slice(2).map(([length]) => length))).toBeLessThan(512 * 1024);
-    const short = rows.map(({ externalId }) => ({ externalId, type: 'service', name: 'Talk', unitPrice: '1' }));
+    const short = Array.from({ length: 450 }, (_, index) => ({
+      externalId: `I-${index}`,
+      type: 'service',
+      name: 'Talk',
+      unitPrice: '1',
+    }));
     await importing.rows('items', ...short);
-    // So are the reads, and longer where records are short.
+    // So are the reads, and longer where records are short, up to 200 records.
     const sizesOf = async (kind: ExportOptions['kind']) =>
       (await statementsDuring(() => lengths(tenant, kind))).flatMap(
         ({ text }) => / limit (\d+)$/.exec(text)?.[1] ?? [],
       );
     expect([(await sizesOf('customers')).slice(0, 4), await sizesOf('items')]).toEqual([
       ['25', '25', '13', '7'],
-      ['25', '25', '50', '100'],
+      ['25', '25', '50', '100', '200', '200'],
     ]);
   });
 });
 
 describe('a reader that is slower than the database', () => {
   test('gets everything, while the source ends without it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'exports-test-'));
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const ended = Promise.withResolvers<void>();
     async function* source() {
       for (let index = 0; index < 300; index += 1) yield `${index} ${'x'.repeat(10_000)}\n`;
@@ -257,7 +268,10 @@ describe('a reader that is slower than the database', () => {
       // The source does not wait for the first of these to be taken.
       await ended.promise;
       read.push(bytes);
+      // The file has no name, also where the process is killed.
+      expect(await readdir(folder)).toEqual([]);
     }
+    await rmdir(folder);
     expect(
       Buffer.concat(read)
         .toString()

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDestinations } from '../../server/outgoing/addresses.ts';
 import { createSender, sendLimits } from '../../server/outgoing/send.ts';
 import type { Sender } from '../../server/outgoing/send.ts';
@@ -184,7 +184,27 @@ describe('a response', () => {
     const endless = await respondingWith((_, response) => void response.writeHead(202).write('a'));
     expect(await post(quick, endless)).toMatchObject({ status: 202, response: 'a' });
     const silent = await respondingWith(() => undefined);
-    expect(await post(quick, silent)).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
+    const nameless = createSender(
+      createDestinations([], () => new Promise(() => undefined)),
+      { ...sendLimits, totalMs: 1 },
+    );
+    for (const outcome of [await post(quick, silent), await post(nameless, 'https://receiver.example/')])
+      expect(outcome).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
+  });
+
+  test('needs a connection within 10 seconds, and may come later than that', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const url = await respondingWith((_, response) => {
+      vi.advanceTimersByTime(sendLimits.connectMs);
+      response.end();
+    });
+    expect((await post(sender(['127.0.0.1/32']), url)).status).toBe(200);
+    const late = post(sender(['127.0.0.1/32']), url);
+    // No connection is made between two ticks.
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => process.nextTick(resolve));
+    vi.advanceTimersByTime(sendLimits.connectMs);
+    expect((await late).error).toBe('No connection within 10 seconds.');
   });
 
   test('that switches to another protocol is an error', async () => {
