@@ -57,6 +57,18 @@ async function press(visiting: Visit, deed: 'start' | 'discard', tenant: Tenant)
   return visiting.post(path, { csrfToken: await visiting.csrfToken() });
 }
 
+/** The page of a file, once it is checked. */
+async function check(visiting: Visit, ...file: [string | Uint8Array<ArrayBuffer>, Form?]): Promise<string> {
+  await upload(visiting, ...file);
+  return settled(visiting);
+}
+
+/** The page of an import that was started, once it has ended. */
+async function finish(visiting: Visit, tenant: Tenant): Promise<string> {
+  await press(visiting, 'start', tenant);
+  return settled(visiting);
+}
+
 const rowOf = async (tenant: Tenant): Promise<Upload | undefined> =>
   (await tenant.em().find(Upload, {}, { orderBy: { id: 'desc' } }))[0];
 /** The fields that are selected in the form about a file's columns. */
@@ -97,22 +109,27 @@ async function whileAnotherRuns<T>(tenant: Tenant, work: () => Promise<T>): Prom
 }
 
 const words = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-const figures = (page: string) => /<dl class="figures">[\s\S]*?<\/dl>/.exec(page)?.[0] ?? '';
+const figures = (page: string) => words(/<dl class="figures">[\s\S]*?<\/dl>/.exec(page)?.[0] ?? '');
 const admin = async (tenant: Tenant) => signIn(world, await someone(world, tenant, 'admin', 'Mara Ellison'));
+async function start() {
+  const tenant = await world.organization();
+  return { tenant, visiting: await admin(tenant) };
+}
+
+const filesWith = async (id: string) => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
 const filesOf = async (tenant: Tenant) => {
   const { id = 'none' } = (await rowOf(tenant)) ?? {};
-  return (await readdir(uploadFolder)).filter((name) => name.startsWith(id)).map((name) => name.slice(id.length));
+  return (await filesWith(id)).map((name) => name.slice(id.length));
 };
 
 describe('an import', () => {
   test('is uploaded, checked, started, and reported with its rejected rows', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });
     const file = 'externalId;name;email\nC-1;Ana;\nC-2;Bo;bo@example.com\nC-3;Cy;nonsense\n';
     expect(await upload(visiting, file)).toMatchObject({ status: 303, location: '/settings/imports' });
     const checked = await settled(visiting);
-    expect(words(figures(checked))).toBe(' new 1 changed 1 unchanged 0 rejected 1 ');
+    expect(figures(checked)).toBe(' new 1 changed 1 unchanged 0 rejected 1 ');
     expect(words(checked)).toContain('Columns are separated by semicolons');
     expect(words(checked)).toMatch(/Line 4: email must be .*Download the rejected rows/);
     expect(words(checked)).toMatch(/Line Name External ID Email 2 Ana C-1 3 Bo C-2 bo@example.com 4 email must/);
@@ -124,7 +141,7 @@ describe('an import', () => {
     expect(await press(visiting, 'start', tenant)).toMatchObject({ status: 303, location: '/settings/imports' });
     const ended = await settled(visiting);
     expect(words(ended)).toContain('customers.csv was imported');
-    expect(words(figures(ended))).toBe(' created 1 updated 1 unchanged 0 rejected 1 ');
+    expect(figures(ended)).toBe(' created 1 updated 1 unchanged 0 rejected 1 ');
     expect(await tenant.client.customers.list({ sort: 'name' })).toMatchObject({
       data: [{ name: 'Ana' }, { name: 'Bo' }],
     });
@@ -145,22 +162,18 @@ describe('an import', () => {
   });
 
   test('reads what other tools export, compressed or not, without asking', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const hubspot = 'Record ID,First Name,Last Name,Email,Lead Status\n7,Ana,Roy,a@b.example,new\n';
-    await upload(visiting, new Uint8Array(gzipSync(hubspot)), { name: 'contacts.csv.gz' });
-    const recognized = words(await settled(visiting));
+    const recognized = words(await check(visiting, new Uint8Array(gzipSync(hubspot)), { name: 'contacts.csv.gz' }));
     expect(recognized).toContain('Recognized as an export from HubSpot (contacts).');
     expect(recognized).toContain('Columns not imported: Lead Status.');
     expect(await columnsOf(visiting, tenant)).toMatchObject({ 'Lead Status': 'preset' });
   });
 
   test('proposes what columns with other names mean, asks, and remembers the answer', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const own = 'Kd.-Nr.;Firma;Straße;PLZ;Ort;Land;Schuhgröße\n1;Acme;Hauptstr. 1;01067;Dresden;Deutschland;42\n';
-    await upload(visiting, own);
-    const asked = await settled(visiting);
+    const asked = await check(visiting, own);
     expect(words(asked)).toContain('What is in customers.csv?');
     expect(words(asked)).toMatch(/Schuhgröße 42 Do not import/);
     const proposed = await columnsOf(visiting, tenant);
@@ -178,33 +191,33 @@ describe('an import', () => {
     expect(words(await settled(visiting))).toMatch(/metadata\.Schuhgr_e 2 Acme 1|Schuhgr/);
     // What was chosen can be changed after the check.
     expect(await columnsOf(visiting, tenant)).toEqual(chosen);
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    await finish(visiting, tenant);
     expect(await tenant.client.customers.list()).toMatchObject({
       data: [{ companyName: 'Acme', address: { postalCode: '01067', country: 'DE' }, metadata: { Schuhgr_e: '42' } }],
     });
-    await upload(visiting, own.replace('Acme', 'Acme AG'));
-    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+    expect(figures(await check(visiting, own.replace('Acme', 'Acme AG')))).toBe(
+      ' new 0 changed 1 unchanged 0 rejected 0 ',
+    );
     // A report of rejected rows has the same columns behind its own.
     const [header = '', row = ''] = own.replace('Acme', 'Acme KG').split('\n');
-    await upload(visiting, `\uFEFFline;field;code;message;${header}\r\n2;x;y;z;${row}\r\n`);
-    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+    expect(figures(await check(visiting, `\uFEFFline;field;code;message;${header}\r\n2;x;y;z;${row}\r\n`))).toBe(
+      ' new 0 changed 1 unchanged 0 rejected 0 ',
+    );
   });
 
   test('remembers columns without a name for files of the same columns only', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'Nr;;Mail;\n1;Acme;a@b.example;Dresden\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'Nr;;Mail;\n1;Acme;a@b.example;Dresden\n');
     await choose(visiting, tenant, ['externalId', 'companyName', 'email', 'address.city']);
-    expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    expect(figures(await settled(visiting))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    await finish(visiting, tenant);
     // Of its rejected rows, none may have the last column.
-    await upload(visiting, 'line;field;code;message;Nr;column 2;Mail;column 4\n2;x;y;z;1;Acme AG;a@b.example;\n');
-    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
-    await upload(visiting, 'Nr;;Mail;;Ort\n1;Ana;a@b.example;Roy;Dresden\n');
-    await settled(visiting);
+    expect(
+      figures(
+        await check(visiting, 'line;field;code;message;Nr;column 2;Mail;column 4\n2;x;y;z;1;Acme AG;a@b.example;\n'),
+      ),
+    ).toBe(' new 0 changed 1 unchanged 0 rejected 0 ');
+    await check(visiting, 'Nr;;Mail;;Ort\n1;Ana;a@b.example;Roy;Dresden\n');
     expect(Object.values(await columnsOf(visiting, tenant))).toEqual(['externalId', '', 'email', '', 'address.city']);
   });
 
@@ -219,10 +232,8 @@ describe('an import', () => {
   });
 
   test('names every fault of the chosen columns at once, and keeps what was chosen', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'Name;Mail;Mail 2\nAna;a@b.example;c@d.example\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'Name;Mail;Mail 2\nAna;a@b.example;c@d.example\n');
     const wrong = await choose(visiting, tenant, ['name', 'email', 'email']);
     expect(wrong.status).toBe(422);
     expect(words(wrong.text)).toContain('The columns Mail and Mail 2 are both mapped to email.');
@@ -231,27 +242,24 @@ describe('an import', () => {
     expect((await rowOf(tenant))?.state).toBe('mapping');
     expect((await choose(visiting, tenant, ['name', 'email', ''], { match: 'email' })).status).toBe(303);
     const checked = await settled(visiting);
-    expect(words(figures(checked))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    expect(figures(checked)).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
     expect(words(checked)).toContain('Columns not imported: Mail 2.');
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
-    await upload(visiting, 'Name;Mail;Mail 2\nAnna;A@b.example;\nBo;;\n');
-    expect(words(figures(await settled(visiting)))).toBe(' new 0 changed 1 unchanged 0 rejected 1 ');
+    await finish(visiting, tenant);
+    expect(figures(await check(visiting, 'Name;Mail;Mail 2\nAnna;A@b.example;\nBo;;\n'))).toBe(
+      ' new 0 changed 1 unchanged 0 rejected 1 ',
+    );
   });
 
   test('asks once how numbers are written, with what each answer makes of them', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const text = 'externalId;name;unitPrice\nI-1;Chair;1.200\nI-2;Table;2.500\n';
-    await upload(visiting, text, { kind: 'items', name: 'items.csv' });
-    const asked = words(await settled(visiting));
+    const asked = words(await check(visiting, text, { kind: 'items', name: 'items.csv' }));
     expect(asked).toContain('With a decimal comma: 1.200 is 1200 With a decimal point: 1.200 is 1.2');
     const columns = ['externalId', 'name', 'unitPrice'];
     expect((await choose(visiting, tenant, columns)).status).toBe(422);
     await choose(visiting, tenant, columns, { decimalPoint: ',', type: 'product' });
-    expect(words(figures(await settled(visiting)))).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    expect(figures(await settled(visiting))).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
+    await finish(visiting, tenant);
     expect(await tenant.client.items.list({ sort: 'name' })).toMatchObject({
       data: [{ unitPrice: '1200.00' }, { unitPrice: '2500.00' }],
     });
@@ -259,53 +267,42 @@ describe('an import', () => {
 
   test('says when the columns fit another kind of record better', async () => {
     const visiting = await admin(await world.organization());
-    await upload(visiting, 'Artikelnummer;Bezeichnung;Preis\nA-1;Schrank;12,50\n');
-    const asked = words(await settled(visiting));
+    const asked = words(await check(visiting, 'Artikelnummer;Bezeichnung;Preis\nA-1;Schrank;12,50\n'));
     expect(asked).toContain('These columns fit items better than customers.');
-    await upload(visiting, 'Kd.-Nr.;Firma;Ort\n1;Acme;Dresden\n');
-    expect(words(await settled(visiting))).not.toContain('better than');
+    expect(words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Acme;Dresden\n'))).not.toContain('better than');
   });
 
   test('says that every row creates a record where an earlier file was read so', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'Firma;Ort\nAcme;Dresden\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'Firma;Ort\nAcme;Dresden\n');
     await choose(visiting, tenant, ['companyName', 'address.city'], { match: 'none' });
     await settled(visiting);
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
-    await upload(visiting, 'Firma;Ort\nAcme;Dresden\n');
-    const checked = await settled(visiting);
-    expect(words(figures(checked))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    await finish(visiting, tenant);
+    const checked = await check(visiting, 'Firma;Ort\nAcme;Dresden\n');
+    expect(figures(checked)).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
     expect(words(checked)).toContain('Every row creates a record.');
     // What was chosen for those columns is no answer for others.
-    await upload(visiting, 'Kd.-Nr.;Firma\n1;Acme\n');
-    const asked = await settled(visiting);
+    const asked = await check(visiting, 'Kd.-Nr.;Firma\n1;Acme\n');
     expect(words(asked)).toContain('What is in customers.csv?');
     expect(asked).toMatch(/value="externalId"\s+required\s+checked/);
   });
 
   test('of a corrected report of rejected rows asks nothing that the file was asked', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const text =
       'Nr;Name;Preis;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n';
-    await upload(visiting, text, { kind: 'items', name: 'items.csv' });
-    await settled(visiting);
+    await check(visiting, text, { kind: 'items', name: 'items.csv' });
     const readings = { decimalPoint: ',', dateOrder: 'day-month', type: 'product' };
     await choose(visiting, tenant, ['externalId', 'name', 'unitPrice', 'createdAt'], readings);
     expect(words(await settled(visiting))).toContain('Dates are read with the day first.');
-    await press(visiting, 'start', tenant);
-    const path = /href="(\/settings\/imports\/[0-9a-f-]{36}\/rejected)"/.exec(await settled(visiting))?.[1] ?? '';
+    const path =
+      /href="(\/settings\/imports\/[0-9a-f-]{36}\/rejected)"/.exec(await finish(visiting, tenant))?.[1] ?? '';
     const report = (await visiting.get(path)).text;
     expect(report).toContain('line;field;code;message;numbers like;dates like;Nr;Name;Preis;Angelegt am');
     const corrected = report.replace(';x\r', '\r').replace(';3;;', ';3;Bank;');
-    await upload(visiting, corrected, { kind: 'items', name: 'rejected.csv' });
-    const checked = await settled(visiting);
-    expect(words(figures(checked))).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    const checked = await check(visiting, corrected, { kind: 'items', name: 'rejected.csv' });
+    expect(figures(checked)).toBe(' new 2 changed 0 unchanged 0 rejected 0 ');
+    await finish(visiting, tenant);
     expect(await tenant.client.items.list({ sort: 'name' })).toMatchObject({
       data: [
         { name: 'Bank', unitPrice: '3500.00', createdAt: '2026-08-07T00:00:00.000Z' },
@@ -316,13 +313,10 @@ describe('an import', () => {
   });
 
   test('lists the records that it created and changed, for this organization alone', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const { id } = await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });
-    await upload(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
-    await settled(visiting);
-    await press(visiting, 'start', tenant);
-    const path = /href="(\/settings\/imports\/[0-9a-f-]{36})"/.exec(await settled(visiting))?.[1] ?? '';
+    await check(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
+    const path = /href="(\/settings\/imports\/[0-9a-f-]{36})"/.exec(await finish(visiting, tenant))?.[1] ?? '';
     const { text } = await visiting.get(path);
     expect(words(text)).toMatch(/Created Name ID Bo cus_\w+ Changed Name ID Ana/);
     expect(text).toContain(`href="/settings/customers/${id}"`);
@@ -330,14 +324,12 @@ describe('an import', () => {
     expect((await stranger.get(path)).status).toBe(404);
     expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
     // It stays when the next file comes.
-    await upload(visiting, 'externalId,name\nC-3,Cy\n');
-    expect(words(await settled(visiting))).toContain('Import customers.csv?');
+    expect(words(await check(visiting, 'externalId,name\nC-3,Cy\n'))).toContain('Import customers.csv?');
     expect(words((await visiting.get(path)).text)).toContain('Created');
   });
 
   test('offers empty files to fill in, which it takes without a question', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { visiting } = await start();
     for (const kind of ['customers', 'items']) {
       const template = await visiting.get(`/settings/import-templates/${kind}.csv`);
       expect(template.headers.get('content-disposition')).toBe(`attachment; filename=${kind}.csv`);
@@ -363,20 +355,18 @@ describe('an import', () => {
   });
 
   test('of JSON, items and proposals shows their fields', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const line = { type: 'product', name: 'Chai', quantity: '2', unitPrice: '18.00' };
     const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft', lineItems: [line, line] };
-    await upload(visiting, JSON.stringify([proposal]), { kind: 'proposals', name: 'proposals.json' });
-    expect(words(await settled(visiting))).toMatch(/Number Title Status Line items 1 P-1 P-1 Spring draft 2 lines/);
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    expect(
+      words(await check(visiting, JSON.stringify([proposal]), { kind: 'proposals', name: 'proposals.json' })),
+    ).toMatch(/Number Title Status Line items 1 P-1 P-1 Spring draft 2 lines/);
+    await finish(visiting, tenant);
     expect(await tenant.client.proposals.list()).toMatchObject({ data: [{ total: '72.00' }] });
   });
 
   test('names the field that is wrong, and the file as its owner knows it', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const csrfToken = await visiting.csrfToken();
     const missing = await visiting.post('/settings/imports', { csrfToken, kind: 'customers' });
     expect([missing.status, words(missing.text)]).toEqual([422, expect.stringContaining('Choose a file.')]);
@@ -384,8 +374,7 @@ describe('an import', () => {
     const wrong = await upload(visiting, 'x', { kind: 'everything' });
     expect([wrong.status, words(wrong.text)]).toEqual([422, expect.stringContaining('Choose what the file contains.')]);
     expect(await rowOf(tenant)).toBeUndefined();
-    await upload(visiting, 'PK\u0003\u0004rest', { name: 'sheet.xlsx' });
-    const failed = words(await settled(visiting));
+    const failed = words(await check(visiting, 'PK\u0003\u0004rest', { name: 'sheet.xlsx' }));
     expect(failed).toContain(
       'sheet.xlsx is an Excel workbook or a ZIP archive that cannot be read. Save the sheet as &quot;CSV UTF-8&quot;',
     );
@@ -393,8 +382,7 @@ describe('an import', () => {
   });
 
   test('is rejected before it is received if it is too large or not a form', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const sending = await slowUpload(visiting, { 'content-length': '100200000' });
     sending.write('externalId,name\n');
     const { status, text } = await sending.reply;
@@ -410,8 +398,7 @@ describe('an import', () => {
   });
 
   test('keeps the rejected rows of the five latest, so that no organization fills the folder', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const { id: memberId } = await someone(world, tenant, 'admin');
     const em = tenant.em();
     const ended = Array.from({ length: 8 }, () =>
@@ -427,8 +414,7 @@ describe('an import', () => {
   });
 
   test('is checked although the database cannot store what is in it', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const ended = async (...given: Parameters<typeof formWith>) => {
       expect((await visiting.post('/settings/imports', await formWith(...given))).status).toBe(303);
       await settled(visiting);
@@ -443,10 +429,8 @@ describe('an import', () => {
   });
 
   test('is one at a time', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'externalId,name\nC-1,Ana\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
     await setState(
       tenant,
       `state = 'importing', active_at = now(), bytes_read = 12, bytes_total = 24, rows_read = 3000`,
@@ -457,22 +441,18 @@ describe('an import', () => {
     // By a command, too.
     await setState(tenant, `state = 'checked'`);
     const busy = await whileAnotherRuns(tenant, async () => {
-      await press(visiting, 'start', tenant);
-      return words(await settled(visiting));
+      return words(await finish(visiting, tenant));
     });
     expect(busy).toContain('Another import into this organization is running.');
     // It may have been an earlier run of this one.
     expect(busy).not.toContain('Nothing has been imported yet');
-    await press(visiting, 'start', tenant);
-    expect(words(await settled(visiting))).toContain('customers.csv was imported');
+    expect(words(await finish(visiting, tenant))).toContain('customers.csv was imported');
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
   });
 
   test('that was killed says so, and can be started again', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
     await setState(tenant, `state = 'importing', active_at = now() - interval '1 minute', rows_read = 1`);
     const page = words(await settled(visiting));
     expect(page).toContain('The import of customers.csv was interrupted It stopped after 1 row.');
@@ -487,21 +467,17 @@ describe('an import', () => {
     const { state, mapping } = (await rowOf(tenant)) ?? {};
     expect({ state, mapping }).toEqual({ state: 'importing', mapping: {} });
     const busy = await whileAnotherRuns(tenant, async () => {
-      await press(visiting, 'start', tenant);
-      return words(await settled(visiting));
+      return words(await finish(visiting, tenant));
     });
     expect(busy).toMatch(/was interrupted Another import into this organization is running\./);
     expect(busy).not.toContain('Change what the columns mean');
-    await press(visiting, 'start', tenant);
-    expect(words(figures(await settled(visiting)))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
+    expect(figures(await finish(visiting, tenant))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
   });
 
   test('stops between two chunks when the server does, and keeps what is stored', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
-    await upload(visiting, `externalId,name\n${many}`);
-    await settled(visiting);
+    await check(visiting, `externalId,name\n${many}`);
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     const client = await patientConnection(world.database.pool);
     await client.query('begin');
@@ -514,8 +490,7 @@ describe('an import', () => {
     await closed;
     expect((await rowOf(tenant))?.state).toBe('stopped');
     expect(words(await settled(visiting))).toContain('was interrupted');
-    await press(visiting, 'start', tenant);
-    expect(words(await settled(visiting))).toContain('customers.csv was imported');
+    expect(words(await finish(visiting, tenant))).toContain('customers.csv was imported');
     const { rows } = await world.database.pool.query(
       'select count(*)::int as n from customers where organization_id = $1',
       [tenant.organization.id],
@@ -524,12 +499,10 @@ describe('an import', () => {
   });
 
   test('whose process dies is started again, and no row is stored twice, although each creates a record', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const { pool } = world.database;
     await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
-    await upload(visiting, `externalId,name\n${',Bo\n'.repeat(1500)}C-1,Ana\n`);
-    await settled(visiting);
+    await check(visiting, `externalId,name\n${',Bo\n'.repeat(1500)}C-1,Ana\n`);
     await choose(visiting, tenant, ['externalId', 'name'], { match: 'none' });
     await settled(visiting);
     const before = world.log.length;
@@ -554,25 +527,21 @@ describe('an import', () => {
     expect(logged).toMatchObject([{ error: { message: 'The process of an import ended with SIGKILL.' } }]);
     // The database ends what the killed process had begun a little later.
     const again = async () => {
-      await press(visiting, 'start', tenant);
-      return words(figures(await settled(visiting)));
+      return figures(await finish(visiting, tenant));
     };
     await expect.poll(again, { timeout: 120_000 }).toBe(' created 501 updated 0 unchanged 1,000 rejected 0 ');
     expect(await stored()).toBe(1500);
   });
 
   test('that the database fails is logged without what the file contains', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const { pool } = world.database;
     const refuse = `create function refuse(text) returns boolean language plpgsql as 'begin raise exception ''%'', $1; end'`;
     await pool.query(refuse);
     await pool.query('alter table customers add check (refuse(name)) not valid');
     const before = world.log.length;
-    await upload(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\n');
-    await settled(visiting);
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    await check(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\n');
+    await finish(visiting, tenant);
     await pool.query('drop function refuse cascade');
     const logged = world.log.slice(before).filter(({ message }) => message === 'an upload failed');
     // Of what fails in a COPY on a worker, the coordinator of a cluster passes on the message alone.
@@ -584,27 +553,23 @@ describe('an import', () => {
   });
 
   test('is discarded, with its file', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'externalId,name\nC-1,Ana\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
     const { id = '' } = (await rowOf(tenant)) ?? {};
     expect((await press(visiting, 'discard', tenant)).location).toBe('/settings/imports');
     expect(await rowOf(tenant)).toBeUndefined();
-    expect((await readdir(uploadFolder)).filter((name) => name.startsWith(id))).toEqual([]);
+    expect(await filesWith(id)).toEqual([]);
     const again = await visiting.post(`/settings/imports/${id}/start`, { csrfToken: await visiting.csrfToken() });
     expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer exists')]);
   });
 
   test('loses its file, and what was read of it, when a customer is erased', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax', email: 'maria@quax.example' });
     const file = 'externalId,name,email,notes\nQ-1,Maria Quax,maria@quax.example,x\nQ-2,Maria Quax,maria,x\n';
-    await upload(visiting, file, { name: 'Maria Quax.csv' });
-    await settled(visiting);
+    await check(visiting, file, { name: 'Maria Quax.csv' });
     const { id = '' } = (await rowOf(tenant)) ?? {};
-    const files = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
+    const files = () => filesWith(id);
     expect(await files()).toHaveLength(2);
     const path = `/settings/customers/${body.id}/erase`;
     expect((await visiting.post(path, { csrfToken: await visiting.csrfToken() })).status).toBe(303);
@@ -615,17 +580,14 @@ describe('an import', () => {
     expect(words((await visiting.get('/settings/imports')).text)).toContain(
       '***.csv was discarded, because it may contain the customer whose personal data was erased.',
     );
-    await upload(visiting, 'externalId,name\nC-1,Ana\n');
-    expect(words(await settled(visiting))).toContain('Import customers.csv?');
+    expect(words(await check(visiting, 'externalId,name\nC-1,Ana\n'))).toContain('Import customers.csv?');
   });
 
   test.each(['erased', 'discarded'] as const)('whose data is %s while it runs leaves nothing', async (deed) => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax' });
     await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
-    await upload(visiting, 'externalId,name\nC-1,Bo\nC-2,\n');
-    await settled(visiting);
+    await check(visiting, 'externalId,name\nC-1,Bo\nC-2,\n');
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
     const client = await patientConnection(world.database.pool);
     await client.query('begin');
@@ -642,22 +604,19 @@ describe('an import', () => {
     await client.query('commit');
     client.release();
     await closed;
-    expect((await readdir(uploadFolder)).filter((name) => name.startsWith(id))).toEqual([]);
+    expect(await filesWith(id)).toEqual([]);
     const row = await rowOf(tenant);
     expect([row?.state, row?.summary?.errors]).toEqual(deed === 'erased' ? ['failed', []] : [undefined, undefined]);
   });
 
   test('stays in the list of imports when a customer is erased, without the rejected rows', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\nQ-2,Maria Quax,maria\n');
-    await settled(visiting);
-    await press(visiting, 'start', tenant);
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\nQ-2,Maria Quax,maria\n');
+    await finish(visiting, tenant);
     // What was read of the file goes with it.
     expect(await rowOf(tenant)).toMatchObject({ rows: [], inspection: null });
     const { id = '', records } = (await rowOf(tenant)) ?? {};
-    const files = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
+    const files = () => filesWith(id);
     expect(await files()).toEqual([`${id}.rejected.csv`]);
     const customer = publicId('customer', records?.created[0] ?? '');
     // By a process that does not have the files, such as the command.
@@ -671,10 +630,8 @@ describe('an import', () => {
   });
 
   test('leaves nothing after a day', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'externalId,name\nC-1,Ana\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'externalId,name\nC-1,Ana\n');
     // Another server has never had the file.
     const elsewhere = `${uploadFolder}-elsewhere`;
     const uploads = new Uploads({ database: world.database, folder: elsewhere, onError: () => undefined });
@@ -694,8 +651,7 @@ describe('an import', () => {
 
 describe('a slow upload', () => {
   test('has more time than other requests, as long as it arrives', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const sending = await slowUpload(visiting);
     sending.write('externalId,name\n');
     await expect.poll(async () => (await rowOf(tenant))?.state).toBe('uploading');
@@ -714,12 +670,11 @@ describe('a slow upload', () => {
     expect(late.statusCode).toBe(408);
     sending.end('C-1,Ana\n');
     expect((await sending.reply).status).toBe(303);
-    expect(words(figures(await settled(visiting)))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
+    expect(figures(await settled(visiting))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
   });
 
   test('whose form ends within the file is rejected, whether that was read before or after', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     const part = (head: string, content: string) =>
       `--x\r\nContent-Disposition: form-data; name=${head}\r\n\r\n${content}`;
     const fields = `${part('csrfToken', await visiting.csrfToken())}\r\n${part('kind', 'customers')}\r\n`;
@@ -737,8 +692,7 @@ describe('a slow upload', () => {
   });
 
   test('that breaks off, or is canceled on another page, leaves nothing', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
+    const { tenant, visiting } = await start();
     for (const end of ['abort', 'discard'] as const) {
       const sending = await slowUpload(visiting);
       sending.reply.catch(() => undefined);
@@ -748,7 +702,7 @@ describe('a slow upload', () => {
       if (end === 'abort') sending.abort();
       else await press(visiting, 'discard', tenant);
       await expect.poll(() => rowOf(tenant), { timeout: 120_000 }).toBeUndefined();
-      const left = async () => (await readdir(uploadFolder)).filter((name) => name.startsWith(id));
+      const left = () => filesWith(id);
       await expect.poll(left, { timeout: 120_000 }).toEqual([]);
       sending.abort();
     }
@@ -787,8 +741,7 @@ describe('an export', () => {
     expect(await auditLog(world, tenant)).toEqual(
       expect.arrayContaining(['records_exported customers as CSV', 'records_exported customers as JSON Lines']),
     );
-    await upload(visiting, csv.text);
-    expect(words(await settled(visiting))).toContain('The import would change nothing.');
+    expect(words(await check(visiting, csv.text))).toContain('The import would change nothing.');
   });
 
   test('runs one at a time in an organization, and does not wait for those of others', async () => {
@@ -817,10 +770,8 @@ describe('an export', () => {
   });
 
   test('names the field that is wrong, and is for admins', async () => {
-    const tenant = await world.organization();
-    const visiting = await admin(tenant);
-    await upload(visiting, 'Firma;Ort\nAcme;Dresden\n');
-    await settled(visiting);
+    const { tenant, visiting } = await start();
+    await check(visiting, 'Firma;Ort\nAcme;Dresden\n');
     const wrong = await send(visiting, { kind: 'items', format: 'jsonl', since: 'yesterday' });
     expect([wrong.status, words(wrong.text)]).toEqual([
       422,
