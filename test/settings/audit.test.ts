@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { changeOrganization, setPlan } from '../../server/accounts/organizations.ts';
-import { removeExpired } from '../../server/http/retention.ts';
 import { readEvents } from '../../server/records/audit-log.ts';
 import { changeEndpoint, createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { parts as webhookParts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
-import { auditLog, freePort, password, signIn, someone, unknownEmail, visit, passwordPath } from './visiting.ts';
+import { auditLog, freePort, password, signIn, someone, unknownEmail, visit } from './visiting.ts';
 
 const world = useWorld({ trustedProxies: 1 });
 const securePort = await freePort();
@@ -119,84 +118,6 @@ describe('the audit log', () => {
         'The application revoked it',
       ]),
     );
-  });
-
-  test('keeps changes forever, and the rest for 90 days', async () => {
-    const tenant = await world.organization();
-    await world.database.pool.query(
-      `insert into audit_events (organization_id, id, kind, action, member_id, created_at)
-         select $1, gen_random_uuid(), kind, 'key_revoked', $2, now() - days * interval '1 day'
-         from unnest(array['change', 'rejection', 'sign_in']) kind, unnest(array[89, 91]) days`,
-      [tenant.organization.id, tenant.admin.id],
-    );
-    await removeExpired(world.database.pool);
-    const { rows } = await world.database.pool.query<{ kind: string; count: number }>(
-      `select kind, count(*)::int as count from audit_events where organization_id = $1 and action = 'key_revoked' group by 1 order by 1`,
-      [tenant.organization.id],
-    );
-    expect(rows).toEqual([
-      { kind: 'change', count: 2 },
-      { kind: 'rejection', count: 1 },
-      { kind: 'sign_in', count: 1 },
-    ]);
-  });
-});
-
-describe('counted attempts', () => {
-  test('are removed once they have ended', async () => {
-    const key = `address ${unknownEmail()}`;
-    const stored = async () =>
-      (await world.database.pool.query('select 1 from sign_in.attempts where key = $1', [key])).rowCount;
-    await world.database.pool.query(`insert into sign_in.attempts values ($1, 3, now() - interval '1 second')`, [key]);
-    expect(await stored()).toBe(1);
-    await removeExpired(world.database.pool);
-    expect(await stored()).toBe(0);
-  });
-});
-
-describe('a password link', () => {
-  test('ends when a newer one is issued or the password is set by another', async () => {
-    const { admin } = await world.organization();
-    const status = async (path: string) => (await visit(world.url).get(path)).status;
-    const first = await passwordPath(world.database, admin);
-    const second = await passwordPath(world.database, admin);
-    expect([await status(first), await status(second)]).toEqual([410, 200]);
-    const [, token = ''] = second.split('token=');
-    expect((await visit(world.url).post('/settings/password', { token, password })).status).toBe(303);
-    expect(await status(second)).toBe(410);
-    expect(
-      (await visit(world.url).post('/settings/password', { token: first.split('token=')[1] ?? '', password })).status,
-    ).toBe(410);
-  });
-
-  test('that another use has spent in the meantime does not work', async () => {
-    const { admin } = await world.organization();
-    const [, token = ''] = (await passwordPath(world.database, admin)).split('token=');
-    const { pool } = world.database;
-    const client = await pool.connect();
-    try {
-      await client.query('begin');
-      await client.query('delete from sign_in."verification" where value = $1', [admin.id]);
-      const using = visit(world.url).post('/settings/password', { token, password });
-      const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-        and query like 'delete from sign_in."verification"%'`;
-      await expect.poll(async () => (await pool.query(text)).rowCount).toBeGreaterThan(0);
-      await client.query('commit');
-      expect((await using).status).toBe(410);
-    } finally {
-      client.release();
-    }
-  });
-
-  test('works once, however many use it at once', async () => {
-    const { admin } = await world.organization();
-    const [, token = ''] = (await passwordPath(world.database, admin)).split('token=');
-    const uses = await Promise.all(
-      ['one horse altogether', 'two horses altogether', 'three horses in all'].map((typed) =>
-        visit(world.url).post('/settings/password', { token, password: typed }),
-      ),
-    );
-    expect(uses.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 });
 

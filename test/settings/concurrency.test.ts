@@ -15,14 +15,6 @@ test('fourteen members added at once are added, more than there are connections'
   expect(new Set(added.map(({ id }) => id)).size).toBe(14);
 });
 
-test('one address added by several at once is one member', async () => {
-  const { organization, admin } = await world.organization();
-  const email = unknownEmail();
-  const add = () => addMember(world.database, organization, { email, name: 'Jo', role: 'member' }, admin);
-  const results = await Promise.allSettled(Array.from({ length: 6 }, add));
-  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-});
-
 test('members are removed while they export: each has the one outcome or the other, and none a deadlock', async () => {
   const tenant = await world.organization();
   const admin = await signIn(world, await someone(world, tenant, 'admin'));

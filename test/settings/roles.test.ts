@@ -88,9 +88,10 @@ describe('every page', () => {
     }
   });
 
-  test('is for no cache, frame or search engine, and has its window for itself', async () => {
+  test('is for no cache, frame or search engine, has its window for itself, and loads nothing from elsewhere', async () => {
+    const reader = visit(world.url);
     for (const path of [...pages, ...openPages]) {
-      const { headers } = await ours.visiting.get(ours.fill(path));
+      const { headers, text } = await (openPages.includes(path) ? reader : ours.visiting).get(ours.fill(path));
       if (!headers.get('content-type')?.startsWith('text/html') || headers.has('location')) continue;
       const names = [
         'cache-control',
@@ -98,6 +99,8 @@ describe('every page', () => {
         'x-robots-tag',
         'referrer-policy',
         'cross-origin-opener-policy',
+        'x-content-type-options',
+        'content-security-policy',
       ];
       const opener = path === '/connect' ? 'unsafe-none' : 'same-origin';
       expect([path, ...names.map((name) => headers.get(name))]).toEqual([
@@ -107,7 +110,12 @@ describe('every page', () => {
         'noindex',
         'same-origin',
         opener,
+        'nosniff',
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       ]);
+      expect([path, / style="| on[a-z]+="|<style|<script(?! src=")/.exec(text)]).toEqual([path, null]);
+      for (const [, address] of text.matchAll(/(?:src|href|action)="([^"]*)"/g))
+        expect([path, address]).toEqual([path, expect.stringMatching(/^(\/|#main$)/)]);
     }
   });
 

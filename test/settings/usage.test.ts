@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-import { removeExpired } from '../../server/http/retention.ts';
 import { UsageLog, usageBounds } from '../../server/keys/usage.ts';
 import type { UsageEvent } from '../../server/keys/usage.ts';
 import { groupFailures, readFailures, readUsage } from '../../server/keys/usage-report.ts';
@@ -233,14 +232,6 @@ describe('usage', () => {
 });
 
 describe('the usage log', () => {
-  test('adds up what several processes counted, in a statement for each batch', async () => {
-    const ids = await keyOf(await world.organization());
-    const logs = [newLog().log, newLog().log];
-    for (const log of logs) for (let count = 0; count < 50; count += 1) log.record(event(ids));
-    await Promise.all(logs.map((log) => log.close()));
-    expect((await reportOf(ids)).total.success).toBe(100);
-  });
-
   test('keeps a failure when the database goes away before it is written, and writes it later', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
@@ -361,20 +352,6 @@ describe('the usage log', () => {
     await log.close();
     const { organizationId } = ids;
     expect((await reportOf({ organizationId })).total.success).toBe(usageBounds.counts);
-  });
-
-  test('forgets counts after 90 days, and failures after 7', async () => {
-    const tenant = await world.organization();
-    const ids = await keyOf(tenant);
-    for (const days of [0, 6, 8, 89, 91]) {
-      const { log } = newLog(() => Date.now() - days * dayMs);
-      log.record(event(ids, { status: 404, code: 'not_found', requestId: `req_${days}` }));
-      await log.close();
-    }
-    await removeExpired(world.database.pool);
-    const days = await world.database.pool.query('select 1 from usage_counts where key_id = $1', [ids.keyId]);
-    expect(days.rowCount).toBe(4);
-    expect((await readFailures(tenant.em(), ids.keyId)).map(({ requestId }) => requestId)).toEqual(['req_0', 'req_6']);
   });
 
   test('costs a request next to nothing', async () => {
