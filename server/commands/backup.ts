@@ -6,7 +6,7 @@ import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
 import { say } from './terminal.ts';
 
-export const backupCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   command
     .description(
       `Writes a consistent backup of the whole database to FILE. The service can keep running. No PostgreSQL tools are needed;

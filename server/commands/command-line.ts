@@ -9,39 +9,32 @@ import { outputStatus } from './standard-output.ts';
 import { warn } from './terminal.ts';
 import { messageOf } from '../problems/message-of.ts';
 
+type Load = () => Promise<{ declare: Declare }>;
+
 /** Name → summary, and where the command is declared: loaded only to run it, with only what it needs. */
-const commands: Record<string, [summary: string, load: () => Promise<Declare>]> = {
-  serve: ['serve the API', async () => (await import('./serve.ts')).serveCommand],
-  migrate: ['bring the database schema up to date', async () => (await import('./migrate.ts')).migrateCommand],
-  distribute: [
-    'spread the records over the nodes of a Citus cluster',
-    async () => (await import('./distribute.ts')).distributeCommand,
-  ],
-  organizations: [
-    'create, list and rename organizations, and set their plan',
-    async () => (await import('./organizations.ts')).organizationsCommand,
-  ],
-  members: [
-    'list, add and remove members, change their role, and issue password links',
-    async () => (await import('./members.ts')).membersCommand,
-  ],
-  keys: ['list, create, rename, replace and revoke API keys', async () => (await import('./keys.ts')).keysCommand],
-  customers: ['erase the personal data of a customer', async () => (await import('./customers.ts')).customersCommand],
+const commands: Record<string, [summary: string, load: Load]> = {
+  serve: ['serve the API', () => import('./serve.ts')],
+  migrate: ['bring the database schema up to date', () => import('./migrate.ts')],
+  distribute: ['spread the records over the nodes of a Citus cluster', () => import('./distribute.ts')],
+  organizations: ['create, list and rename organizations, and set their plan', () => import('./organizations.ts')],
+  members: ['list, add and remove members, change their role, and issue password links', () => import('./members.ts')],
+  keys: ['list, create, rename, replace and revoke API keys', () => import('./keys.ts')],
+  customers: ['erase the personal data of a customer', () => import('./customers.ts')],
   webhooks: [
     'list, create and change webhook endpoints, test them, and send events again',
-    async () => (await import('./webhooks.ts')).webhooksCommand,
+    () => import('./webhooks.ts'),
   ],
-  import: ['import customers, items or proposals from a file', async () => (await import('./import.ts')).importCommand],
-  export: ['export customers, items or proposals to a file', async () => (await import('./export.ts')).exportCommand],
-  backup: ['write the whole database to one file', async () => (await import('./backup.ts')).backupCommand],
-  restore: ['restore a backup into an empty database', async () => (await import('./restore.ts')).restoreCommand],
-  openapi: ['print the OpenAPI document', async () => (await import('./openapi.ts')).openapiCommand],
+  import: ['import customers, items or proposals from a file', () => import('./import.ts')],
+  export: ['export customers, items or proposals to a file', () => import('./export.ts')],
+  backup: ['write the whole database to one file', () => import('./backup.ts')],
+  restore: ['restore a backup into an empty database', () => import('./restore.ts')],
+  openapi: ['print the OpenAPI document', () => import('./openapi.ts')],
 };
 
 /** A newline inside a paragraph is the source's, not the reader's. */
 const withoutLineBreaks = (text: string): string => text.trim().replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
 
-async function declare(words: string[]): Promise<Command> {
+async function declareAll(words: string[]): Promise<Command> {
   const program = new Command('npx proposal-api')
     .version(readVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -52,7 +45,7 @@ async function declare(words: string[]): Promise<Command> {
     .configureHelp({ commandDescription: (command) => withoutLineBreaks(command.description()) });
   for (const [name, [summary, load]] of Object.entries(commands)) {
     const command = program.command(name).summary(summary);
-    if (words.includes(name)) (await load())(command);
+    if (words.includes(name)) (await load()).declare(command);
   }
   return program;
 }
@@ -60,7 +53,7 @@ async function declare(words: string[]): Promise<Command> {
 /** Returns the exit status. */
 export async function runCommandLine(words: string[], { showsStack = false } = {}): Promise<number> {
   try {
-    const program = await declare(words);
+    const program = await declareAll(words);
     await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {

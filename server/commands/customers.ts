@@ -9,7 +9,7 @@ import { inOrganization, organizationCommand } from './acting.ts';
 import { idOf, jsonOption, print } from './command.ts';
 import type { Declare } from './command.ts';
 
-export const customersCommand: Declare = (command) => {
+export const declare: Declare = (command) => {
   organizationCommand(command, 'erase', 'erase the personal data of a customer')
     .description(
       `Erases one customer's personal data everywhere it is stored: in the record, in what its proposals say about it and

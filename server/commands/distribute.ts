@@ -4,7 +4,7 @@ import { wholeNumber, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { say, warn } from './terminal.ts';
 
-export const distributeCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   command
     .description(
       `Distributes the records of a PostgreSQL database with the Citus extension over the nodes of its cluster: each

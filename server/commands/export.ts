@@ -22,7 +22,7 @@ organization copies the records that have an externalId.
 In CSV, cells that a spreadsheet would run as formulas begin with an apostrophe, which import removes. CSV cannot hold
 the lines of proposals: use JSON Lines to keep them.`;
 
-export const exportCommand: Declare = (command) => withOptions(command).description(description).action(runExport);
+export const declare: Declare = (command) => withOptions(command).description(description).action(runExport);
 
 const withOptions = (command: Command) =>
   command

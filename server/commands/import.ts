@@ -51,7 +51,7 @@ A row that is not valid is skipped and reported on standard error as "line N: fi
 Exit status: 0 all rows were imported, 2 some rows were rejected, 1 the import did not start or could not finish.
 `;
 
-export const importCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   withOptions(command).description(description).addHelpText('after', notes).action(runImport);
 
 const withOptions = (command: Command) =>

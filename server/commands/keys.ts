@@ -14,7 +14,7 @@ import { say, warn } from './terminal.ts';
 // Its keys are a constant's.
 const periods = Object.keys(replacementPeriods) as ReplacementPeriod[];
 
-export const keysCommand: Declare = (command) => {
+export const declare: Declare = (command) => {
   command.description(
     `\`create\` and \`replace\` print only the raw key to standard output. It is never shown again. On a running server a
 revoked key stops working within a second.`,

@@ -30,7 +30,7 @@ within ${linkHours} hours; with --password-stdin the password is the first line 
 the member's sessions, and a removed member's sessions end at once. The last admin cannot be removed. The link begins with
 PUBLIC_URL, or with http://localhost and PORT.`;
 
-export const membersCommand: Declare = (command) => {
+export const declare: Declare = (command) => {
   command.description(description);
   const ofMember = (name: string, summary: string) =>
     command.command(name).summary(summary).argument('<EMAIL>', 'the member');

@@ -2,7 +2,7 @@ import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { say } from './terminal.ts';
 
-export const migrateCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   command
     .description(
       `Migrates the database schema. Safe to run at any time, and by several processes at once. \`serve\` does the same when

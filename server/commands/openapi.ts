@@ -5,7 +5,7 @@ import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
 import { sayJson } from './terminal.ts';
 
-export const openapiCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   command
     .description(
       `Prints the OpenAPI 3.1 document served at /openapi.json. It needs no database. If PUBLIC_URL is set, it is the URL

@@ -9,7 +9,7 @@ import { publicId } from '../records/public-id.ts';
 import { jsonOption, organizationBySlug, printList, text, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 
-export const organizationsCommand: Declare = (command) => {
+export const declare: Declare = (command) => {
   command.description(
     `A slug is unique and has 1 to 50 of a-z, 0-9 and -. API keys and API access need the Team plan. A running server applies
 a changed plan within a second.`,

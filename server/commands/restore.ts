@@ -7,7 +7,7 @@ import type { Declare } from './command.ts';
 import { withProgress } from './progress-bar.ts';
 import { say } from './terminal.ts';
 
-export const restoreCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   command
     .description(
       `Restores what \`backup\` wrote into a database without organizations: either all of it or, if anything fails, nothing. A

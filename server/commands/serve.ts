@@ -21,7 +21,7 @@ ${environment.join('\n')}
 Human-readable messages go to standard output; the JSON log goes to standard error.
 `;
 
-export const serveCommand: Declare = (command) =>
+export const declare: Declare = (command) =>
   command
     .description(
       `Serves the API until it receives SIGINT (Ctrl-C) or SIGTERM, then finishes requests in flight. Idle connections may

@@ -18,7 +18,7 @@ import { say } from './terminal.ts';
 // Its keys are a constant's.
 const overlaps = Object.keys(endpoints.replacementHours) as ReplacementOverlap[];
 
-export const webhooksCommand = (command: Command): void => {
+export const declare = (command: Command): void => {
   command.description(
     `A running server sends the events. \`create\` and \`replace-secret\` print only the secret to standard output. It is
 never shown again.`,
