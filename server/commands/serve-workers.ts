@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
+import { urlOf } from '../http/listen.ts';
 import { standardLog, warningLog } from '../http/log.ts';
 import type { Snapshot, Totals } from '../http/metrics.ts';
 import { greet } from './serve-process.ts';
@@ -107,8 +108,7 @@ class Crew {
     const [, { port }] = await Promise.race([listening, failed]);
     failed.catch(() => undefined);
     this.#chosen.PORT = String(port);
-    const name = ['0.0.0.0', '::', '127.0.0.1'].includes(host) ? 'localhost' : host;
-    return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+    return urlOf(host, port);
   }
 
   /** Replaces the workers one by one: each stops once its successor listens, so that no request is refused. */

@@ -26,10 +26,13 @@ export function listen(
 
 export function addressOf(server: Server, host: string): string {
   // A server that listens on a port has an AddressInfo; a string is for pipes only.
-  const { port } = server.address() as AddressInfo;
-  const everywhere = host === '0.0.0.0' || host === '::';
-  if (everywhere || host === '127.0.0.1') return `http://localhost:${port}`;
-  return host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`;
+  return urlOf(host, (server.address() as AddressInfo).port);
+}
+
+/** Where people reach what listens there. */
+export function urlOf(host: string, port: number): string {
+  const name = ['0.0.0.0', '::', '127.0.0.1'].includes(host) ? 'localhost' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /**
