@@ -11,7 +11,6 @@ import { patchTypes, readBody } from './body.ts';
 import { compress } from './compress.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
-import { onDemand } from './on-demand.ts';
 import { methodAdvice, pathForm, routeHint } from './routes.ts';
 import { Problem } from '../problems/problem.ts';
 import { DeadlineError, toProblem } from '../problems/translate.ts';
@@ -110,6 +109,12 @@ function mountPages(app: Express, parts: Parts): void {
     '/settings',
     onDemand(async () => (await import('../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
   );
+}
+
+/** A part of the app that its first requests load and wait for: a process that serves only the API never pays for it. */
+function onDemand(load: () => Promise<RequestHandler>): RequestHandler {
+  let loading: Promise<RequestHandler> | undefined;
+  return async (request, response, next) => (await (loading ??= load()))(request, response, next);
 }
 
 const deadlineMs = 11_000;
