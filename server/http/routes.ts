@@ -21,6 +21,8 @@ export function operationFinder(router: AppRouter): (method: string, path: strin
   };
 }
 
+const itemAdvice = 'Items can be listed, read and created in v1, but not changed or deleted.';
+
 /** Advice for methods that v1 does not have. */
 const advice: readonly [method: RegExp, path: RegExp, sentence: string][] = [
   [/^(?:POST|PUT|PATCH|DELETE)$/, /^\/v1\/proposals/, 'Proposals are read-only in v1.'],
@@ -31,16 +33,8 @@ const advice: readonly [method: RegExp, path: RegExp, sentence: string][] = [
   ],
   [/^(?:POST|PUT)$/, /^\/v1\/customers\/./, 'To change a customer, use PATCH: it changes only the fields you send.'],
   [/^(?:PUT|PATCH)$/, /^\/v1\/customers\/?$/, 'To change a customer, PATCH /v1/customers/{customerId}.'],
-  [
-    /^(?:POST|PUT|PATCH|DELETE)$/,
-    /^\/v1\/items\/./,
-    'Items can be listed, read and created in v1, but not changed or deleted.',
-  ],
-  [
-    /^(?:PUT|PATCH|DELETE)$/,
-    /^\/v1\/items/,
-    'Items can be listed, read and created in v1, but not changed or deleted.',
-  ],
+  [/^POST$/, /^\/v1\/items\/./, itemAdvice],
+  [/^(?:PUT|PATCH|DELETE)$/, /^\/v1\/items/, itemAdvice],
 ];
 
 export const methodAdvice = (method: string, path: string): string | undefined =>
