@@ -32,6 +32,8 @@ export async function readUsage(
   const today = new Date(nowMs).toISOString().slice(0, 10);
   const rows = await queryIn<Sum>(em, text, [today, keyId ?? null]);
   const byDay = tallyBy(rows, 'day');
+  const total = emptyTally();
+  for (const { day, outcome, requests } of rows) if (day !== null) total[outcome] += requests;
   const days = Array.from({ length: reportedDays }, (_, index) => {
     const day = new Date(Date.parse(today) - (reportedDays - 1 - index) * 86_400_000).toISOString().slice(0, 10);
     return { day, tally: byDay.get(day) ?? emptyTally() };
@@ -42,20 +44,13 @@ export async function readUsage(
     days,
     operations: ranked('operation').map(([operation, tally]) => ({ operation, tally })),
     keys: keyId === undefined ? ranked('keyId').map(([id, tally]) => ({ keyId: id, tally })) : [],
-    total: [...byDay.values()].reduce(plus, emptyTally()),
+    total,
   };
 }
 
 export const sum = (tally: Tally): number => outcomes.reduce((total, outcome) => total + tally[outcome], 0);
 
 const emptyTally = (): Tally => ({ success: 0, client_error: 0, rate_limited: 0, server_error: 0 });
-
-const plus = (one: Tally, other: Tally): Tally => ({
-  success: one.success + other.success,
-  client_error: one.client_error + other.client_error,
-  rate_limited: one.rate_limited + other.rate_limited,
-  server_error: one.server_error + other.server_error,
-});
 
 function tallyBy(rows: readonly Sum[], name: 'day' | 'operation' | 'keyId'): Map<string, Tally> {
   const tallies = new Map<string, Tally>();
