@@ -61,15 +61,11 @@ export class Repeats {
       if (value === undefined) continue;
       const first = this.#lines.add(`${field}\n${field === 'externalId' ? value : value.toLowerCase()}`, line);
       if (first === undefined) continue;
-      this.#found({ line, first, field, value });
+      this.#count += 1;
+      if (this.#first.length < shown) this.#first.push({ line, first, field, value });
       // The fields after it would only repeat the same pair of lines.
       return;
     }
-  }
-
-  #found(repeat: Repeat): void {
-    this.#count += 1;
-    if (this.#first.length < shown) this.#first.push(repeat);
   }
 
   notes(): string[] {
