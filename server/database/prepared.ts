@@ -14,6 +14,15 @@ export const types = {
   },
 };
 
+/** The rows of a statement on a connection of one's own, or on any of a pool. */
+export async function rowsOf<Row extends object>(
+  client: Pick<pg.ClientBase, 'query'>,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  return (await client.query<Row>({ text, values, types })).rows;
+}
+
 const mostNames = 400;
 
 /** The names of a pool's statements. Each connection keeps their plans, so beyond this many texts the rest run unnamed. */

@@ -1,6 +1,6 @@
 /** The time before which no more changes can appear: what syncedThrough publishes, and webhooks go by. */
 import type pg from 'pg';
-import { types } from '../database/prepared.ts';
+import { rowsOf } from '../database/prepared.ts';
 
 /** The `application_name` of connections whose transactions only read, for as long as it takes. */
 export const readerName = 'proposal-api reader';
@@ -13,8 +13,7 @@ export const syncBound = `select case when pg_is_in_recovery() then pg_current_x
 
 /** The same on a connection of one's own; read the changes in a later statement. */
 export async function syncBoundOf(client: Pick<pg.ClientBase, 'query'>): Promise<string> {
-  const { rows } = await client.query<{ at: string }>({ text: syncBound, types });
-  const [row] = rows;
+  const [row] = await rowsOf<{ at: string }>(client, syncBound);
   if (!row) throw new Error('The database returned no sync bound.');
   return row.at;
 }

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { batchSize, inBatches } from '../database/batches.ts';
-import { types } from '../database/prepared.ts';
+import { rowsOf } from '../database/prepared.ts';
 import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { OrganizationId } from '../entities/owned.ts';
@@ -88,13 +88,11 @@ const claim = `update webhook_deliveries d set state = 'sending', attempts = d.a
   returning d.id, d.type, d.record_id as "recordId", d.happened_at as "happenedAt", d.found_at as "foundAt", d.attempts,
     d.request`;
 
-export async function claimDue(
+export const claimDue = (
   client: Client,
   { organizationId, id }: Target,
   { now, limit }: { now: string; limit: number },
-): Promise<Claimed[]> {
-  return (await client.query<Claimed>({ text: claim, values: [organizationId, id, now, limit], types })).rows;
-}
+): Promise<Claimed[]> => rowsOf(client, claim, [organizationId, id, now, limit]);
 
 /**
  * What a process was sending that died or lost its lease: it is sent again. It was claimed when the lease was renewed, so
@@ -162,8 +160,8 @@ const next = `select least(
     where organization_id = $1 and endpoint_id = $2 and state = 'sending')) as at`;
 
 export async function nextDue(client: Client, { organizationId, id }: Target, leaseSeconds: number) {
-  const values = [organizationId, id, leaseSeconds];
-  return (await client.query<{ at: string | null }>({ text: next, values, types })).rows[0]?.at ?? null;
+  const [due] = await rowsOf<{ at: string | null }>(client, next, [organizationId, id, leaseSeconds]);
+  return due?.at ?? null;
 }
 
 /** Up to a batch of an endpoint's deliveries, in the order of an index. */

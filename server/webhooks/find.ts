@@ -4,7 +4,7 @@
  * deliveries, so each change is found once.
  */
 import type pg from 'pg';
-import { types } from '../database/prepared.ts';
+import { rowsOf } from '../database/prepared.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
@@ -26,18 +26,15 @@ export const lookAt = (pool: pg.Pool, organizationId: OrganizationId): Promise<L
   inTransaction(pool, (client) => lookWith(client, organizationId));
 
 async function lookWith(client: pg.ClientBase, organizationId: OrganizationId): Promise<Look> {
-  const position = await client.query<{ since: string }>({
-    text: 'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked',
-    values: [organizationId],
-    types,
-  });
-  const since = position.rows[0]?.since;
-  if (since === undefined) return { state: 'busy', found: 0 };
+  const text =
+    'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked';
+  const [position] = await rowsOf<{ since: string }>(client, text, [organizationId]);
+  if (!position) return { state: 'busy', found: 0 };
   const endpoints = await activeEndpoints(client, organizationId);
   if (endpoints.length === 0) return { state: 'idle', found: 0 };
   const imports = endpoints.some(wantsImports) ? await readImports(client, organizationId) : [];
   const bound = await syncBoundOf(client);
-  const { changes, imported, until } = await readChanges(client, organizationId, { since, until: bound });
+  const { changes, imported, until } = await readChanges(client, organizationId, { ...position, until: bound });
   const ended = foundWhole(imports, { until, bound });
   const found = changes.length + ended.length;
   if (found > 0) {
@@ -61,11 +58,11 @@ const wantsImports = ({ events }: Endpoint): boolean => events.includes(importCo
 
 type Endpoint = { id: string; events: string[]; activeSince: string; onTeam: boolean };
 
-async function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId): Promise<Endpoint[]> {
+function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId): Promise<Endpoint[]> {
   const text = `select e.id, e.events, e.active_since as "activeSince", o.plan = 'team' as "onTeam"
     from webhook_endpoints e join organizations o on o.id = e.organization_id
     where e.organization_id = $1 and e.active_since is not null`;
-  return (await client.query<Endpoint>({ text, values: [organizationId], types })).rows;
+  return rowsOf(client, text, [organizationId]);
 }
 
 const deliveriesTo = ({ id, events, activeSince }: Endpoint, changes: Change[]): NewDelivery[] =>

@@ -1,7 +1,7 @@
 /** Imports that have ended, as one event each, and which changes they stand for. */
 import type pg from 'pg';
 import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
-import { types } from '../database/prepared.ts';
+import { rowsOf } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { importLock } from '../import/announcement.ts';
 import type { Change, Imported } from './changes.ts';
@@ -30,7 +30,7 @@ type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'starte
 
 /** Before the bound is read: what an import that has ended stored is then behind the bound. */
 export async function readImports(client: Client, organizationId: OrganizationId): Promise<EndedImport[]> {
-  const { rows } = await client.query<Row>({ text: select, values: [organizationId], types });
+  const rows = await rowsOf<Row>(client, select, [organizationId]);
   return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
 }
 

@@ -3,7 +3,7 @@
  * a process that was killed, it works through a pooler, and endpoints are on one node even where records are not.
  */
 import type pg from 'pg';
-import { types } from '../database/prepared.ts';
+import { rowsOf } from '../database/prepared.ts';
 import type { WebhookEndpoint } from '../entities/webhook.ts';
 
 export type Leased = Pick<
@@ -38,11 +38,9 @@ type Wanted = {
 };
 
 /** Takes endpoints with something due, as many of each organization as it may have in this process. */
-export async function takeLeases(pool: pg.Pool, wanted: Wanted): Promise<Leased[]> {
+export function takeLeases(pool: pg.Pool, wanted: Wanted): Promise<Leased[]> {
   const { seconds, running, failing, limit, ofOrganization } = wanted;
-  const values = [seconds, running, failing, limit, ofOrganization];
-  const { rows } = await pool.query<Leased>({ text: take, values, types });
-  return rows;
+  return rowsOf(pool, take, [seconds, running, failing, limit, ofOrganization]);
 }
 
 export type Renewed = { now: string; wakes: number };
@@ -53,14 +51,10 @@ export async function renewLease(
   { organizationId, id, lease }: Leased,
   seconds: number,
 ): Promise<Renewed | undefined> {
-  const { rows } = await pool.query<Renewed>({
-    text: `update webhook_endpoints set leased_until = now() + make_interval(secs => $4)
-      where organization_id = $1 and id = $2 and lease = $3 and active_since is not null
-      returning now()::timestamptz(3) as now, wakes`,
-    values: [organizationId, id, lease, seconds],
-    types,
-  });
-  return rows[0];
+  const text = `update webhook_endpoints set leased_until = now() + make_interval(secs => $4)
+    where organization_id = $1 and id = $2 and lease = $3 and active_since is not null
+    returning now()::timestamptz(3) as now, wakes`;
+  return (await rowsOf<Renewed>(pool, text, [organizationId, id, lease, seconds]))[0];
 }
 
 export type Release = {
