@@ -109,8 +109,6 @@ export function choicesIn(upload: Upload, body: unknown): ImportChoices {
   };
 }
 
-const kept = { preset: 'preset', metadata: 'metadata', nothing: '' };
-
 export function mappingSection(visit: Visit, upload: Upload) {
   const { id, fileName, mapping, kind } = upload;
   const form = mappingForm(upload);
@@ -143,10 +141,10 @@ function columnField({ index, name, samples, chosen }: MappingForm['columns'][nu
     `${label} (${type}${isRequired ? ', required' : ''})`,
   ]);
   const options = {
-    ...(form.preset && { [kept.preset]: `As usual for ${form.preset}` }),
-    [kept.nothing]: 'Do not import',
+    ...(form.preset && { preset: `As usual for ${form.preset}` }),
+    '': 'Do not import',
     ...Object.fromEntries(fields),
-    [kept.metadata]: 'Keep in metadata',
+    metadata: 'Keep in metadata',
   };
   return html`<div>
     <label for="${id}">${name}</label>
