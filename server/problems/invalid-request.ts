@@ -31,19 +31,13 @@ export function invalidRequest(route: AppRoute, request: { query?: unknown; body
   const headers = describeAll(findingsOf(found.headers), 'header', sent);
   const body = describeAll(findingsOf(found.body), 'body', sent);
   const errors = [...query, ...headers, ...body].slice(0, maximumErrors);
-  switch (query[0]?.code ?? headers[0]?.code) {
-    case undefined:
-      return new Problem('validation_failed', { errors });
-    case 'unknown_parameter':
-      return new Problem('unknown_parameter', { errors });
-    case 'duplicate_parameter':
-      return new Problem('duplicate_parameter', { errors });
-    case 'invalid_header':
-      return new Problem('invalid_header', { errors });
-    default:
-      return new Problem('invalid_parameter', { errors });
-  }
+  const first = query[0]?.code ?? headers[0]?.code;
+  if (first === undefined) return new Problem('validation_failed', { errors });
+  return new Problem(codesOfTheirOwn.find((code) => code === first) ?? 'invalid_parameter', { errors });
 }
+
+/** Outside the body, where the first error decides. */
+const codesOfTheirOwn = ['unknown_parameter', 'duplicate_parameter', 'invalid_header'] as const;
 
 /** The errors of a record that did not arrive as a request, such as a row of an import. */
 export function describeInvalidBody(
