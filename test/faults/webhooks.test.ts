@@ -253,7 +253,7 @@ test('an import beside writers costs no event', async () => {
   const { organization } = issued;
   // Some of them first stored in the past, as a migration from another system does.
   const rows = (notes: string) =>
-    Array.from({ length: Number(IMPORT_ROWS ?? 1_000) }, (_, index) =>
+    Array.from({ length: Number(IMPORT_ROWS ?? 250) }, (_, index) =>
       JSON.stringify({
         externalId: `I-${index}`,
         name: `Imported ${index}`,
