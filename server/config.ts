@@ -1,5 +1,4 @@
 /** The environment, read once: the only place that knows process.env. Each variable is described here, and nowhere else. */
-import { isIP } from 'node:net';
 import { z } from 'zod';
 
 type Description = {
@@ -40,24 +39,17 @@ const databaseUrl = () =>
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
 
-/** `10.1.0.0/16`; an address alone is a network of one. Undefined if it is neither. */
-function networkOf(given: string): string | undefined {
-  const [address = '', bits] = given.trim().split('/');
-  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  const count = Number(bits ?? most);
-  return Number.isInteger(count) && count >= 0 && count <= most && bits !== '' ? `${address}/${count}` : undefined;
-}
-
+/** An address alone is a network of one. */
+const addresses = [z.ipv4().transform((one) => `${one}/32`), z.ipv6().transform((one) => `${one}/128`)];
+const network = z.union([z.cidrv4(), z.cidrv6(), ...addresses]);
+const networkError = 'must be networks such as 10.1.0.0/16, separated by commas';
 const networks = () =>
   z
     .string()
     .default('')
-    .transform((given, context) => {
-      const parsed = given === '' ? [] : given.split(',').map(networkOf);
-      const valid = parsed.filter((one) => one !== undefined);
-      if (valid.length < parsed.length) context.addIssue('must be networks such as 10.1.0.0/16, separated by commas');
-      return valid;
-    });
+    .transform((given) => (given === '' ? [] : given.split(',').map((each) => each.trim())))
+    .refine((given) => given.every((each) => network.safeParse(each).success), networkError)
+    .pipe(z.array(network));
 
 /** In the order in which they are shown. */
 const variables = {
@@ -85,6 +77,9 @@ const variables = {
   }),
   DATABASE_POOLER_PREPARES: yesOrNo().register(descriptions, {
     meaning: 'whether the pooler supports prepared statements (PgBouncer 1.21+)',
+  }),
+  DATABASE_CONNECTIONS: number(16, 46, 'a whole number').default(46).register(descriptions, {
+    meaning: 'the most database connections that each process opens',
   }),
   DATA_DIR: text(1).optional().register(descriptions, {
     meaning: 'folder of the embedded database and of uploaded files',

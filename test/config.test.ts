@@ -23,6 +23,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['DATABASE_URL', 'postgresql://me:p@a:5432,b:5432/db', 'must start with postgresql:// and name one host'],
   ['DATABASE_POOLER_URL', 'pooler', 'must start with postgresql:// and name one host'],
   ['DATABASE_POOLER_PREPARES', 'perhaps', 'must be true or false'],
+  ['DATABASE_CONNECTIONS', '15', 'must be a whole number from 16 to 46'],
   ['REDIS_URL', 'http://redis', 'must be a URL that starts with redis:// or rediss://'],
   ['REDIS_URL', 'redis://[', 'must be a URL that starts with redis:// or rediss://'],
   ['METRICS_PORT', '-1', 'must be a port number from 0 to 65535'],

@@ -151,7 +151,7 @@ export async function greet({ config, database, url, demo, metricsUrl, processes
   const { each, allowed } = await connectionsOf(database, config);
   if (allowed < each * processes)
     warn(
-      `Warning: PostgreSQL allows ${allowed} connections, and the service opens up to ${each * processes}. Raise that limit, such as max_connections: requests that get no connection are rejected with a 503.`,
+      `Warning: PostgreSQL allows ${allowed} connections, and the service opens up to ${each * processes}. Raise that limit, such as max_connections, or lower DATABASE_CONNECTIONS: requests that get no connection are rejected with a 503.`,
     );
   say(`Serving ${url}/v1 (Ctrl-C stops)`);
   if (config.OIDC_ISSUER) void warnOfProvider(config.OIDC_ISSUER);

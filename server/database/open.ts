@@ -43,6 +43,7 @@ export async function openConfiguredDatabase(
   try {
     database = await openDatabase(address, {
       isLimited,
+      connections: config.DATABASE_CONNECTIONS,
       pooler: pooler === undefined ? undefined : { url: pooler, prepares: config.DATABASE_POOLER_PREPARES },
     });
     if (isMigrated) await requireUnicode(database);
@@ -76,6 +77,13 @@ export async function connectionsOf(
   );
   return { each: pools.reduce((sum, { options }) => sum + options.max, 0), allowed: rows[0]?.allowed ?? 0 };
 }
+
+/** How many operations of each kind the pools have room for: brief reads share two connections. */
+export const roomIn = ({ reads, writes, pool }: Pick<Database, 'reads' | 'writes' | 'pool'>) => ({
+  search: reads.options.max - 2,
+  write: writes.options.max,
+  form: pool.options.max,
+});
 
 /** Whether another process of this service was connected to the database before this one began. */
 export async function hasOthers({ control }: Pick<Database, 'control'>): Promise<boolean> {

@@ -66,7 +66,11 @@ const silenceLimitMs = 9_000;
 /** For the operations that run at once: see limits/concurrency.ts. Brief reads share two. */
 const readConnections = 12;
 const writeConnections = 16;
+const ormConnections = 10;
 const controlConnections = 4;
+const allConnections = readConnections + writeConnections + ormConnections + 2 * controlConnections;
+/** With a single one, whatever holds it while it needs another would wait for itself. */
+const fewest = 2;
 
 /**
  * Whatever is set for the database or the role: times are printed in UTC, two writers of a record wait for each other
@@ -110,6 +114,8 @@ const connectionOptions = {
 export type Pooler = { url: string; prepares: boolean };
 
 type OpenOptions = {
+  /** Of all pools together; `poolSize` is MikroORM's own. */
+  connections?: number;
   poolSize?: number;
   /** `false` is for work without a time limit, such as migrations. */
   isLimited?: boolean;
@@ -123,7 +129,8 @@ export type OpenedDatabase = Omit<Database, 'orm'> & { orm: MikroORM };
 
 /** Connects, and fails immediately if nothing listens. */
 export async function openDatabase(address: Address, options: OpenOptions = {}): Promise<OpenedDatabase> {
-  const { poolSize = 10, isLimited = true, migrator = {} } = options;
+  const { connections = allConnections, isLimited = true, migrator = {} } = options;
+  const share = (size: number) => Math.max(fewest, Math.floor((size * connections) / allConnections));
   let pool: pg.Pool | undefined;
   const orm = new MikroORM({
     // pg gets the whole URL, because it also parses sslmode and a socket folder.
@@ -135,7 +142,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
     ...migrator,
     autoJoinRefsForFilters: false,
     ensureDatabase: false,
-    pool: { min: 0, max: poolSize },
+    pool: { min: 0, max: options.poolSize ?? share(ormConnections) },
     driverOptions: {
       ...('url' in address ? { connectionString: address.url } : {}),
       ...connectionOptions,
@@ -143,7 +150,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
       onPoolCreated: (created: pg.Pool) => void (pool = guarded(created, isLimited)),
     },
   });
-  const pools = openPools(address, { ...options, isLimited });
+  const pools = openPools(address, { ...options, isLimited, share });
   const closeOrm = orm.close.bind(orm);
   orm.close = async (force) => {
     await Promise.all(Object.values(pools).map((each) => each.end()));
@@ -157,10 +164,10 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   return { orm, pool, ...pools, isDistributed: rows.length > 0, address };
 }
 
-type PoolOptions = { isLimited: boolean; pooler?: Pooler | undefined };
+type PoolOptions = { isLimited: boolean; pooler?: Pooler | undefined; share: (size: number) => number };
 
 /** Those beside MikroORM's own. */
-function openPools(address: Address, { isLimited, pooler }: PoolOptions) {
+function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) {
   const direct = 'url' in address ? { connectionString: address.url } : address;
   const open = (max: number, timeoutMs: number, isSharing = false) => {
     const created = new StatementPool({
@@ -179,10 +186,10 @@ function openPools(address: Address, { isLimited, pooler }: PoolOptions) {
     return guarded(created, isLimited);
   };
   return {
-    reads: open(readConnections, statementTimeoutMs.reads, true),
-    writes: open(writeConnections, statementTimeoutMs.others),
-    control: open(controlConnections, statementTimeoutMs.others),
-    signIns: open(controlConnections, statementTimeoutMs.others),
+    reads: open(share(readConnections), statementTimeoutMs.reads, true),
+    writes: open(share(writeConnections), statementTimeoutMs.others),
+    control: open(share(controlConnections), statementTimeoutMs.others),
+    signIns: open(share(controlConnections), statementTimeoutMs.others),
   };
 }
 

@@ -23,14 +23,13 @@ type Most = {
   waiting: number;
 };
 
-/**
- * As many in all as have room on the connections of a pool, so that nobody waits for a connection instead of here: brief
- * ones share two of those for reads. With fewer at once, each costs more: what arrives together is sent as one packet.
- */
-const inAllOfKind: Most['inAll'] = { brief: 16, search: 10, write: 16, large: 20, form: 10 };
-const usual: Most = { ofKey: 3, ofOrganization: 5, inAll: inAllOfKind, reserved: 2, waiting: 100 };
+/** As many in all as there are connections for, so that nobody waits for a connection instead of here. */
+export type Room = Pick<Most['inAll'], 'search' | 'write' | 'form'>;
+/** Brief ones share connections. With fewer at once, each costs more: what arrives together is sent as one packet. */
+const always = { brief: 16, large: 20 };
+const usual = { ofKey: 3, ofOrganization: 5, reserved: 2, waiting: 100 };
 /** So that slow readers fill the memory no further. */
-const large: Most = { ofKey: 1, ofOrganization: 2, inAll: inAllOfKind, reserved: 4, waiting: 20 };
+const large = { ofKey: 1, ofOrganization: 2, reserved: 4, waiting: 20 };
 const longestWaitMs = 5_000;
 /** For what would wait longer than that. Not rejected at once: some callers would repeat it at once. */
 const hopelessWaitMs = 1_000;
@@ -48,7 +47,7 @@ export class WorkLimiter {
   readonly #clock: () => number;
   readonly #total: Record<Work, number> = { brief: 0, search: 0, write: 0, large: 0, form: 0 };
 
-  constructor(most: Most = usual, clock: () => number = () => performance.now()) {
+  constructor(most: Most, clock: () => number = () => performance.now()) {
     this.#most = most;
     this.#clock = clock;
   }
@@ -133,15 +132,28 @@ export class WorkLimiter {
   }
 }
 
-/** What organizations share: the operations that run at once, those of them that may be large, and the event loop. */
-export type Shares = { work: WorkLimiter; largeWork: WorkLimiter; turns: Turns; rejections: Rejections };
+/**
+ * What organizations share: the operations that run at once, those of them that may be large, the changes on the settings
+ * pages, and the event loop.
+ */
+export type Shares = {
+  work: WorkLimiter;
+  largeWork: WorkLimiter;
+  forms: WorkLimiter;
+  turns: Turns;
+  rejections: Rejections;
+};
 
-export const createShares = (): Shares => ({
-  work: new WorkLimiter(),
-  largeWork: new WorkLimiter(large),
-  turns: new Turns(),
-  rejections: new Rejections(),
-});
+export function createShares(room: Room, clock?: () => number): Shares {
+  const inAll = { ...room, ...always };
+  return {
+    work: new WorkLimiter({ ...usual, inAll }, clock),
+    largeWork: new WorkLimiter({ ...large, inAll }, clock),
+    forms: new WorkLimiter({ ...usual, inAll }, clock),
+    turns: new Turns(),
+    rejections: new Rejections(),
+  };
+}
 
 const countOf = ({ keys }: Running, keyId: string) => keys.filter((one) => one === keyId).length;
 

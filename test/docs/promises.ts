@@ -36,7 +36,7 @@ const drainSeconds = constant('server/http/server.ts', 'drain') / 1000;
 const pool = (size: string) => constant('server/database/orm.ts', size);
 /** Those that PgBouncer has, too: all but MikroORM's own. */
 const pooled = pool('readConnections') + pool('writeConnections') + 2 * pool('controlConnections');
-const connections = pooled + pool('poolSize');
+const connections = pooled + pool('ormConnections');
 /** A change of a key or a plan is noticed by then. */
 const trusted = constant('server/keys/directory.ts', 'trustMs') <= 1000 ? 'within a second' : 'later';
 const recoveryCodes = words(constant('server/accounts/authenticator.ts', 'recoveryCodes'));
@@ -70,7 +70,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `up to ${connections} connections to PostgreSQL`,
     `processes × ${connections}`,
     `20 processes have up to ${20 * pooled} connections to PgBouncer`,
-    `opens up to ${pool('poolSize')} direct connections`,
+    `opens up to ${pool('ormConnections')} direct connections`,
     `stops working ${trusted}`,
     `expire after ${idempotencyHours} hours`,
   ],

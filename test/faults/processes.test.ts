@@ -54,6 +54,29 @@ test('too few connections for its pools are a warning when it starts', async () 
   expect(await end('SIGTERM')).toBe(0);
 });
 
+test('with DATABASE_CONNECTIONS, a crowd never needs more than that', async () => {
+  const { url, name, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const database = await openDatabase({ url });
+  await migrate(database);
+  const issued = await Promise.all(Array.from({ length: 6 }, () => issueKeys(database, 1)));
+  await database.orm.close();
+  await administer(`alter database ${name} connection limit 16`);
+  const environment = { DATABASE_URL: url, DATABASE_CONNECTIONS: '16', NODE_ENV: 'production' };
+  const serving = await startServing([], environment);
+  const requests = Array.from({ length: 120 }, async (_, index) => {
+    const headers = { authorization: `Bearer ${issued[index % 6]?.keys[0]}`, 'content-type': 'application/json' };
+    const creation = { method: 'POST', body: JSON.stringify({ name: `Larkmoor ${index}` }) };
+    const response = await (index % 2 === 0
+      ? fetch(`${serving.url}/v1/customers`, { headers, ...creation })
+      : fetch(`${serving.url}/v1/customers?q=larkmoor`, { headers }));
+    await response.arrayBuffer();
+  });
+  await Promise.all(requests);
+  expect(await serving.end('SIGTERM')).toBe(0);
+  expect(serving.output.text).not.toMatch(/PostgreSQL allows|too many connections/);
+});
+
 test.runIf(existsSync('/dev/full'))(
   'a log on a full disk costs no request, and does not keep it from stopping',
   async () => {

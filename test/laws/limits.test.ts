@@ -6,7 +6,8 @@ import type { Request, Response } from 'express';
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
 import { limitedTime } from '../../server/http/deadlines.ts';
-import { WorkLimiter } from '../../server/limits/concurrency.ts';
+import { roomIn } from '../../server/database/open.ts';
+import { createShares, WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
 import { Turns } from '../../server/limits/turns.ts';
@@ -67,7 +68,7 @@ describe('statements that run at once', () => {
   const world = useWorld();
   /** Starts works that end when they are told to; `running` names those that have begun. */
   function scene() {
-    const limiter = new WorkLimiter();
+    const { work: limiter } = createShares(roomIn(world.database));
     const running: string[] = [];
     const ends = new Map<string, () => void>();
     const start = (organizationId: string, keyId: string, name: string, kind: Work = 'search') =>
@@ -160,7 +161,7 @@ describe('statements that run at once', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let nowMs = 0;
-      const limiter = new WorkLimiter(undefined, () => nowMs);
+      const { work: limiter } = createShares(roomIn(world.database), () => nowMs);
       const ends: (() => void)[] = [];
       const slot = { keyId: 'a', kind: 'search' } as const;
       const run = () => limiter.run('A', slot, () => new Promise<void>((resolve) => ends.push(resolve)));
@@ -190,7 +191,7 @@ describe('statements that run at once', () => {
       expect(await failed).toMatchObject({ code: 'unavailable', status: 503 });
       for (const name of ['a1', 'a2', 'a3']) await end(name);
       await Promise.all(first);
-      const limiter = new WorkLimiter();
+      const { work: limiter } = createShares(roomIn(world.database));
       for (let round = 0; round < 10; round += 1)
         await expect(
           limiter.run('A', { keyId: 'a', kind: 'write' }, () => Promise.reject(new Error('lost'))),

@@ -4,7 +4,6 @@ import { admitChange } from '../../accounts/attempts.ts';
 import type { Device } from '../../accounts/sessions.ts';
 import type { Visitor } from '../../accounts/sign-in.ts';
 import type { AuditAction } from '../../entities/audit-event.ts';
-import { WorkLimiter } from '../../limits/concurrency.ts';
 import { fieldOf, isSettingsProblem, Problem } from '../../problems/problem.ts';
 import type { SettingsProblem } from '../../problems/problem.ts';
 import { writeEvent } from '../../records/audit-log.ts';
@@ -35,8 +34,6 @@ const transfers: readonly AuditAction[] = ['records_imported', 'records_exported
 export class SessionGuard {
   readonly #router: Router;
   readonly #context: SettingsServices;
-  // Changes of one organization wait for each other, so that they never take all the connections of the others.
-  readonly #turns = new WorkLimiter();
 
   constructor(router: Router, context: SettingsServices) {
     this.#router = router;
@@ -66,7 +63,8 @@ export class SessionGuard {
       if (isKeptOut(change)) return send(setUpPath(change), change);
       const work = async () => send(await submit(change, form), change);
       if (transfers.includes(action)) return work();
-      return this.#turns.run(change.organization.id, { keyId: change.member.id, kind: 'form' }, work);
+      // Changes of one organization wait for each other, so that they never take all the connections of the others.
+      return this.#context.shares.forms.run(change.organization.id, { keyId: change.member.id, kind: 'form' }, work);
     });
   }
 
