@@ -1,9 +1,10 @@
 /** Links on which a member chooses a password, once. */
-import { hash, randomBytes } from 'node:crypto';
+import { hash as hashOf, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
 import type { Member } from '../entities/organization.ts';
 import { storePassword, userOf } from './credentials.ts';
+import type { Credential } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessions } from './sessions.ts';
 
@@ -17,7 +18,7 @@ type Person = Pick<Member, 'id' | 'name' | 'email'>;
 export const pathOfLink = (token: string): string => `/settings/password?token=${token}`;
 
 /** As the previous release stored it, whose links keep working. */
-const nameOf = (token: string) => hash('sha256', `reset-password:${token}`, 'base64url');
+const nameOf = (token: string) => hashOf('sha256', `reset-password:${token}`, 'base64url');
 const isToken = (token: string) => /^[\w-]{32}$/.test(token);
 
 /** Returns the link's token. One statement, so that of several issued at once only one works. */
@@ -50,41 +51,36 @@ export async function readLink(pool: Pick<pg.Pool, 'query'>, token: string): Pro
 /** Sets the password, and ends every link and session of these memberships; none if the link no longer works. */
 export async function redeemLink(pool: pg.Pool, token: string, password: string): Promise<LinkedMember[]> {
   if ((await readLink(pool, token)).length === 0) return [];
-  const hashed = await hashPassword(password);
+  const hash = await hashPassword(password);
   return inTransaction(pool, async (client) => {
     const members = await readLink(client, token);
     const spent = await client.query('delete from sign_in."verification" where identifier = $1', [nameOf(token)]);
     if (spent.rowCount === 0) return [];
-    await choose(client, members, hashed);
+    const chosenFor = members.map(({ id, userId }) => ({ memberId: id, userId }));
+    await choosePassword(client, chosenFor, { hash, except: null });
     return members;
   });
 }
 
 /** For the command line and the demo: the password is chosen without a link. */
 export async function setPassword(pool: pg.Pool, member: Person, password: string): Promise<void> {
-  const hashed = await hashPassword(password);
-  await inTransaction(pool, async (client) =>
-    choose(client, [{ id: member.id, userId: await userOf(client, member) }], hashed),
-  );
+  const hash = await hashPassword(password);
+  await inTransaction(pool, async (client) => {
+    const chosenFor = [{ memberId: member.id, userId: await userOf(client, member) }];
+    await choosePassword(client, chosenFor, { hash, except: null });
+  });
 }
 
-async function choose(
+/** Sets what `hashPassword` made, and ends every link and session of these memberships, but for one session. */
+export async function choosePassword(
   client: Pick<pg.Pool, 'query'>,
-  members: readonly Pick<LinkedMember, 'id' | 'userId'>[],
-  hashed: string,
+  members: readonly Pick<Credential, 'memberId' | 'userId'>[],
+  { hash, except }: { hash: string; except: string | null },
 ): Promise<void> {
-  for (const { id, userId } of members) {
-    await storePassword(client, { userId, memberId: id, hash: hashed });
-    await endLinks(client, { userId, memberId: id });
+  for (const { memberId, userId } of members) {
+    await storePassword(client, { userId, memberId, hash });
+    await client.query('delete from sign_in."verification" where value in ($1, $2)', [userId, memberId]);
   }
-  const ids = members.map(({ id }) => id);
-  await endSessions(client, ids, { except: null });
-}
-
-/** Every link that would set this member's password. */
-export async function endLinks(
-  client: Pick<pg.Pool, 'query'>,
-  { userId, memberId }: { userId: string; memberId: string },
-): Promise<void> {
-  await client.query('delete from sign_in."verification" where value in ($1, $2)', [userId, memberId]);
+  const memberIds = members.map(({ memberId }) => memberId);
+  await endSessions(client, memberIds, { except });
 }

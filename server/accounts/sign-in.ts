@@ -4,13 +4,13 @@ import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import type { Secret } from '../text/signatures.ts';
-import { matchPassword, storePassword } from './credentials.ts';
+import { matchPassword } from './credentials.ts';
 import type { Credential, Match } from './credentials.ts';
-import { endLinks } from './password-links.ts';
+import { choosePassword } from './password-links.ts';
 import { hashPassword } from './passwords.ts';
 import { sessionCookieName, signedCookie } from './session-cookie.ts';
 import type { SignedCookie } from './session-cookie.ts';
-import { endSession, endSessions, readSession, sessionSeconds, startSession } from './sessions.ts';
+import { endSession, readSession, sessionSeconds, startSession } from './sessions.ts';
 import type { Device, Membership, OpenSession } from './sessions.ts';
 
 export type Visitor = {
@@ -84,15 +84,9 @@ export class SignIns {
     credentials: readonly Credential[],
     password: string,
   ): Promise<void> {
-    const pool = this.#database.signIns;
     const hash = await hashPassword(password);
     const changed = credentials.filter((one) => memberships.some(({ memberId }) => memberId === one.memberId));
-    for (const { memberId, userId } of changed) {
-      await storePassword(pool, { userId, memberId, hash });
-      await endLinks(pool, { userId, memberId });
-    }
-    const memberIds = changed.map(({ memberId }) => memberId);
-    await endSessions(pool, memberIds, { except: sessionId });
+    await choosePassword(this.#database.signIns, changed, { hash, except: sessionId });
   }
 }
 
