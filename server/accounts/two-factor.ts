@@ -116,10 +116,8 @@ export class TwoFactor {
     return (await this.#pool.query<{ id: string }>(covering, [id, memberIds])).rows.map((row) => row.id);
   }
 
-  /** Returns those that were protected. */
-  async turnOff(memberIds: readonly string[]): Promise<string[]> {
-    const { rows } = await this.#pool.query<{ id: string }>(ending('member_id = any($1)'), [memberIds]);
-    return rows.map((row) => row.id);
+  async turnOff(memberIds: readonly string[]): Promise<void> {
+    await this.#pool.query(ending('member_id = any($1)'), [memberIds]);
   }
 
   async #acceptOfApp({ id, sealedSecret }: App, code: string): Promise<Accepted | undefined> {
