@@ -1,6 +1,6 @@
 import { Argument, Option } from '@commander-js/extra-typings';
-import { invitation } from '../accounts/mail.ts';
-import { addMember, changeRole, listMembers, removeMember } from '../accounts/members.ts';
+import { invitation, twoFactorMail } from '../accounts/mail.ts';
+import { addMember, changeRole, listMembers, removeMember, resetTwoFactor } from '../accounts/members.ts';
 import { readSignInReady } from '../accounts/credentials.ts';
 import { membersWithEmail } from '../accounts/member-lookup.ts';
 import { readApps } from '../accounts/two-factor.ts';
@@ -18,7 +18,6 @@ import type { Declare } from './command.ts';
 import { sendMail } from './mail.ts';
 import { checkPassword, passwordOption, readPassword } from './password-stdin.ts';
 import { say, sayJson } from './terminal.ts';
-import { resetTwoFactorOf } from './two-factor.ts';
 
 const whichOption = () =>
   new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);
@@ -126,6 +125,23 @@ const remove = (email: string, { json, organization }: Json & Which) =>
       { ...present(removed), removedAt: removed.removedAt },
       `Removed ${removed.name} (${removed.email}). Their sessions have ended.`,
     );
+  });
+
+/** In every organization of the person: the operator is above them. */
+const resetTwoFactorOf = (email: string, { json }: Json) =>
+  withDatabase(async (database) => {
+    const known = await membersWithEmail(database.signIns, email);
+    const ids = known.map(({ id }) => id);
+    const apps = await readApps(database.signIns, ids);
+    const members = known.filter(({ id }) => apps.some(({ memberId }) => memberId === id));
+    const [first] = members;
+    if (!first) throw new UsageError(`${email} has no two-factor authentication to reset`);
+    for (const member of members)
+      await resetTwoFactor(forOrganization(database, member.organizationId).em(), null, member);
+    const organizations = members.map(({ organizationName }) => organizationName);
+    print(json, { email: first.email, organizations }, `Reset the two-factor authentication of ${first.email}.`);
+    const mail = twoFactorMail(first.email, { change: 'reset', organizations });
+    await sendMail(mail, { sent: 'A notice was sent', unsent: 'A notice could not be sent' });
   });
 
 async function memberByEmail(database: Opened, email: string, slug: string | undefined) {
