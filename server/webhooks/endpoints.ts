@@ -1,15 +1,15 @@
 /** Endpoints: created, changed, switched on and off, and removed by admins of the organization. */
-import { locking } from '../database/tenant.ts';
+import { locking, queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
-import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
+import { WebhookDelivery, WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
 import { asAdmin, requireTeam, startOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
-import { watch } from './activate.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
+import { rememberAllTurns } from './changes.ts';
 import { checkFields } from './endpoint-fields.ts';
 import type { EndpointFields } from './endpoint-fields.ts';
 import { newSecret } from './sign.ts';
@@ -57,6 +57,18 @@ export async function createEndpoint(
     await inner.flush();
     return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
   });
+}
+
+/** Begins to look for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
+async function watch(em: ScopedEntityManager, now: string): Promise<void> {
+  const organizationId = organizationOf(em);
+  // A look in progress ends first.
+  const position = await em.findOne(WebhookPosition, { organizationId }, locking);
+  if (position && (await em.count(WebhookEndpoint, { activeSince: { $ne: null } })) > 0) return;
+  if (position) position.lookedThrough = now;
+  else em.create(WebhookPosition, { organizationId, lookedThrough: now });
+  await em.flush();
+  await queryIn(em, rememberAllTurns, []);
 }
 
 /** Changes the name, the URL or the events. */
