@@ -22,16 +22,6 @@ export type Report = {
 
 export const reportedErrors = 1000;
 
-export const emptyReport = (notes: string[] = []): Report => ({
-  read: 0,
-  created: 0,
-  updated: 0,
-  unchanged: 0,
-  rejected: 0,
-  errors: [],
-  notes,
-});
-
 /** Counts a row that has its outcome. */
 export function count(report: Report, { line, outcome = [] }: Pick<Entry, 'line' | 'outcome'>): void {
   report.read += 1;

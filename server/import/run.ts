@@ -8,7 +8,7 @@ import { tooManyRows } from './inspect.ts';
 import { keysOf, missingKey, Repeats, soleKey } from './keys.ts';
 import type { Entry, Rejection, Work } from './kind.ts';
 import { drafter } from './plan.ts';
-import { count, emptyReport, maximumRejects } from './report.ts';
+import { count, maximumRejects } from './report.ts';
 import type { Rejects, Report } from './report.ts';
 import type { OpenRows } from './rows.ts';
 
@@ -25,7 +25,8 @@ export type Run = Work & {
 
 export async function importRows(run: Run): Promise<Report> {
   const { store, kind, match, open, signal, onChunk, maximumRows = Infinity } = run;
-  const report = emptyReport(open.notes);
+  const none = { read: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
+  const report: Report = { ...none, errors: [], notes: open.notes };
   const repeats = new Repeats(match);
   // Files are often imported again: as long as most rows equal the stored records, equality is checked first.
   const canCompare = kind.isFlat && match === 'externalId';
