@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -85,17 +85,13 @@ export function addClient(router: Router, baseUrl: () => string): void {
     const file = found && fileIn(found.bytes, `package/dist/esm/${params[1]}`);
     if (!found || !file) throw unknownVersion(version, baseUrl());
     const name = String(params[1]);
-    response.type(types.find(([end]) => name.endsWith(end))?.[1] ?? 'json');
+    response.type(name.endsWith('.ts') ? 'application/typescript' : extname(name));
     // Deno reads the types from there.
     if (name.endsWith('.js')) response.set('X-TypeScript-Types', `./${name.replace(/\.js$/, '.d.ts')}`);
     sendCached(response.set(readable), found, file);
   });
 }
 
-const types = [
-  ['.ts', 'application/typescript'],
-  ['.js', 'text/javascript'],
-] as const;
 /** Modules are imported across origins. */
 const readable = { 'Access-Control-Allow-Origin': '*' };
 
