@@ -8,7 +8,7 @@ import { attemptLimits } from '../../server/accounts/attempts.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { uuidv7 } from '../../server/entities/uuid.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
-import { hasChromium } from './chromium.ts';
+import { hasChromium, patienceMs } from './chromium.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import { expectSound, signInWith, useBrowser } from './browser.ts';
@@ -21,7 +21,8 @@ const screen = useBrowser();
 afterAll(() => rm(uploadFolder, { recursive: true, force: true }));
 
 /** What this needs of the browser's types. */
-type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: object): { outlineStyle: string } } } };
+type Style = { outlineStyle: string; backgroundColor: string };
+type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: object): Style } } };
 
 type Scene = { tenant: Tenant; admin: Member; page: Page };
 
@@ -64,6 +65,16 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByText('Too many attempts.').waitFor();
     await sql(`delete from sign_in.attempts where key in ('address 127.0.0.1', 'slow 127.0.0.1')`, []);
     await expectSound(page);
+  });
+
+  test('a button that is pointed at stays readable in dark', async () => {
+    const page = await screen.open({ colorScheme: 'dark' });
+    await show(page, 'sign-in');
+    const button = page.getByRole('button', { name: 'Sign in', exact: true });
+    await button.hover();
+    const color = (one: Styled) => one.ownerDocument.defaultView.getComputedStyle(one).backgroundColor;
+    // White text has a contrast of 6.9 on it; on the base stylesheet's own color, 4.4.
+    await expect.poll(() => button.evaluate(color), { timeout: patienceMs }).toBe('rgb(1, 95, 144)');
   });
 
   test('the list of keys is empty, full, and the name is missing', async () => {
