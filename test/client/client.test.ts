@@ -2,69 +2,12 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createClient, isApiError } from '../../client/index.ts';
 import { exampleFetch } from '../../client/testing.ts';
-import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
-import { clientOf, failureOf, named, newClient } from './calling.ts';
+import { clientOf, failureOf, newClient } from './calling.ts';
 
 const world = useWorld();
 
 describe('single records', () => {
-  test('says who is calling', async () => {
-    const { client, tenant } = await newClient(world);
-    const me = await client.me.get();
-    expect(me.organization.name).toBe(tenant.organization.name);
-    expect(JSON.stringify(me)).not.toContain(tenant.key);
-  });
-
-  test('creates, reads and changes a customer', async () => {
-    const { client } = await newClient(world);
-    const made = await client.customers.create({ companyName: 'Alfreds Futterkiste', metadata: { size: 3 } });
-    expect(made).toMatchObject({ name: 'Alfreds Futterkiste', type: 'company', metadata: { size: '3' } });
-    const changed = await client.customers.update(made.id, { notes: 'Net 30.', companyName: null });
-    expect(changed).toEqual({
-      ...made,
-      notes: 'Net 30.',
-      companyName: null,
-      updatedAt: changed.updatedAt,
-      etag: changed.etag,
-    });
-    expect(await client.customers.get(made.id)).toEqual(changed);
-  });
-
-  test('creates and reads an item, and reads a proposal with its lines', async () => {
-    const { client, tenant } = await newClient(world);
-    const item = await client.items.create({ type: 'service', name: 'Painting', unitPrice: 12.5 });
-    expect(item.unitPrice).toBe('12.50');
-    expect(await client.items.get(item.id)).toEqual(item);
-    const [customer] = await named(client, 'Ann');
-    const id = await proposal(tenant, { customer: customer?.id ?? '', lines: [{ name: 'Wall' }] });
-    expect(await client.proposals.get(id)).toMatchObject({
-      id,
-      customer: { name: 'Ann' },
-      lineItems: [{ name: 'Wall' }],
-    });
-  });
-
-  test('makes one record of a call that is repeated under its own key', async () => {
-    const { client } = await newClient(world);
-    const body = { name: 'Ann', externalId: 'crm-1' };
-    const first = await client.customers.create(body, { idempotencyKey: 'order-7' });
-    expect(await client.customers.create(body, { idempotencyKey: 'order-7' })).toEqual(first);
-    expect((await client.customers.list()).data).toEqual([first]);
-    const merged = await client.customers.create({ ...body, name: 'Anna' }, { onConflict: 'update' });
-    expect(merged).toMatchObject({ id: first.id, name: 'Anna' });
-  });
-
-  test('changes a record only if it has not changed since it was read', async () => {
-    const { client } = await newClient(world);
-    const { id } = await client.customers.create({ name: 'Ann' });
-    const { etag } = await client.customers.get.withResponse(id);
-    const ifMatch = etag ?? '';
-    expect(await client.customers.update(id, { notes: 'one' }, { ifMatch })).toMatchObject({ notes: 'one' });
-    const late = await failureOf(client.customers.update(id, { notes: 'two' }, { ifMatch }));
-    expect(late.is('precondition_failed') && late.problem.currentEtag).toMatch(/^".+"$/);
-  });
-
   test('reads a record again only if it has changed', async () => {
     const { client } = await newClient(world);
     const { id } = await client.customers.create({ name: 'Ann' });

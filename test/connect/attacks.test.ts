@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isLive, listKeys } from '../../server/keys/list.ts';
 import { waitingStatements } from '../locks.ts';
 import { patientConnection } from '../patient.ts';
-import { auditLog, otherSites, signIn, someone, visit } from '../settings/visiting.ts';
+import { auditLog, otherSites, signIn, someone } from '../settings/visiting.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 import {
@@ -30,16 +30,6 @@ const robots = async ({ em }: Tenant) => (await listKeys(em())).filter(({ name }
 const liveRobots = async (tenant: Tenant) => (await robots(tenant)).filter((key) => isLive(key)).length;
 
 describe('the request', () => {
-  test('open redirect: a wrong request of a known application redirects nobody without a click', async () => {
-    const { visiting, clientId } = await scene(world);
-    const path = pathOf(asking(clientId, { response_type: 'token' }));
-    expect((await visit(world.url).get(path)).location).toMatch(/^\/settings\/sign-in\?/);
-    const { status, location, text } = await visiting.get(path);
-    expect([status, location]).toEqual([400, null]);
-    expect(text).toContain(`${callback}?error=unsupported_response_type&amp;error_description=`);
-    expect(text).not.toContain('Create key and connect');
-  });
-
   test('open redirect: a redirect URI that is not exactly the application’s is not even linked', async () => {
     const { visiting, clientId } = await scene(world);
     for (const redirectUri of [

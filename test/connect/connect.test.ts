@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import { removeOrganization } from '../../server/accounts/organizations.ts';
-import { isLive, listKeys } from '../../server/keys/list.ts';
+import { listKeys } from '../../server/keys/list.ts';
 import { maximumLiveKeys } from '../../server/keys/issue.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { auditLog, givePassword, signIn, someone, visit } from '../settings/visiting.ts';
@@ -339,6 +339,7 @@ describe('a wrong request of a known application', () => {
     const page = await visiting.get(pathOf(asking(clientId, changed)) + more);
     expect([page.status, page.location]).toEqual([400, null]);
     expect(page.text).toContain(`<a href="${callback}?`);
+    expect(page.text).not.toContain('Create key and connect');
     expect(Object.fromEntries(linkedIn(page))).toEqual({
       error,
       // The characters that RFC 6749 (4.1.2.1) allows, none of which replaces another one by a question mark.
@@ -476,20 +477,4 @@ test('an organization is removed with its codes', async () => {
   const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
   await removeOrganization(world.database, tenant.organization.id);
   expect((await exchange(world, ask, code)).body.error).toBe('invalid_grant');
-});
-
-test('codes are removed an hour later', async () => {
-  const { tenant, visiting, clientId } = await scene(world);
-  await agree(visiting, asking(clientId));
-  const { removeExpired } = await import('../../server/http/retention.ts');
-  const count = async () =>
-    (await world.database.pool.query('select from sign_in.codes where organization_id = $1', [tenant.organization.id]))
-      .rowCount;
-  await removeExpired(world.database.pool);
-  expect(await count()).toBe(1);
-  const older = `update sign_in.codes set created_at = now() - interval '61 minutes' where organization_id = $1`;
-  await world.database.pool.query(older, [tenant.organization.id]);
-  await removeExpired(world.database.pool);
-  expect(await count()).toBe(0);
-  expect((await listKeys(tenant.em())).filter((key) => isLive(key))).toHaveLength(1);
 });

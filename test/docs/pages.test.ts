@@ -270,7 +270,6 @@ describe('for search engines', () => {
     const days = (Date.parse(/^Expires: (.*)$/m.exec(text)?.[1] ?? '') - Date.now()) / 86_400_000;
     expect(days).toBeCloseTo(90, 1);
     expect(text).toContain('Contact: mailto:security@acme.example\n');
-    expect(Date.parse(/^Expires: (.+)$/m.exec(text)?.[1] ?? '')).toBeGreaterThan(Date.now());
     expect((await fetch(`${without.url}/.well-known/security.txt`)).status).toBe(404);
   });
 });

@@ -46,17 +46,6 @@ describe('a request that does not arrive in time', () => {
     expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
   });
 
-  test('is a 408 problem if its body is late', async () => {
-    const { key } = await world.organization();
-    const text = await exchange(
-      world.url,
-      `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`,
-      'Content-Length: 30\r\n\r\n{"name":',
-    );
-    expect(text).toMatch(/^HTTP\/1.1 408 /);
-    expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
-  });
-
   test('takes no descriptor for longer, whether or not the client closes its end', async () => {
     const { key } = await world.organization();
     const post = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;

@@ -31,15 +31,6 @@ describe('rows that claim what only one record may have', () => {
     expect(await rows('items', ...given)).toEqual(counts({ read: 2, created: 1, unchanged: 1 }));
     expect((await fetchRecord(tenant, 'items', 'B')).sku).toBe('1');
   });
-
-  test('are rejected with the record that has it', async () => {
-    const { tenant, rows } = await start();
-    await rows('items', item({ externalId: 'A', sku: '1' }));
-    const { id } = await fetchRecord(tenant, 'items', 'A');
-    const report = await rows('items', item({ externalId: 'B', sku: '1' }), item({ externalId: 'C', sku: '3' }));
-    expect(report).toMatchObject({ read: 2, created: 1, rejected: 1 });
-    expect(report.errors).toEqual([{ line: 1, field: 'sku', code: 'sku_taken', message: `is taken by ${id}` }]);
-  });
 });
 
 describe('beside a running import', () => {

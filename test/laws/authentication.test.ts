@@ -82,15 +82,6 @@ describe('authentication', () => {
     }
   });
 
-  test('a revoked key is rejected at the next request to the process that revoked it', async () => {
-    const tenant = await world.organization();
-    expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
-    const [key] = await listKeys(tenant.em());
-    await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
-    world.serving.keys.forget();
-    expect((await tenant.call('GET', '/v1/me')).body).toMatchObject({ status: 401, code: 'api_key_revoked' });
-  });
-
   test('a plan that was lowered is 403, never 401, and the same key works again after the upgrade', async () => {
     const tenant = await world.organization({ plan: 'free' });
     const rejected = await tenant.call('GET', '/v1/customers');
@@ -115,13 +106,6 @@ describe('authentication', () => {
     }
     expect((await fetch(`${world.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
     expect(key).toHaveLength(72);
-  });
-
-  test('the database does not hold a raw key', async () => {
-    const tenant = await world.organization();
-    const { rows } = await world.database.pool.query('select * from api_keys');
-    expect(JSON.stringify(rows)).not.toContain(tenant.key);
-    expect(JSON.stringify(rows)).toContain(tenant.key.slice(-4));
   });
 });
 

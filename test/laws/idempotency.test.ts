@@ -1,7 +1,6 @@
 /** A create that is repeated creates one record. */
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
-import { removeExpired } from '../../server/http/retention.ts';
 import { bodyExample, operations } from '../contract.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -81,7 +80,7 @@ for (const create of creates) {
       expect(await count(tenant, path)).toBe(1);
     });
 
-    test('it expires after 24 hours, and its row is removed', async () => {
+    test('it expires after 24 hours', async () => {
       const tenant = await world.organization();
       await post(tenant, 'old');
       const em = tenant.em();
@@ -91,11 +90,6 @@ for (const create of creates) {
       await em.flush();
       const again = await post(tenant, 'old', { ...body, name: 'Another' });
       expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
-      const aged = tenant.em();
-      (await aged.findOneOrFail(IdempotencyKey, { key: 'old' })).createdAt = '2020-01-01T00:00:00.000Z';
-      await aged.flush();
-      expect(await removeExpired(world.database.pool)).toBeGreaterThanOrEqual(1);
-      expect(await tenant.em().count(IdempotencyKey, {})).toBe(0);
     });
 
     test('an invalid key is rejected', async () => {

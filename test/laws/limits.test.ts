@@ -32,14 +32,6 @@ describe('keys that do not exist', () => {
     expect(query.mock.calls).toHaveLength(1);
     query.mockRestore();
   });
-
-  test('reject no valid key of the same network, however many there are', async () => {
-    const tenant = await world.organization();
-    for (let guess = 0; guess < 105; guess += 1) expect(await status(unknownKey())).toBe(401);
-    // Never looked up before, so not one that is still known.
-    expect(await status(tenant.key)).toBe(200);
-    expect(await status(unknownKey())).toBe(401);
-  });
 });
 
 test('what an operation takes is as much as its request asks for, also by default', () => {
@@ -131,19 +123,6 @@ describe('statements that run at once', () => {
     expect(running).toHaveLength(80);
   });
 
-  test('start as soon as there is room for them, whichever kind has ended', async () => {
-    const { start, end, running } = scene();
-    const mine = [...'12345'].map((name) => start('A', `key ${name}`, name, 'search'));
-    const others = [...'abcde'].map((name) => start(name, name, name, 'search'));
-    // The organization has five of its own running; the search, besides, has ten before it.
-    const waiting = [start('A', 'key 6', 'brief', 'brief'), start('f', 'f', 'search')];
-    expect(running).toHaveLength(10);
-    await end('1');
-    expect(running.slice(10)).toEqual(['search', 'brief']);
-    for (const name of running) await end(name);
-    await Promise.all([...mine, ...others, ...waiting]);
-  });
-
   test('have a connection each, or share one if they are brief', () => {
     const { reads, writes, pool } = world.database;
     expect([reads.options.max, writes.options.max, pool.options.max]).toEqual([10 + 2, 16, 10]);
@@ -175,28 +154,6 @@ describe('statements that run at once', () => {
       expect(await late).toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '5' } });
       for (const end of ends) end();
       await Promise.all(first);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
-  test('wait 5 seconds at most, and what fails gives its place back', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const { start, end, running } = scene();
-      const first = ['a1', 'a2', 'a3'].map((name) => start('A', 'a', name));
-      const late = start('A', 'a', 'a4');
-      const failed = late.catch((error: unknown) => error);
-      await vi.advanceTimersByTimeAsync(5_000);
-      expect(await failed).toMatchObject({ code: 'unavailable', status: 503 });
-      for (const name of ['a1', 'a2', 'a3']) await end(name);
-      await Promise.all(first);
-      const { work: limiter } = createShares(roomIn(world.database));
-      for (let round = 0; round < 10; round += 1)
-        await expect(
-          limiter.run('A', { keyId: 'a', kind: 'write' }, () => Promise.reject(new Error('lost'))),
-        ).rejects.toThrow('lost');
-      expect(running).toEqual(['a1', 'a2', 'a3']);
     } finally {
       vi.useRealTimers();
     }

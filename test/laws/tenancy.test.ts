@@ -37,6 +37,8 @@ describe('tenancy', () => {
       expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
       for (const other of others) expect(other).toBe(first);
       expect((await theirs.call('GET', path.replace(`:${name}`, foreign))).text).toBe(before.text);
+      const asAnother = foreign.replace(/^.../, foreign.startsWith('cus') ? 'itm' : 'cus');
+      expect((await theirs.call(method, path.replace(`:${name}`, asAnother), body)).status).toBe(404);
       // The same request is accepted from the organization whose record it is.
       expect((await theirs.call(method, path.replace(`:${name}`, foreign), body)).status).toBe(200);
     });

@@ -66,9 +66,12 @@ class Beside {
       return ended.promise;
     };
     const { organization, keyId, kind, isLarge } = sent;
-    this.#limiter.run(organization, { keyId, kind }, work, isLarge ? () => response.promise : undefined).catch(() => {
-      if (job.seen === 'waiting') job.seen = 'rejected';
-    });
+    this.#limiter
+      .run(organization, { keyId, kind }, work, isLarge ? () => response.promise : undefined)
+      .catch((error: unknown) => {
+        const isUnavailable = Reflect.get(Object(error), 'code') === 'unavailable';
+        if (job.seen === 'waiting' && isUnavailable) job.seen = 'rejected';
+      });
     jobs.push(job);
     await this.#settle();
   }

@@ -16,6 +16,7 @@ import {
   passwordPath,
   signIn,
   someone,
+  someoneInTwo,
   turnOnTwoFactor,
   unknownEmail,
   visit,
@@ -25,19 +26,7 @@ const world = useWorld({ trustedProxies: 1 });
 const home = '/settings/api-keys';
 const otherPassword = 'another horse altogether';
 
-async function twice() {
-  const [first, second] = [
-    await world.organization({ name: 'First Ltd' }),
-    await world.organization({ name: 'Second Ltd' }),
-  ];
-  const member = await someone(world, first, 'admin');
-  const again = await addMember(world.database, second.organization, {
-    email: member.email,
-    name: 'Bo',
-    role: 'member',
-  });
-  return { first, second, member, again };
-}
+const twice = () => someoneInTwo(world, 'admin');
 
 /** Chooses a password by a link, as a person without a session does. */
 async function choose(path: string, typed: string) {

@@ -21,6 +21,7 @@ import {
   passwordPath,
   signIn,
   someone,
+  someoneInTwo,
   turnOnTwoFactor,
   visit,
 } from './visiting.ts';
@@ -384,16 +385,7 @@ describe('turning it off, and new recovery codes', () => {
 describe('a person in two organizations', () => {
   /** With one password in both, and two-factor authentication turned on in the first. */
   async function twice() {
-    const [first, second] = [
-      await world.organization({ name: 'First Ltd' }),
-      await world.organization({ name: 'Second Ltd' }),
-    ];
-    const member = await someone(world, first);
-    const again = await addMember(world.database, second.organization, {
-      email: member.email,
-      name: 'Bo',
-      role: 'member',
-    });
+    const { first, second, member, again } = await someoneInTwo(world);
     await givePassword(world, again);
     const setUp = await turnOnTwoFactor(await signIn(world, member), nowMs);
     nowMs += stepMs;
@@ -459,17 +451,8 @@ describe('a person in two organizations', () => {
   });
 
   test('protects what the given password opens, also where single sign-on has opened more', async () => {
-    const member = await (async () => {
-      const [first, second] = [await world.organization(), await world.organization()];
-      const one = await someone(world, first);
-      const again = await addMember(world.database, second.organization, {
-        email: one.email,
-        name: 'Bo',
-        role: 'member',
-      });
-      await setPassword(world.database.signIns, again, 'another horse altogether');
-      return one;
-    })();
+    const { member, again } = await someoneInTwo(world);
+    await setPassword(world.database.signIns, again, 'another horse altogether');
     const signIns = new SignIns({ database: world.database, secret: old, secure: false });
     const { right } = await signIns.check(member.email, password);
     const admitted = { userId: right[0]?.userId ?? '', memberIds: null };
@@ -490,16 +473,7 @@ describe('a person in two organizations', () => {
   });
 
   test('is not kept out of one by what someone with a link to the other turns on', async () => {
-    const [first, second] = [
-      await world.organization({ name: 'First Ltd' }),
-      await world.organization({ name: 'Second Ltd' }),
-    ];
-    const member = await someone(world, first);
-    const again = await addMember(world.database, second.organization, {
-      email: member.email,
-      name: 'Bo',
-      role: 'member',
-    });
+    const { member, again } = await someoneInTwo(world);
     const token = (await passwordPath(world.database, again)).split('token=')[1] ?? '';
     const intruder = visit(world.url);
     await intruder.post('/settings/password', { token, password: 'another horse altogether' });

@@ -131,6 +131,16 @@ export async function someone(
   return member;
 }
 
+/** A person in two organizations, with a password in the first. */
+export async function someoneInTwo(world: World, role: Role = 'member') {
+  const first = await world.organization({ name: 'First Ltd' });
+  const second = await world.organization({ name: 'Second Ltd' });
+  const member = await someone(world, first, role);
+  const { email } = member;
+  const again = await addMember(world.database, second.organization, { email, name: 'Bo', role: 'member' });
+  return { first, second, member, again };
+}
+
 /** The path of a page on which the member chooses a password. */
 export const passwordPath = async ({ signIns }: World['database'], member: Member): Promise<string> =>
   pathOfLink(await issueLink(signIns, member));

@@ -93,19 +93,6 @@ describe('an event that cannot be delivered', () => {
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
   });
 
-  test('because its endpoint is off is given up after 3 days, and the log says so', async () => {
-    const { tenant, endpoint, attempted } = await scene(500);
-    await attempted(1);
-    await switchEndpoint(tenant.em(), tenant.admin, { id: endpoint.id, on: false });
-    await letPass(world, tenant, '71 hours');
-    await expireDeliveries(world.database.pool);
-    expect(await deliveriesOf(world, tenant)).toMatchObject([{ state: 'pending', error: null }]);
-    await letPass(world, tenant, '2 hours');
-    await expireDeliveries(world.database.pool);
-    const error = 'It could not be delivered within 3 days.';
-    expect(await deliveriesOf(world, tenant)).toMatchObject([{ state: 'failed', error }]);
-  });
-
   test('is removed after 30 days, and until then can be sent again', async () => {
     const { tenant, receiver, endpoint } = await scene(204);
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
