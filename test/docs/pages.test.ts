@@ -64,6 +64,11 @@ describe('the pages', () => {
     expect((await readPage(world, sheet)).html).not.toMatch(/url\(|@import|https?:/);
   });
 
+  test('have a stylesheet whose text size holds on iPhones, where the property has a prefix', async () => {
+    const sheet = referencesOf(await readPage(world, '/docs')).find((address) => address.endsWith('.css')) ?? '';
+    expect((await readPage(world, sheet)).html).toMatch(/[^-]-webkit-text-size-adjust: 100%/);
+  });
+
   test('link only to existing pages and anchors', async () => {
     const pages = await readPages(world);
     const broken: string[] = [];
