@@ -39,7 +39,11 @@ describe.runIf(hasChromium)('in a browser', () => {
     // Where there is no clipboard, as without https, the key is selected.
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     await page.getByRole('button', { name: 'Copy the key' }).click();
-    await page.getByText('Selected: copy it with your keyboard.').waitFor();
+    await page.getByRole('button', { name: 'Now copy it' }).waitFor();
+    await page.getByText('Selected: now copy it.').waitFor();
+    expect(await page.evaluate('getSelection().toString()')).toBe(raw);
+    await page.evaluate('getSelection().removeAllRanges()');
+    await page.locator('#raw-key').click();
     expect(await page.evaluate('getSelection().toString()')).toBe(raw);
 
     expect(page.url()).toBe(`${world.url}/settings/api-keys`);

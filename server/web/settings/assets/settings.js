@@ -48,8 +48,8 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', async () => {
     const copied = await copy(source);
-    button.textContent = copied ? 'Copied' : 'Press Ctrl+C';
-    announcement.textContent = copied ? 'Copied to the clipboard.' : 'Selected: copy it with your keyboard.';
+    button.textContent = copied ? 'Copied' : 'Now copy it';
+    announcement.textContent = copied ? 'Copied to the clipboard.' : 'Selected: now copy it.';
     setTimeout(() => {
       button.replaceChildren(...label);
       announcement.textContent = '';
@@ -78,7 +78,7 @@ async function copy(source) {
     await navigator.clipboard.writeText(source.textContent);
     return true;
   } catch {
-    // No clipboard without https, or none allowed: the text is selected, and the keyboard copies it.
+    // No clipboard without https, or none allowed: the text is selected, to be copied by hand.
     getSelection().selectAllChildren(source);
     return false;
   }
