@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { mailOptions } from '../outgoing/mail.ts';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
-import { connectionsOf, hasOthers, openConfiguredDatabase } from '../database/open.ts';
+import { connectionsOf, hasOthers, isReadOnly, openConfiguredDatabase } from '../database/open.ts';
 import type { Opened } from '../database/open.ts';
 import { standardLog, warningLog } from '../http/log.ts';
 import type { Metrics } from '../http/metrics.ts';
@@ -148,6 +148,8 @@ export async function greet({ config, database, url, demo, metricsUrl, processes
     warn(
       'Warning: another process uses this database. Without REDIS_URL, each process enforces the rate limit separately.',
     );
+  if (await isReadOnly(database))
+    warn('Warning: the database is read-only, as a standby is: every write is rejected with a 503.');
   const { each, allowed } = await connectionsOf(database, config);
   if (allowed < each * processes)
     warn(

@@ -85,6 +85,14 @@ export const roomIn = ({ reads, writes, pool }: Pick<Database, 'reads' | 'writes
   form: pool.options.max,
 });
 
+/** Whether it takes no writes: a standby does not. */
+export async function isReadOnly({ control }: Pick<Database, 'control'>): Promise<boolean> {
+  const { rows } = await control.query<{ setting: string }>(
+    `select current_setting('transaction_read_only') as setting`,
+  );
+  return rows[0]?.setting === 'on';
+}
+
 /** Whether another process of this service was connected to the database before this one began. */
 export async function hasOthers({ control }: Pick<Database, 'control'>): Promise<boolean> {
   const { rows } = await control.query(

@@ -54,6 +54,18 @@ test('too few connections for its pools are a warning when it starts', async () 
   expect(await end('SIGTERM')).toBe(0);
 });
 
+test('a database that takes no writes is a warning when it starts', async () => {
+  const { url, name, drop } = await ownDatabase();
+  cleanups.push(drop);
+  const environment = { DATABASE_URL: url, NODE_ENV: 'production' };
+  const first = await startServing([], environment);
+  await first.end('SIGTERM');
+  await administer(`alter database ${name} set default_transaction_read_only = on`);
+  const { output, end } = await startServing([], environment);
+  expect(output.text).toMatch(/^Warning: the database is read-only, .+$/m);
+  expect(await end('SIGTERM')).toBe(0);
+});
+
 test('with DATABASE_CONNECTIONS, a crowd never needs more than that', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
