@@ -107,6 +107,13 @@ describe('authentication', () => {
     expect((await fetch(`${world.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
     expect(key).toHaveLength(72);
   });
+
+  test('the database does not hold a raw key', async () => {
+    const tenant = await world.organization();
+    const { rows } = await world.database.pool.query('select * from api_keys');
+    expect(JSON.stringify(rows)).not.toContain(tenant.key);
+    expect(JSON.stringify(rows)).toContain(tenant.key.slice(-4));
+  });
 });
 
 describe('a key directory under a clock', () => {
