@@ -6,6 +6,7 @@ import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Database } from './orm.ts';
 import { requireSchema, requireUnicode } from './require-schema.ts';
+import { spread } from './statement-pool.ts';
 import { messageOf } from '../problems/message-of.ts';
 
 export type Opened = Database & {
@@ -78,9 +79,9 @@ export async function connectionsOf(
   return { each: pools.reduce((sum, { options }) => sum + options.max, 0), allowed: rows[0]?.allowed ?? 0 };
 }
 
-/** How many operations of each kind the pools have room for: brief reads share two connections. */
+/** How many operations of each kind the pools have room for, beside the brief reads. */
 export const roomIn = ({ reads, writes, pool }: Pick<Database, 'reads' | 'writes' | 'pool'>) => ({
-  search: reads.options.max - 2,
+  search: reads.options.max - spread,
   write: writes.options.max,
   form: pool.options.max,
 });

@@ -21,7 +21,7 @@ type Shared = Sharing & {
 };
 
 /** Connections that brief statements use before two of them share one. */
-const spread = 2;
+export const spread = 2;
 /** The most statements on one. */
 const depth = 8;
 /** Where nothing finishes between two checks, something takes long. */

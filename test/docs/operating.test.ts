@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { readConfig } from '../../server/config.ts';
 import { helpOf } from '../command.ts';
 import { useWorld } from '../world.ts';
 
@@ -82,7 +83,9 @@ test('the connections add up to the sizes of the pools', () => {
     'controlConnections',
   ].map((name) => Number(new RegExp(String.raw`\b${name} = (\d+)`).exec(source)?.[1]));
   expect(all(guide, /^\| [^|]+ \| (\d+) \|/gm).map(Number)).toEqual(sizes);
-  expect(guide).toContain(`up to ${sizes.reduce((sum, size) => sum + size)}:`);
+  const sum = sizes.reduce((total, size) => total + size);
+  expect(guide).toContain(`up to ${sum}:`);
+  expect(readConfig({}).DATABASE_CONNECTIONS).toBe(sum);
 });
 
 test('the alert rules use metrics that the service has', () => {
