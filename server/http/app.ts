@@ -7,7 +7,7 @@ import { limitedTime } from './deadlines.ts';
 import { mountOperations } from './endpoints.ts';
 import { noticeProxies } from './connections.ts';
 import { identify } from './identify.ts';
-import { patchTypes, readBody } from './body.ts';
+import { patchTypes } from './body.ts';
 import { compress } from './compress.ts';
 import { describeError } from './log.ts';
 import type { Log } from './log.ts';
@@ -45,11 +45,11 @@ export function createApp(parts: Parts): Express {
 
   // The API comes first, because anything before it would cost time in each of its requests.
   app.use(receive(parts, allowed));
-  app.use('/v1', admitCaller(parts));
+  app.use(inApi(admitCaller(parts)));
   mountOperations(app, parts.shares);
   const mcp = onDemand(async () => (await import('./mcp.ts')).mcpEndpoint(parts));
   app.use('/mcp', admitAgent(parts));
-  app.post('/mcp', ...readBody(parts.shares), mcp);
+  app.post('/mcp', mcp);
 
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(parts));
@@ -63,6 +63,12 @@ export function createApp(parts: Parts): Express {
   app.use(renderProblem(parts));
   return app;
 }
+
+/** As `use('/v1', …)`, for which the router would shorten the URL, restore it, and parse it again each time. */
+const inApi =
+  (admit: RequestHandler): RequestHandler =>
+  (request, response, next) =>
+    /^\/v1(?:\/|$)/.test(request.path) ? admit(request, response, next) : next();
 
 /** What happens to every request, in one step: each layer of the router would cost as much as any of these. */
 function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHandler {

@@ -1,10 +1,9 @@
 /** The body of a write. Media type, size and JSON are checked in turn, each rejected with its own problem. */
 import express from 'express';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { maximumBodyBytes } from '../../contract/limits.ts';
 import type { Shares } from '../limits/concurrency.ts';
 import { networkOf } from '../limits/network.ts';
-import type { Turns } from '../limits/turns.ts';
 import { Problem } from '../problems/problem.ts';
 import { parseJson } from '../text/json.ts';
 
@@ -17,20 +16,30 @@ const mediaTypes: Record<string, string[]> = { POST: ['application/json'], PATCH
 /** Larger bodies are parsed one at a time. */
 const longBytes = 16 * 1024;
 
-/** Checks the headers, then reads and parses the bytes: afterward `req.body` is the JSON of a POST or PATCH. */
-export const readBody = ({ turns }: Pick<Shares, 'turns'>): RequestHandler[] =>
-  [requireJson, readBytes, parseBody(turns)].map((step): RequestHandler => {
-    // Each is a middleware, because the router catches what middleware throws; a throwing callback would end the process.
-    return (request, response, next) => (request.method in mediaTypes ? step(request, response, next) : next());
-  });
+/** The JSON of a POST or PATCH. */
+export async function readBody(
+  request: Request,
+  response: Response,
+  { turns }: Pick<Shares, 'turns'>,
+): Promise<unknown> {
+  requireJson(request);
+  const bytes = await bytesOf(request, response);
+  if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('empty');
+  if (bytes.length > longBytes) await turns.take(response.locals.key?.organization.id ?? networkOf(request.ip ?? ''));
+  return parseJson(textOf(bytes));
+}
 
-function requireJson(request: Request, _: Response, next: NextFunction): void {
+function requireJson(request: Request): void {
   if (!hasBody(request)) throw malformed('missing');
   requireMediaType(request, mediaTypes[request.method] ?? []);
   // The bytes would be read before they are rejected.
   if (Number(request.headers['content-length']) > maximumBodyBytes) throw new Problem('payload_too_large');
-  next();
 }
+
+const bytesOf = (request: Request, response: Response): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    readBytes(request, response, (error?: unknown) => (error === undefined ? resolve(request.body) : reject(error)));
+  });
 
 const malformed = (fault: 'missing' | 'empty' | 'not_utf8') => new Problem('malformed_json', { fault });
 
@@ -55,16 +64,6 @@ function requireMediaType({ headers }: Request, accepted: string[]): void {
     throw new Problem('unsupported_media_type', { contentEncoding: true });
   }
 }
-
-const parseBody =
-  (turns: Turns): RequestHandler =>
-  async (request, response, next) => {
-    const bytes: unknown = request.body;
-    if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('empty');
-    if (bytes.length > longBytes) await turns.take(response.locals.key?.organization.id ?? networkOf(request.ip ?? ''));
-    request.body = parseJson(textOf(bytes));
-    next();
-  };
 
 function textOf(bytes: Uint8Array): string {
   try {

@@ -6,7 +6,7 @@
 import { initContract, isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { createExpressEndpoints } from '@ts-rest/express';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { v1 } from '../../contract/v1.ts';
 import { isNotModified } from '../api/conditional.ts';
 import { operationOf } from '../api/operations.ts';
@@ -17,7 +17,7 @@ import type { Shares } from '../limits/concurrency.ts';
 import { callerOf } from './context.ts';
 
 export function mountOperations(app: Express, shares: Shares): void {
-  const { routes, endpoints } = mounted(v1, readBody(shares));
+  const { routes, endpoints } = mounted(v1, shares);
   // ts-rest types the endpoints of one known contract; these are made for each route of any.
   createExpressEndpoints<AppRouter>(routes, endpoints as never, app, { logInitialization: false });
 }
@@ -25,36 +25,32 @@ export function mountOperations(app: Express, shares: Shares): void {
 const { noBody } = initContract();
 const responses: AppRoute['responses'] = { 200: noBody(), 201: noBody(), 304: noBody() };
 
-function mounted(router: AppRouter, body: RequestHandler[]): { routes: AppRouter; endpoints: object } {
+function mounted(router: AppRouter, shares: Shares): { routes: AppRouter; endpoints: object } {
   const routes: AppRouter = {};
   const endpoints: Record<string, object> = {};
   for (const [name, route] of Object.entries(router)) {
     if (!isAppRoute(route)) {
-      ({ routes: routes[name], endpoints: endpoints[name] } = mounted(route, body));
+      ({ routes: routes[name], endpoints: endpoints[name] } = mounted(route, shares));
       continue;
     }
     const { method, path } = route;
     routes[name] = method === 'GET' ? { method, path, responses } : { method, path, responses, body: null };
-    endpoints[name] = endpointOf(operationOf(route), body);
+    endpoints[name] = endpointOf(operationOf(route), shares);
   }
   return { routes, endpoints };
 }
 
-function endpointOf(operation: Operation, body: RequestHandler[]): object {
-  const { method } = operation.route;
-  const note: RequestHandler = (_, response, next) => {
-    response.locals.operation = operation.id;
-    next();
-  };
-  return {
-    middleware: method === 'GET' ? [note] : [note, ...body],
-    async handler({ req, res }: { req: Request; res: Response }) {
-      const { params, query, headers } = req;
-      const caller = callerOf(res);
-      const reply = await perform(operation, { params, query, headers, body: req.body }, caller);
-      const isSame = 304 in operation.route.responses && isNotModified(headers['if-none-match'], reply.etag);
-      return { status: await send(res, reply, { isSame, baseUrl: caller.baseUrl }), body: undefined };
-    },
+/** One function for all steps, because each further layer of Express would cost as much as one of them. */
+function endpointOf(operation: Operation, shares: Shares) {
+  const { method, responses: known } = operation.route;
+  return async ({ req, res }: { req: Request; res: Response }) => {
+    res.locals.operation = operation.id;
+    const body = method === 'GET' ? undefined : await readBody(req, res, shares);
+    const { params, query, headers } = req;
+    const caller = callerOf(res);
+    const reply = await perform(operation, { params, query, headers, body }, caller);
+    const isSame = 304 in known && isNotModified(headers['if-none-match'], reply.etag);
+    return { status: await send(res, reply, { isSame, baseUrl: caller.baseUrl }), body: undefined };
   };
 }
 

@@ -11,6 +11,7 @@ import { perform } from '../api/perform.ts';
 import type { AdmissionParts } from '../api/perform.ts';
 import { Problem } from '../problems/problem.ts';
 import { admitOne, rpcError } from './admission.ts';
+import { readBody } from './body.ts';
 import { keyOf } from './context.ts';
 
 /** `handshakes` counts every message but calls of tools, which count as operations. */
@@ -20,7 +21,7 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
   const version = readVersion();
   const tools = createTools(sumProposals);
   return async (request, response) => {
-    const message: unknown = request.body;
+    const message = await readBody(request, response, parts.shares);
     // As the protocol says since 2025-06-18. One message performs one operation, and takes one allowance.
     if (Array.isArray(message)) {
       response.status(400).json(rpcError(-32_600, 'Batches are not supported. Send one message in each request.'));

@@ -64,8 +64,8 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     if (!accepted) throw new Problem('rate_limited');
     next();
   });
-  router.post('/register', ...readBody(shares), ({ body }, response) => {
-    response.status(201).json(registered(clients.register(body)));
+  router.post('/register', async (request, response) => {
+    response.status(201).json(registered(clients.register(await readBody(request, response, shares))));
   });
   router.post('/token', ...readForm, async ({ headers, body }, response) => {
     // Cached are the key that this one replaces, without its end, and one that is revoked because its code was used again.
