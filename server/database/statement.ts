@@ -57,9 +57,11 @@ function encoded(value: unknown): string | null {
   return JSON.stringify(value);
 }
 
+const escaped = String.raw`\$&`;
+
 function element(value: unknown): string {
   const text = encoded(value);
-  return text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  return text === null ? 'NULL' : `"${text.replaceAll(/["\\]/g, escaped)}"`;
 }
 
 /** What pg's connections have besides their declared methods. */

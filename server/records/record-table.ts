@@ -54,11 +54,13 @@ export class RecordTable<Stored extends object = object> {
   /** What the importer reads of a stored record: everything except derived values. */
   readonly #read: readonly Column[];
   readonly #derived: readonly Column[];
+  readonly #empty: Values;
 
   constructor({ tableName, props }: { tableName: string; props: EntityProperty[] }) {
     this.name = tableName;
     this.columns = props.filter(({ persist }) => persist !== false).map(columnOf);
     this.#byProperty = new Map(this.columns.map((column) => [column.property, column]));
+    this.#empty = Object.fromEntries(this.columns.map(({ property }) => [property, undefined]));
     this.#derived = this.columns.filter((column) => column.prop.onUpdate !== undefined && !isOwn(column));
     this.#read = this.columns.filter((column) => !this.#derived.includes(column));
     const inserted = this.columns.filter((column) => !isOwn(column) && column.property !== 'organizationId');
@@ -83,7 +85,7 @@ export class RecordTable<Stored extends object = object> {
 
   /** A new record, with the entity's defaults for absent values. */
   created(values: Values): Values {
-    const record: Values = { ...values };
+    const record = this.#recordOf(values);
     for (const { property, prop } of this.columns) {
       // Defaults are computed from the record alone; only the organization's takes an entity manager, and it is given.
       if (record[property] === undefined) record[property] = prop.onCreate?.(record, undefined as never);
@@ -91,9 +93,16 @@ export class RecordTable<Stored extends object = object> {
     return record;
   }
 
+  /** V8 makes a slow dictionary of an object to which many properties are added: a record has all of them from the start. */
+  #recordOf(values: Values): Values {
+    const record = { ...this.#empty };
+    for (const { property } of this.columns) record[property] = values[property];
+    return record;
+  }
+
   /** A stored record with other values, and what the entity derives from them. */
   changed(stored: object, values: Values): Values {
-    const record: Values = { ...stored, ...values };
+    const record = this.#recordOf({ ...stored, ...values });
     for (const { property, prop } of this.#derived) record[property] = prop.onUpdate?.(record, undefined as never);
     return record;
   }
