@@ -53,9 +53,12 @@ function knownOn(connection: pg.Connection): Map<string, RowOf> {
 function encoded(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
-  if (Array.isArray(value)) return `{${value.map(element).join(',')}}`;
+  if (Array.isArray(value)) return arrayLiteral(value);
   return JSON.stringify(value);
 }
+
+/** An array as PostgreSQL reads it. */
+export const arrayLiteral = (values: readonly unknown[]): string => `{${values.map(element).join(',')}}`;
 
 const escaped = String.raw`\$&`;
 

@@ -122,7 +122,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 /**
- * Express gives every request and response the app's prototype instead of Node's, which costs a twentieth of a get. These
+ * Express gives every request and response the app's prototype instead of Node's, which costs a few percent of a get. These
  * have the app's from the start.
  */
 const messageKinds = () => ({

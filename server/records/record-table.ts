@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/postgresql';
 import { equalDecimals } from '../../contract/decimal.ts';
+import { arrayLiteral } from '../database/statement.ts';
 
 export type Values = Record<string, unknown>;
 
@@ -178,12 +179,11 @@ function columnOf(prop: EntityProperty): Column {
 function encode(value: unknown, type: string): string {
   if (value === null || value === undefined) return '\\N';
   if (typeof value === 'string' && type !== 'jsonb') return escape(value);
-  if (Array.isArray(value) && type !== 'jsonb') return escape(`{${value.map(quoted).join(',')}}`);
+  if (Array.isArray(value) && type !== 'jsonb') return escape(arrayLiteral(value));
   // The rest are documents, numbers and booleans.
   return escape(JSON.stringify(value));
 }
 
-const quoted = (element: unknown) => `"${String(element).replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function escape(text: string): string {
