@@ -20,6 +20,8 @@ const mostYoungBytes = 32 * 2 ** 20;
 export function limitMemory(): void {
   // What outlives a collection is a cache that hardly grows; by default, V8 lets the heap double before the next one.
   setFlagsFromString('--heap-growing-percent=20');
+  // V8 would take rows that are in use during a few collections for long-lived, and keep all later ones until a full one.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   limitYoungGeneration();
 }
 

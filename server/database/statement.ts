@@ -1,4 +1,5 @@
 /** A prepared statement as it is sent: PostgreSQL describes its rows once for each connection, not with every execution. */
+import { compileFunction } from 'node:vm';
 import pg from 'pg';
 import { toRfc3339 } from '../entities/timestamp.ts';
 
@@ -23,21 +24,28 @@ const parsers: ReadonlyMap<number, Parse | undefined> = new Map([
 const parserOf = (type: number): Parse | undefined =>
   parsers.has(type) ? parsers.get(type) : (pg.types.getTypeParser(type) as Parse);
 
+/** By the columns that they read. */
+const compiled = new Map<string, RowOf>();
+
+/** The same for each statement and connection that reads the same columns. */
 function rowBuilder({ fields }: Described): RowOf {
-  const names = fields.map(({ name }) => name);
-  const readers = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
-  // A copy of it has all properties from the start, as every other row does.
-  const empty: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
-  return (values) => {
-    const row = { ...empty };
-    for (let index = 0; index < names.length; index += 1) {
-      const value = values[index];
-      if (value === null || value === undefined) continue;
-      const parse = readers[index];
-      row[names[index] ?? ''] = parse ? parse(value) : value;
-    }
-    return row;
-  };
+  const columns = fields.map(({ name, dataTypeID }) => `${dataTypeID} ${name}`).join('\n');
+  const builder = compiled.get(columns) ?? compile(fields);
+  compiled.set(columns, builder);
+  return builder;
+}
+
+/** An object literal in generated code, as MikroORM's own hydrators have: a loop over 22 columns takes four times as long. */
+function compile(fields: Described['fields']): RowOf {
+  const parse = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
+  const members = fields.map(({ name }, index) => {
+    const field = `fields[${index}]`;
+    return `${JSON.stringify(name)}: ${parse[index] ? `${field} === null ? null : parse[${index}](${field})` : field}`;
+  });
+  const make = compileFunction(`return (fields) => ({ ${members.join(', ')} });`, ['parse']) as (
+    read: typeof parse,
+  ) => RowOf;
+  return make(parse);
 }
 
 /** By connection, because each has prepared statements of its own: by their names. */
