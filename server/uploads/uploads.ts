@@ -157,9 +157,9 @@ export class Uploads {
     return this.#asAdmin(who, async (em) => {
       const found = await uploadIn(em, id);
       if (isWorking(found)) throw running();
+      await change(found, em);
       if (!(await this.#files.has(found)))
         throw new Problem('repeated', { sentence: 'This server no longer has the file. Upload it again.' });
-      await change(found, em);
       return Object.assign(found, {
         failure: null,
         bytesRead: 0,

@@ -102,19 +102,31 @@ describe.runIf(hasChromium)('in a browser', () => {
     // What a page is told before the browser puts it aside whole.
     await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
     expect(await page.content()).not.toMatch(rawKey);
+  });
 
-    // A form whose button was disabled as it was sent.
-    await page.goto(`${world.url}/settings/api-keys`);
-    const button = page.getByRole('button', { name: 'Create key' });
-    const form = page.locator('form[action="/settings/api-keys"]');
+  test('a form whose upload was stopped can be sent again', async () => {
+    const page = await screen.open();
+    await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
+    await page.goto(`${world.url}/settings/imports`);
+    const form = page.locator('form[enctype="multipart/form-data"]');
     await form.evaluate((it) =>
       it.addEventListener('submit', (event: { preventDefault(): void }) => event.preventDefault()),
     );
-    await page.getByLabel('Name').fill('Later');
-    await button.click();
-    await expect.poll(() => button.isDisabled()).toBe(true);
-    await page.evaluate(`dispatchEvent(new Event('pageshow'))`);
-    expect(await button.isEnabled()).toBe(true);
+    const file = page.locator('input[type=file]');
+    const choose = () =>
+      file.setInputFiles({ name: 'customers.csv', mimeType: 'text/csv', buffer: Buffer.from('name') });
+    const again = [
+      () => page.evaluate(`dispatchEvent(new Event('pageshow'))`),
+      () => page.keyboard.press('Escape'),
+      choose,
+    ];
+    await choose();
+    for (const act of again) {
+      await page.getByRole('button', { name: 'Upload and check' }).click();
+      await expect.poll(() => page.getByRole('button', { name: 'Uploading…' }).isDisabled()).toBe(true);
+      await act();
+      expect(await page.getByRole('button', { name: 'Upload and check' }).isEnabled()).toBe(true);
+    }
   });
 
   test('a form that two tabs send makes one key', async () => {

@@ -436,8 +436,10 @@ describe('an import', () => {
       `state = 'importing', active_at = now(), bytes_read = 12, bytes_total = 24, rows_read = 3000`,
     );
     expect(words((await visiting.get('/settings/imports')).text)).toMatch(/Importing customers.csv 50%, 3,000 rows/);
-    expect((await upload(visiting, 'externalId,name\nC-2,Bo\n')).status).toBe(409);
-    expect((await press(visiting, 'start', tenant)).status).toBe(409);
+    for (const late of [await upload(visiting, 'externalId,name\nC-2,Bo\n'), await press(visiting, 'start', tenant)]) {
+      expect(late.status).toBe(409);
+      expect(words(late.text)).toMatch(/Another import is running.*Importing customers.csv 50%, 3,000 rows/);
+    }
     // By a command, too.
     await setState(tenant, `state = 'checked'`);
     const busy = await whileAnotherRuns(tenant, async () => {
@@ -447,7 +449,11 @@ describe('an import', () => {
     // It may have been an earlier run of this one.
     expect(busy).not.toContain('Nothing has been imported yet');
     expect(words(await finish(visiting, tenant))).toContain('customers.csv was imported');
-    expect((await press(visiting, 'start', tenant)).status).toBe(409);
+    const again = await press(visiting, 'start', tenant);
+    expect([again.status, words(again.text)]).toEqual([
+      409,
+      expect.stringMatching(/This import has already been started\..*customers.csv was imported/),
+    ]);
   });
 
   test('that was killed says so, and can be started again', async () => {

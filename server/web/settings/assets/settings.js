@@ -11,19 +11,25 @@ if (document.querySelector('[data-secret]')) {
 
 // After a download the page stays as it is.
 for (const form of document.querySelectorAll('form[method="post"]:not([data-download])')) {
+  const button = form.querySelector('button[type="submit"]');
+  const label = [...(button?.childNodes ?? [])];
   form.addEventListener('submit', () => {
-    const button = form.querySelector('button[type="submit"]');
     // After the browser has taken the form, which a disabled button would have stopped.
     setTimeout(() => {
       button.disabled = true;
-      button.textContent = form.dataset.busy ?? button.textContent;
+      if (form.dataset.busy) button.textContent = form.dataset.busy;
     });
   });
+  const restore = () => {
+    if (!button?.disabled) return;
+    button.disabled = false;
+    button.replaceChildren(...label);
+  };
+  // After going back. Nothing tells that an upload was stopped, but Esc stops it, and so does a next attempt.
+  addEventListener('pageshow', restore);
+  addEventListener('keydown', ({ key }) => key === 'Escape' && restore());
+  form.addEventListener('input', restore);
 }
-// Coming back, the form is as it was.
-addEventListener('pageshow', () => {
-  for (const button of document.querySelectorAll('button[type="submit"]')) button.disabled = false;
-});
 
 for (const button of document.querySelectorAll('button[data-show]')) {
   const input = document.getElementById(button.dataset.show);

@@ -11,7 +11,7 @@ import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { exportFormatLabels, labelled, selectField, textField } from '../fields.ts';
 import type { Rejected } from '../fields.ts';
-import { postForm } from '../forms.ts';
+import { failedNotice, postForm } from '../forms.ts';
 import { innerPage, sectionPage } from '../page.ts';
 import { card, foldable, needsTeam, recordTable } from '../sections.ts';
 import { count } from '../usage/usage-chart.ts';
@@ -21,7 +21,7 @@ import { checkedSection, endedSection, summarySection, workingSection } from './
 export type ImportView = {
   upload?: Upload;
   hasRejects?: boolean;
-  rejectedUpload?: Rejected | undefined;
+  rejected?: Rejected | undefined;
   /** What the columns of the upload mean, where that can be chosen. */
   mapping?: Html | undefined;
   /** Imports that came to their end. */
@@ -41,7 +41,7 @@ function sectionsFor(visit: Visit, view: ImportView): Html {
   if (visit.member.role !== 'admin')
     return html`<p class="notice plain">Only admins of the organization can import and export.</p>`;
   if (visit.organization.plan !== 'team') return needsTeam('Your records are kept. Import and export need', visit);
-  return html`${importSections(visit, view)} ${historySection(view.ended ?? [])}
+  return html`${failedNotice(view.rejected)} ${importSections(visit, view)} ${historySection(view.ended ?? [])}
   ${exportSection(visit, view.rejectedExport)}`;
 }
 
@@ -56,9 +56,9 @@ function importSections(visit: Visit, view: ImportView): Html {
 
 const kindLabels = { customers: 'Customers', items: 'Items', proposals: 'Proposals' } as const;
 
-function uploadForm(visit: Visit, { rejectedUpload, fields }: ImportView): Html {
-  const kind = selectField({ id: 'kind', label: 'Record type', options: kindLabels, rejected: rejectedUpload });
-  const content = html`${kind} ${fileField(rejectedUpload)}
+function uploadForm(visit: Visit, { rejected, fields }: ImportView): Html {
+  const kind = selectField({ id: 'kind', label: 'Record type', options: kindLabels, rejected });
+  const content = html`${kind} ${fileField(rejected)}
     <p class="quiet">Nothing is imported yet. You will see a preview and the changes first.</p>
     <button type="submit">Upload and check</button>`;
   const attributes = html` enctype="multipart/form-data" class="stack" data-busy="Uploading…"`;

@@ -3,11 +3,13 @@ import { pipeline } from 'node:stream/promises';
 import express from 'express';
 import { importKinds, isOpen } from '../../../entities/upload.ts';
 import type { Upload } from '../../../entities/upload.ts';
-import { Problem } from '../../../problems/problem.ts';
+import { fieldOf, Problem } from '../../../problems/problem.ts';
+import type { SettingsProblem } from '../../../problems/problem.ts';
 import { byteOrderMark, csvLines } from '../../../text/spreadsheet.ts';
 import { uploadBounds } from '../../../uploads/files.ts';
 import { tooLarge } from '../../../uploads/runner.ts';
 import { field, uuidForm } from '../fields.ts';
+import type { Rejected } from '../fields.ts';
 import { pageNotFound } from '../page.ts';
 import type { Page } from '../page.ts';
 import type { SessionGuard } from '../session-guard.ts';
@@ -30,17 +32,18 @@ export const readColumnsForm = express.urlencoded({ extended: false, limit: '256
 const importer = () => import('./mapping.ts');
 
 export function importRoutes(guard: SessionGuard): void {
-  const action = 'records_imported';
   guard.page('/import-templates/:name', sendTemplate);
-  guard.form('/imports', {
-    action,
-    show: (visit, rejectedUpload) => showImports(visit, { rejectedUpload }),
-    submit: receive,
-  });
-  guard.form('/imports/:id/columns', { action, show: showColumns, submit: chooseColumns });
+  const form = {
+    action: 'records_imported' as const,
+    again: (visit: Visit, rejected?: Rejected) => showImports(visit, { rejected }),
+    // Sent from a page that no longer shows how things are.
+    isSolvable: (problem: SettingsProblem) => problem.code === 'repeated' || fieldOf(problem) !== undefined,
+  };
+  guard.form('/imports', { ...form, show: form.again, submit: receive });
+  guard.form('/imports/:id/columns', { ...form, show: showColumns, submit: chooseColumns });
   for (const deed of ['start', 'discard'] as const)
     guard.form(`/imports/:id/${deed}`, {
-      action,
+      ...form,
       submit: async (change) => {
         await change.context.uploads[deed](whoOf(change), uploadIdIn(change));
         return path;
