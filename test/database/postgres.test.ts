@@ -8,6 +8,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   realpath,
   rename,
   rm,
@@ -24,6 +25,8 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../server/embedd
 
 const MODULE = new URL('../../server/embedded/postgres.ts', import.meta.url).href;
 const SETTINGS = { fsync: 'off' };
+/** Only a hang takes this long. */
+const WAIT = { timeout: 120_000, interval: 10 };
 const IS_ROOT = process.getuid?.() === 0;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -37,6 +40,7 @@ describe('the embedded database', () => {
     const dataDir = await emptyFolder();
     // As a start that was killed leaves it.
     await mkdir(join(dataDir, 'postgres.new-x'));
+    await writeFile(join(dataDir, 'postgres.pgpass.new'), '');
     const first = await open(dataDir);
     expect(first.created).toBe(true);
     expect((await readdir(dataDir)).filter((name) => name.includes('.new'))).toEqual([]);
@@ -49,6 +53,8 @@ describe('the embedded database', () => {
     const second = await open(dataDir);
     expect(second.created).toBe(false);
     expect((await lstat(log)).size).toBeLessThan(10_000_000);
+    // Nothing had to be recovered.
+    expect(await readFile(log, 'utf8')).toContain('database system was shut down at');
     expect(await query(second, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     expect(await query(second, "SELECT current_setting('timezone') AS zone")).toEqual([{ zone: 'UTC' }]);
   });
@@ -100,15 +106,65 @@ describe('the embedded database', () => {
     await pool.query('CREATE TABLE kept AS SELECT 42 AS answer');
     process.kill(await serverPid(dataDir), 'SIGKILL');
 
-    await vi.waitFor(() => expect(lines).toContain('The database is back.'), { timeout: 120_000, interval: 10 });
+    await vi.waitFor(() => expect(lines).toContain('The database is back.'), WAIT);
     expect((await pool.query('SELECT answer FROM kept')).rows).toEqual([{ answer: 42 }]);
   });
 
-  test('starts when the pid of a killed server now belongs to another process', async () => {
+  test('starts when another server has the pid of a killed one, or the pid file is incomplete', async () => {
+    const [dataDir, other] = [await emptyFolder(), await emptyFolder()];
+    const { connection, close } = await open(dataDir);
+    await close();
+    await open(other);
+    const pid = await serverPid(other);
+    for (const left of [`${pid}\n${dataDir}\n`, `-${pid}\n${dataDir}\n`, '']) {
+      await mkdir(connection.host, { mode: 0o700 });
+      await writeFile(join(connection.host, '.s.PGSQL.5432.lock'), left);
+      await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), left, { mode: 0o600 });
+      const next = await open(dataDir);
+      expect(await query(next, 'SELECT 1 AS one'), left).toEqual([{ one: 1 }]);
+      await next.close();
+    }
+    expect(await serverPid(other)).toBe(pid);
+  });
+
+  test('is never replaced by an empty one when its link is broken', async () => {
     const dataDir = await emptyFolder();
-    await (await open(dataDir)).close();
-    await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${process.ppid}\n${dataDir}\n`, { mode: 0o600 });
-    expect(await query(await open(dataDir), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await symlink(join(dataDir, 'unmounted'), join(dataDir, 'postgres'));
+    await expect(open(dataDir)).rejects.toThrow(/postgres points to a folder that does not exist: restore it/);
+  });
+
+  test('reports what failed while it was created, and leaves no incomplete cluster', async () => {
+    const dataDir = await emptyFolder();
+    const opening = openEmbeddedPostgres({ dataDir, settings: SETTINGS, statements: ['nonsense', 'SELECT 1'] });
+    await expect(opening).rejects.toThrow(/^Cannot create the database in \S+postgres: .*syntax error/);
+    expect((await readdir(dataDir)).filter((name) => !/^postgres(\.lock|\.log|\.pgpass\.new|-.*)$/.test(name))).toEqual(
+      [],
+    );
+    expect((await open(dataDir)).created).toBe(true);
+  });
+
+  test('creates its socket where PostgreSQL can use it, whatever TMPDIR is', async () => {
+    const folder = await emptyFolder();
+    const [long, closed, strange] = [join(folder, 'long'.repeat(20)), join(folder, 'closed'), join(folder, 'a&b%20')];
+    const dataDir = await emptyFolder();
+    for (const [name, mode] of [
+      [long, 0o755],
+      [closed, 0o700],
+      [strange, 0o755],
+    ] as const) {
+      await mkdir(name, { mode });
+      vi.stubEnv('TMPDIR', name);
+      const database = await open(dataDir).finally(() => vi.unstubAllEnvs());
+      expect(await query(database, 'SELECT 1 AS one'), name).toEqual([{ one: 1 }]);
+      await database.close();
+    }
+  });
+
+  test.runIf(process.platform === 'linux')('inherits neither the environment nor the working directory', async () => {
+    const dataDir = await emptyFolder();
+    await openElsewhere(dataDir, { cwd: await emptyFolder(0o700), env: { ...process.env, SECRET: 'x' } });
+    const pid = await serverPid(dataDir);
+    expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('LC_ALL=C\0');
   });
 
   test('is kept where PostgreSQL can enter: below a folder that only its owner can, root keeps it elsewhere', async () => {
@@ -135,10 +191,11 @@ describe('the embedded database', () => {
     const lines: string[] = [];
     const dataDir = await emptyFolder();
     await open(dataDir, (line) => lines.push(line));
-    const { uid } = await lstat(join(dataDir, 'postgres'));
+    const { uid, gid } = await lstat(join(dataDir, 'postgres'));
     const accounts = await readFile('/etc/passwd', 'utf8');
-    const dedicated = /^(?:proposal-api|postgres):/m.test(accounts);
-    expect(uid === 65_534).toBe(!dedicated);
+    const dedicated =
+      /^proposal-api:[^:]*:(\d+):(\d+):/m.exec(accounts) ?? /^postgres:[^:]*:(\d+):(\d+):/m.exec(accounts);
+    expect([uid, gid]).toEqual(dedicated ? dedicated.slice(1).map(Number) : [65_534, 65_534]);
     expect(lines.some((line) => line.includes('`nobody`'))).toBe(!dedicated);
   });
 
@@ -149,10 +206,16 @@ describe('the embedded database', () => {
     await writeFile(join(folder, 'package.json'), '{ "version": "18.4.0" }');
     await writeFile(program, '');
     await chmod(program, 0o777);
+    // The package kept one link and lost the other.
+    await writeFile(join(folder, 'native', 'lib.so.1'), '');
+    await symlink('lib.so.1', join(folder, 'native', 'lib.so'));
+    const lost = JSON.stringify([{ source: 'native/lib.so.1', target: 'native/lib.so.0' }]);
+    await writeFile(join(folder, 'native', 'pg-symlinks.json'), lost);
     const find = () => copyOfBinaries(join(folder, 'native'), folder, { uid: 1, gid: 1 });
     const copy = await find();
     const copied = join(copy, 'bin', 'postgres');
     expect((await lstat(copied)).mode & 0o777).toBe(0o755);
+    for (const link of ['lib.so', 'lib.so.0']) expect(await readlink(join(copy, link)), link).toBe('lib.so.1');
     await rm(copied);
     expect([await find(), (await lstat(copied)).isFile()]).toEqual([copy, true]);
     await chmod(copy, 0o777);
@@ -174,12 +237,18 @@ describe('the embedded database', () => {
     await expect(open(join(file, 'data'))).rejects.toThrow(/^Set DATA_DIR to a folder .*ENOTDIR/);
   });
 
-  test('names DATA_DIR if the folder is not writable', async () => {
-    const folder = await emptyFolder(0o500);
+  test('names DATA_DIR if the folder, or a file that it writes there, is not writable', async () => {
+    const folders = [await emptyFolder(0o500)];
+    for (const name of ['postgres.lock', 'postgres.log']) {
+      const folder = await emptyFolder();
+      await writeFile(join(folder, name), '', { mode: 0o400 });
+      if (IS_ROOT) await chown(folder, 65_534, 65_534);
+      folders.push(folder);
+    }
     // Root can write anywhere: for the attempt it is someone else.
     if (IS_ROOT) process.seteuid?.(65_534);
     try {
-      await expect(open(folder)).rejects.toThrow(/^Set DATA_DIR to a folder .*EACCES/);
+      for (const folder of folders) await expect(open(folder)).rejects.toThrow(/^Set DATA_DIR to a folder .*EACCES/);
     } finally {
       if (IS_ROOT) process.seteuid?.(0);
     }
@@ -188,7 +257,8 @@ describe('the embedded database', () => {
 
 describe('the role of the embedded database', () => {
   test('owns its database, and may do nothing else', async () => {
-    const database = await open(await emptyFolder());
+    const dataDir = await emptyFolder();
+    const database = await open(dataDir);
     const [role] = await query(
       database,
       `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS powerful,
@@ -201,10 +271,12 @@ describe('the role of the embedded database', () => {
     await expect(query(database, "COPY (SELECT 1) TO PROGRAM 'id'")).rejects.toThrow(/permission denied/);
     await expect(query(database, "SELECT pg_read_file('postgresql.conf')")).rejects.toThrow(/permission denied/);
     await expect(query(database, 'CREATE DATABASE other')).rejects.toThrow(/permission denied/);
+    // Failed statements stay out of the log, which nobody rotates.
+    expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).not.toContain('CREATE DATABASE other');
   });
 
   test('is the only one that can connect, and needs its password, which the URL for people does not contain', async () => {
-    const dataDir = await emptyFolder();
+    const dataDir = join(await emptyFolder(), 'a & b');
     const { connection, displayUrl } = await open(dataDir);
     const connecting = (changes: object) => connect({ ...connection, ...changes });
     await connecting({});
@@ -229,6 +301,8 @@ describe('the role of the embedded database', () => {
     const file = join(dataDir, 'postgres.pgpass');
     await writeFile(file, await readFile(join(other, 'postgres.pgpass')));
     await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass does not contain the password of .*: restore both/);
+    await writeFile(file, '');
+    await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass does not contain a password: restore it\.$/);
     await rm(file);
     await expect(open(dataDir)).rejects.toThrow(
       /^The password of the database in \S+ is missing: restore \S+postgres\.pgpass, or set DATA_DIR to a new folder\.$/,
@@ -249,6 +323,12 @@ describe('a folder that other accounts can change', () => {
     await chmod(file, 0o644);
     await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass must be a file that only its owner/);
     await chmod(file, 0o600);
+    if (IS_ROOT) {
+      const { uid, gid } = await lstat(file);
+      await chown(file, 1, 1);
+      await expect(open(dataDir)).rejects.toThrow(/postgres\.pgpass must be a file that only its owner/);
+      await chown(file, uid, gid);
+    }
     await chmod(cluster, 0o750);
     await expect(open(dataDir)).rejects.toThrow(/postgres must be a folder that only its owner/);
     await chmod(cluster, 0o700);
@@ -261,9 +341,23 @@ describe('a folder that other accounts can change', () => {
     await close();
     await mkdir(connection.host);
     cleanups.push(() => rm(connection.host, { recursive: true }));
+    if (IS_ROOT) {
+      await chmod(connection.host, 0o700);
+      await chown(connection.host, 1, 1);
+      const besides = await open(dataDir);
+      expect(besides.connection.host).not.toBe(connection.host);
+      expect((await lstat(connection.host)).uid).toBe(1);
+      await besides.close();
+    }
     await chmod(connection.host, 0o777);
-    const { host } = (await open(dataDir)).connection;
+    const lines: string[] = [];
+    const database = await open(dataDir, (line) => lines.push(line));
+    const { host } = database.connection;
     expect([host === connection.host, (await lstat(host)).mode & 0o777]).toEqual([false, 0o700]);
+    // It restarts there, too.
+    process.kill(await serverPid(dataDir), 'SIGKILL');
+    await vi.waitFor(() => expect(lines).toContain('The database is back.'), WAIT);
+    expect(await query(database, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
   test('leads to no file elsewhere through a link', async () => {
@@ -277,6 +371,24 @@ describe('a folder that other accounts can change', () => {
       expect([await readFile(elsewhere, 'utf8'), (await lstat(elsewhere)).mode & 0o777]).toEqual(['kept', 0o644]);
       await rename(join(dataDir, 'aside'), join(dataDir, name));
     }
+  });
+
+  test.runIf(IS_ROOT)('is rejected if another account owns it, even if its group may write to it', async () => {
+    const dataDir = await emptyFolder(0o775);
+    await chown(dataDir, 2, 1);
+    await expect(openElsewhere(dataDir, {}, 1)).rejects.toThrow(/^Set DATA_DIR .* belongs to another account/);
+  });
+
+  test.runIf(IS_ROOT)('belongs to its account again after root restored it', async () => {
+    const dataDir = await emptyFolder();
+    const cluster = join(dataDir, 'postgres');
+    await (await open(dataDir)).close();
+    const { uid, gid } = await lstat(cluster);
+    for (const name of [cluster, `${cluster}.pgpass`]) {
+      await once(spawn('chown', ['-R', '0:0', name]), 'exit');
+    }
+    expect(await query(await open(dataDir), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await lstat(join(cluster, 'PG_VERSION'))).toMatchObject({ uid, gid });
   });
 
   test.runIf(IS_ROOT)('has its database run by its owner, whose other files root leaves alone', async () => {
@@ -312,13 +424,25 @@ async function open(dataDir: string, onProgress = (_line: string): void => undef
   return database;
 }
 
-async function openElsewhere(dataDir: string) {
+/** In another process, as `uid` if given. That account may not be able to read the modules, so root imports them. */
+async function openElsewhere(dataDir: string, options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}, uid?: number) {
   const script = `
+    const become = ${uid};
+    if (become !== undefined) process.getuid = () => become;
     const { openEmbeddedPostgres } = await import(${JSON.stringify(MODULE)});
-    const database = await openEmbeddedPostgres(${JSON.stringify({ dataDir, settings: SETTINGS })});
+    if (become !== undefined) {
+      process.setgroups([become]);
+      process.setgid(become);
+      process.setuid(become);
+    }
+    const database = await openEmbeddedPostgres(${JSON.stringify({ dataDir, settings: SETTINGS })})
+      .catch(({ message: error }) => ({ error, close: () => undefined }));
     console.log(JSON.stringify(database));
     process.stdin.resume().once('end', database.close);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    ...options,
+    // In a process group of its own, which kill() ends as a whole.
+    detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -328,9 +452,10 @@ async function openElsewhere(dataDir: string) {
   });
   const [printed] = await once(child.stdout, 'data');
   // `as`: it is what the script above prints.
-  const opened = JSON.parse(String(printed)) as Omit<EmbeddedPostgres, 'close'>;
+  const opened = JSON.parse(String(printed)) as Omit<EmbeddedPostgres, 'close'> & { error?: string };
+  if (opened.error !== undefined) throw new Error(opened.error);
   const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     await exited;
   };
   return { ...opened, kill };

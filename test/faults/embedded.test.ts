@@ -58,6 +58,26 @@ test('is tried again, after growing pauses, until it runs; the reason is said on
   await client.end();
 });
 
+test('can be closed while it fails to start', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-closing-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  await chmod(dataDir, 0o755);
+  const lines: string[] = [];
+  const database = await openEmbeddedPostgres({
+    dataDir,
+    settings: { fsync: 'off' },
+    onProgress: (line) => lines.push(line),
+  });
+  const pid = Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+  await rm(join(dataDir, 'postgres', 'PG_VERSION'));
+  process.kill(pid, 'SIGQUIT');
+  while (!lines.some((line) => line.startsWith('The database does not start'))) await delay(5);
+  await database.close();
+  const known = lines.length;
+  await database.close();
+  expect(lines.slice(known)).toEqual([]);
+});
+
 test('a folder that vanishes costs no orphan, and never becomes an empty database in silence', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-vanished-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
