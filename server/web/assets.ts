@@ -1,4 +1,4 @@
-/** Static files of the pages: read once at startup and named by their content, so that browsers can cache them forever. */
+/** Static files of the pages, read once at startup and named by content hash, so browsers can cache them forever. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
 export type Asset = {
-  /** Its name in a URL, such as `settings.3f2a9c0d1e.css`. */
+  /** Name in the URL, such as `settings.3f2a9c0d1e.css`. */
   name: string;
   type: string;
   gzipped: Buffer;
@@ -25,7 +25,7 @@ export function readAsset(source: URL): Asset {
   const [stem = ''] = basename(source.pathname).split('.');
   const extension = extname(source.pathname).slice(1);
   const type = types[extension];
-  if (type === undefined) throw new Error(`A browser would not know what ${source.pathname} is.`);
+  if (type === undefined) throw new Error(`No content type is known for ${source.pathname}.`);
   return {
     name: `${stem}.${hash}.${extension}`,
     type,
@@ -34,7 +34,7 @@ export function readAsset(source: URL): Asset {
   };
 }
 
-/** Handles `GET …/:file`; passes on a name that is not among the assets. */
+/** Handles `GET …/:file`; calls `next` for unknown names. */
 export function serveAssets(assets: Iterable<Asset>): RequestHandler<{ file: string }> {
   const byName = new Map([...assets].map((asset) => [asset.name, asset]));
   return (request, response, next) => {

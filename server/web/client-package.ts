@@ -1,5 +1,5 @@
 /**
- * The typed client as an npm package and as modules. Every released version stays at its own URL, with the same bytes, so that
+ * The typed client as an npm package and as modules. Every released version stays at its own URL, byte for byte, so
  * lockfiles keep working: `npm install <service>/client-<version>.tgz`.
  */
 import { execFile } from 'node:child_process';
@@ -15,7 +15,7 @@ import type { Response, Router } from 'express';
 import { ownFile, packageFile, readVersion } from '../files.ts';
 import { Problem } from '../problems/problem.ts';
 
-/** `npm run build` puts every version next to the built service; a checkout packs an unreleased one when it is requested. */
+/** `npm run build` puts every version next to the built service; a checkout packs an unreleased version on request. */
 const isCheckout = import.meta.url.endsWith('.ts');
 const folder = isCheckout ? packageFile('client/releases') : fileURLToPath(ownFile('../client'));
 const program = packageFile('client/build/build.ts');
@@ -24,7 +24,7 @@ type ClientPackage = { bytes: Buffer; hash: string; isReleased: boolean };
 
 const packages = new Map<string, Promise<ClientPackage>>();
 
-/** The package of this version, the same one for as long as the process runs; undefined if there is none. */
+/** The package of this version, cached for the life of the process; undefined if there is none. */
 function clientPackage(version: string): Promise<ClientPackage> | undefined {
   const file = join(folder, `${version}.tgz`);
   const isKept = existsSync(file);
@@ -45,7 +45,7 @@ function clientPackage(version: string): Promise<ClientPackage> | undefined {
   return reading;
 }
 
-/** A build of what is not released yet also has a package, whose bytes can still change. */
+/** Only released versions are listed in SHA512SUMS; the bytes of an unreleased build can still change. */
 function hasSum(hash: string, version: string): boolean {
   const sums = join(folder, 'SHA512SUMS');
   return existsSync(sums) && readFileSync(sums, 'utf8').includes(`${hash}  ${version}.tgz\n`);
@@ -62,7 +62,7 @@ async function pack(): Promise<Buffer> {
   }
 }
 
-/** `/client.tgz` and `/client.js` lead to the newest version. */
+/** `/client.tgz` and `/client.js` redirect to the newest version. */
 export function addClient(router: Router, baseUrl: () => string): void {
   const version = readVersion();
   const newest = (path: string) => (_: unknown, response: Response) =>
@@ -86,13 +86,13 @@ export function addClient(router: Router, baseUrl: () => string): void {
     if (!found || !file) throw unknownVersion(version, baseUrl());
     const name = String(params[1]);
     response.type(name.endsWith('.ts') ? 'application/typescript' : extname(name));
-    // Deno reads the types from there.
+    // Deno finds the types through this header.
     if (name.endsWith('.js')) response.set('X-TypeScript-Types', `./${name.replace(/\.js$/, '.d.ts')}`);
     sendCached(response.set(readable), found, file);
   });
 }
 
-/** Modules are imported across origins. */
+/** Lets browsers import the modules from other origins. */
 const readable = { 'Access-Control-Allow-Origin': '*' };
 
 const unknownVersion = (version: string, baseUrl: string) =>
@@ -107,14 +107,14 @@ function sendCached(response: Response, { hash, isReleased }: ClientPackage, byt
     'Cache-Control': isReleased ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
     ETag: etag,
   });
-  // Not `request.fresh`: a fetch that sets this header itself also sends no-cache, for which Express always says no.
+  // Not `request.fresh`: a browser fetch that sets this header also sends no-cache, and Express then treats it as stale.
   if (response.req.headers['if-none-match']?.includes(etag)) response.status(304).end();
   else response.send(bytes);
 }
 
 const blockBytes = 512;
 
-/** A file of a gzipped tar archive: each has a block of its own with its name and size, and its bytes in whole blocks. */
+/** A file in a gzipped tar archive. Each has a header block with its name and size, then its bytes in whole blocks. */
 function fileIn(archive: Buffer, wanted: string): Buffer | undefined {
   const tar = gunzipSync(archive);
   for (let start = 0; start < tar.length;) {

@@ -1,4 +1,4 @@
-/** The Content-Security-Policy of a page: everything from this server or nothing, except what the page opens itself. */
+/** The Content-Security-Policy of a page: everything is `'self'` or `'none'`, except for what a page opens. */
 
 const strictest = {
   'default-src': "'none'",

@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-/** How the service is named on its pages. */
+/** The name of the service on its pages. */
 export const serviceName = 'Proposal API';
 
 type Value = Html | string | number | false | null | undefined | readonly Value[];

@@ -1,10 +1,10 @@
-/** OPTIONS and 405 of everything that a router has, so that each path says the same of itself everywhere. */
+/** OPTIONS and 405 responses for every path of a router, so all paths report their methods alike. */
 import type { IRouter } from 'express';
 import { Problem } from '../problems/problem.ts';
 
 /**
- * Call it when all routes are registered: returns the paths, each with the value of its `Allow` header. `advise` may say which
- * method to use instead.
+ * Call it after all routes are registered. Returns the paths, each with the value of its `Allow` header. `advise` may say
+ * which method to use instead.
  */
 export function rejectOtherMethods(
   router: Pick<IRouter, 'stack' | 'all'>,

@@ -16,7 +16,7 @@ import { pageNotFound } from './settings/page.ts';
 const icon = readAsset(ownFile('web/settings/assets/icon.svg'));
 const oneDay = 86_400;
 
-/** For people who do not know yet where to go. */
+/** For visitors who do not know where to go yet. */
 const welcomePage = {
   title: 'Welcome',
   main: html`<article class="card">
@@ -38,7 +38,7 @@ type SiteParts = { baseUrl: () => string; securityContact?: string | undefined }
 export function siteRoutes({ baseUrl, securityContact }: SiteParts): Router {
   const router = Router({ caseSensitive: true });
   router.get('/', (_, response) => sendPage(response, welcomePage));
-  // An SVG under the name that browsers request by default; those that need a bitmap show none.
+  // An SVG at the URL that browsers request by default; browsers that need a bitmap show no icon.
   router.get('/favicon.ico', (_, response) => {
     response.set({ 'Content-Type': icon.type, 'Cache-Control': `public, max-age=${oneDay}` }).send(icon.plain);
   });
@@ -65,7 +65,7 @@ ${urls.map((url) => `  <url><loc>${escapeHtml(url)}</loc></url>`).join('\n')}
 </urlset>
 `;
 
-/** RFC 9116. It has to expire; as long as the service runs with this contact, the contact holds. */
+/** RFC 9116 requires an expiry date. It is always 90 days ahead: the contact is valid while the service runs with it. */
 function securityText(contact: string, baseUrl: string): string {
   const expires = new Date(Date.now() + 90 * oneDay * 1000).toISOString();
   return [

@@ -1,4 +1,4 @@
-/** Requests whose bodies may take longer to arrive than others: uploads of people who are signed in. */
+/** Requests whose bodies may take longer than usual to arrive: uploads by signed-in members. */
 import type { IncomingMessage } from 'node:http';
 
 export const slowRequests = new WeakSet<IncomingMessage>();

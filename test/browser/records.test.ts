@@ -68,7 +68,7 @@ describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => 
     await page.getByRole('link', { name: 'Erase personal data' }).click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Erase personal data' }).click();
-    await page.getByText('The personal data is erased.').waitFor();
+    await page.getByText('The personal data has been erased.').waitFor();
     expect(await page.getByText('Alfreds Futterkiste').count()).toBe(0);
     await expectSound(page);
     await page.getByRole('button', { name: 'Release the external ID' }).click();

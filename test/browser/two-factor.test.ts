@@ -92,7 +92,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
 
     await page.getByRole('link', { name: 'Members' }).click();
     await page.getByRole('button', { name: 'Require it for all members' }).click();
-    await page.getByText('Two-factor authentication is required now.').waitFor();
+    await page.getByText('Two-factor authentication is now required.').waitFor();
     await expectSound(page);
 
     const member = await someone(world, tenant, 'member', 'Jo Kim');
@@ -109,7 +109,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByRole('link', { name: 'Reset two-factor Jo Kim' }).click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Reset two-factor' }).click();
-    await page.getByText('The two-factor authentication of Jo Kim is reset.').waitFor();
+    await page.getByText('The two-factor authentication of Jo Kim has been reset.').waitFor();
     await other.reload();
     await other.getByText('Larkmoor Studio requires two-factor authentication.').waitFor();
     const third = await screen.open();

@@ -64,7 +64,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await page.getByRole('link', { name: 'Alfreds Futterkiste' }).click();
     await page.getByRole('link', { name: 'Erase personal data' }).click();
     await page.getByRole('button', { name: 'Erase personal data' }).click();
-    await page.getByText('The personal data is erased.').waitFor();
+    await page.getByText('The personal data has been erased.').waitFor();
     expect(await page.getByText('Alfreds Futterkiste').count()).toBe(0);
     await page.getByRole('link', { name: 'Activity', exact: true }).click();
     await page.getByText('erased the personal data of customer').waitFor();

@@ -130,7 +130,7 @@ describe.runIf(hasChromium)('an agent of the official SDK', () => {
       await page.getByLabel('Connect another organization').selectOption('Vins et alcools Chevalier');
       await expectSound(page);
       await page.getByRole('button', { name: 'Switch' }).click();
-      await page.getByText('An application asks for an API key of Vins et alcools Chevalier.').waitFor();
+      await page.getByText('An application is asking for an API key for Vins et alcools Chevalier.').waitFor();
       await page.getByRole('button', { name: 'Create key and connect' }).click();
       await page.getByRole('heading', { name: 'Back at the agent' }).waitFor();
     });

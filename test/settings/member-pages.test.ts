@@ -27,7 +27,7 @@ describe('the organization', () => {
     const { status, location } = await post('/organization', details);
     expect([status, location]).toEqual([303, `${path}?details`]);
     const { text } = await visiting.get(`${path}?details`);
-    expect(text).toContain('The organization is changed.');
+    expect(text).toContain('The organization has been updated.');
     expect(text).toContain('value="Larkmoor &amp; Söhne"');
     const activity = (await visiting.get('/settings/activity')).text;
     expect(activity).toContain('changed the currency from USD to EUR');

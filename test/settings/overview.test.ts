@@ -50,6 +50,6 @@ test('the overview counts the keys that work and the requests that failed, and s
   const stranger = await signIn(world, await someone(world, await world.organization()));
   const other = (await stranger.get('/settings/overview')).text;
   expect(figuresIn(other)).toEqual({ 'API key': '1', 'requests in 30 days': '0', 'of them failed': '0' });
-  expect(other).toContain('There were no requests yet.');
+  expect(other).toContain('There have been no requests yet.');
   expect(other).not.toContain('Trujillo');
 });

@@ -33,11 +33,11 @@ test('an admin requires it after turning it on, and makes it optional again; oth
   expect([refused.status, refused.text.includes('for your own account first')]).toEqual([422, true]);
   await turnOnTwoFactor(visiting, nowMs);
   expect((await choose(visiting, 'required')).location).toBe(`${members}?two-factor`);
-  expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is required now.');
+  expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is now required.');
   const told = () => mailServer.mails.flatMap(({ to }) => to);
   await expect.poll(told).toContain(tenant.admin.email);
   expect((await choose(visiting, 'optional')).status).toBe(303);
-  expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is optional now.');
+  expect((await visiting.get(`${members}?two-factor`)).text).toContain('Two-factor authentication is now optional.');
   expect((await auditLog(world, tenant)).filter((line) => line.startsWith('two_'))).toEqual([
     'two_factor_turned_on',
     'two_factor_policy_changed required',
@@ -69,7 +69,7 @@ describe('a member without it', () => {
       ['/account', '/account/two-factor', '/account/two-factor/codes', '/account/two-factor/off'].toSorted(),
     );
     const page = (await one.visiting.get(setUp)).text;
-    expect(page).toContain('requires two-factor authentication. Set it up to go on.');
+    expect(page).toContain('requires two-factor authentication. Set it up to continue.');
   });
 
   test('changes nothing by any form until it is set up', async () => {

@@ -1,4 +1,4 @@
-/** The parts of guides that are made from the contract and the configuration, as Markdown. */
+/** The parts of guides that are generated from the contract and the configuration, as Markdown. */
 import { readFileSync } from 'node:fs';
 import type { Parameter } from '../../../contract/openapi/document.ts';
 import { expandedDocument } from '../../../contract/openapi/openapi.ts';
@@ -95,7 +95,7 @@ function lists(): List[] {
   });
 }
 
-/** Those that every list has and describes alike. */
+/** The parameters that every list has with the same description and values. */
 function sharedOf(all: readonly List[]): Set<string> {
   const [first, ...others] = all.map(({ parameters }) => new Set(parameters.map(key)));
   return new Set([...(first ?? [])].filter((one) => others.every((keys) => keys.has(one))));

@@ -7,7 +7,7 @@ import { renderMarkdown, slugOf } from './markdown.ts';
 
 type Release = { version: string; date: string | undefined; text: string };
 
-/** Keep a Changelog: `## [1.0.0] - 2026-12-01`; a release without a date is not published yet. */
+/** Keep a Changelog: `## [1.0.0] - 2026-12-01`; a release without a date is unpublished. */
 export function releasesOf(source: string): Release[] {
   const [, ...parts] = source.split(/^## /m);
   return parts.flatMap((part) => {
@@ -18,7 +18,7 @@ export function releasesOf(source: string): Release[] {
 
 const readReleases = () => releasesOf(readFileSync(ownFile('../CHANGELOG.md'), 'utf8'));
 
-/** "Added" occurs in every release, so it is no heading with an id of its own. */
+/** "Added" repeats in every release, so it is bold text: as a heading, its id would not be unique. */
 const body = ({ text }: Release) => text.replaceAll(/^### (.+)$/gm, '**$1**');
 
 export function changelog(): string {

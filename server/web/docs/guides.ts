@@ -5,7 +5,7 @@ export const siteTitle = 'Customer, Proposal and Item API';
 export type Guide = { slug: string; title: string; summary: string };
 type Group = { title: string; guides: readonly Guide[] };
 
-/** By the name of the file, without `.md`: the title and the summary. */
+/** File name without `.md` → title and summary. */
 const contents: Readonly<Record<string, Readonly<Record<string, readonly [title: string, summary: string]>>>> = {
   Start: {
     index: ['Overview', 'Read and write customers, proposals and catalog items over HTTP, as JSON.'],
@@ -19,7 +19,10 @@ const contents: Readonly<Record<string, Readonly<Record<string, readonly [title:
     'filtering-and-search': ['Filtering and search', 'Every filter of every list, and how search matches.'],
     proposals: ["A proposal's life", 'Statuses, who changes them, timestamps, and acceptance after a revision.'],
     'pagination-and-sync': ['Pagination and sync', 'Read whole lists, and keep a copy up to date.'],
-    'two-way-sync': ['Two-way sync', 'Keep customers in sync in both directions, with conflicts, erasure and crashes.'],
+    'two-way-sync': [
+      'Two-way sync',
+      'Keep customers in sync in both directions, including conflicts, erasure and crashes.',
+    ],
     invoices: [
       'Invoices from accepted proposals',
       'Invoice each accepted proposal once, with exact sums in every currency.',
@@ -45,7 +48,7 @@ const contents: Readonly<Record<string, Readonly<Record<string, readonly [title:
   Administer: {
     'api-keys': ['API keys', 'Create, replace (rotate) and revoke keys; what a key may do.'],
     members: ['Members and sign-on', 'Roles and permissions, invitations, two-factor authentication, single sign-on.'],
-    usage: ['Usage and failures', 'See how much tools use the API, and why one fails.'],
+    usage: ['Usage and failures', 'See how much each tool uses the API, and why requests fail.'],
     import: ['Moving from another tool', 'Import customers, items and proposals.'],
     'personal-data': ['Personal data and export', 'Download your records, and erase the personal data of a customer.'],
   },

@@ -1,4 +1,4 @@
-/** Highlights code on the server, so that the pages need no script for it. */
+/** Highlights code on the server, so the pages need no script for it. */
 import { createRequire } from 'node:module';
 import { escapeHtml, Html } from '../html.ts';
 
@@ -8,10 +8,10 @@ type Highlighter = {
   highlight(text: string, options: { language: string }): { value: string };
 };
 
-// Not imported: its types include those of a browser, which conflict with Node's.
+// Required, not imported: its types include the browser's, which conflict with Node's.
 const require = createRequire(import.meta.url);
 const highlighter: Highlighter = require('highlight.js/lib/core');
-/** Info string of a code block → the module of highlight.js. */
+/** Language in the info string of a code block → highlight.js module. */
 export const languages = {
   bash: 'bash',
   dockerfile: 'dockerfile',
@@ -28,7 +28,7 @@ for (const [name, file] of Object.entries(languages)) {
   highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${file}`));
 }
 
-/** The code with its parts marked; a language without colors is only escaped. */
+/** The code as highlighted HTML; an unknown language is only escaped. */
 export function highlight(text: string, language: string): Html {
   if (!highlighter.getLanguage(language)) return new Html(escapeHtml(text));
   return new Html(highlighter.highlight(text, { language }).value);

@@ -1,4 +1,4 @@
-/** The frame of every page: head, search, navigation, the headings on the page, and where to go next. */
+/** The layout of every page: head, search, navigation, a table of contents, and a link to the next guide. */
 import { ownFile } from '../../files.ts';
 import { readAsset } from '../assets.ts';
 import { html, Html, serviceName } from '../html.ts';
@@ -10,19 +10,18 @@ import type { Sample } from './reference/samples.ts';
 
 const own = (file: string) => readAsset(ownFile(`web/docs/assets/${file}`));
 
-/** The files that the pages load. */
 export const assets = { style: own('docs.css'), script: own('docs.js'), reference: own('reference.js') };
 
 type Page = {
   title: string;
   summary: string;
-  /** The guide that is shown; undefined on pages that search engines should leave out. */
+  /** The slug of the guide; undefined on pages that search engines should not index. */
   slug?: string;
   content: Html;
   headings?: readonly Section[];
   /** The request that the reader can send from the page. */
   sample?: Sample | undefined;
-  /** What is in the search field. */
+  /** The text in the search field. */
   query?: string;
 };
 
@@ -30,7 +29,7 @@ export function framePage(page: Page, baseUrl: string): string {
   const root = rootOf(baseUrl);
   const { title, summary, slug, content, headings = [], sample, query = '' } = page;
   const links = guideLinks(slug, root);
-  // The script blocks rendering, so that nothing moves when code in several languages turns into tabs.
+  // The script blocks rendering, so nothing shifts when code in several languages turns into tabs.
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -58,7 +57,7 @@ export function framePage(page: Page, baseUrl: string): string {
     </html> `.html;
 }
 
-/** What search engines and previews of links read. */
+/** Tags for search engines and link previews. */
 const publicTags = ({ title, summary, slug }: Page, url: string): Html =>
   html`<link rel="canonical" href="${url}" />
     <meta property="og:type" content="${slug === '' ? 'website' : 'article'}" />

@@ -1,4 +1,4 @@
-/** A guide in Markdown → HTML: headings link to themselves, code has a name and colors, tables can scroll. */
+/** A guide in Markdown → HTML: headings link to themselves, code has a label and colors, tables can scroll. */
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 import type { Tokens } from 'marked';
@@ -6,7 +6,7 @@ import { ownFile } from '../../files.ts';
 import { escapeHtml, html } from '../html.ts';
 import { highlight } from './highlight.ts';
 
-/** What the guides call the service in their sources. */
+/** The service's URL in the sources of the guides. */
 const exampleBaseUrl = 'https://api.example.com';
 
 /** The path of the service's URL: empty, or the prefix that a proxy adds. */
@@ -15,7 +15,7 @@ export const rootOf = (baseUrl: string): string => new URL(baseUrl).pathname.rep
 /** The guide with this service's own URL in its examples. */
 export const localized = (source: string, baseUrl: string): string => source.replaceAll(exampleBaseUrl, baseUrl);
 
-/** The guide as text that is read anywhere: its links, too, are whole URLs. */
+/** The guide as text to be read elsewhere, with absolute URLs in its links. */
 export const withWholeUrls = (source: string, baseUrl: string): string =>
   localized(source, baseUrl).replaceAll(/\]\((\/|[\w/-]+\.(?:md|svg)\b)/g, (_, target: string) =>
     target === '/' ? `](${baseUrl}/` : `](${baseUrl}/docs/${target}`,
@@ -23,7 +23,7 @@ export const withWholeUrls = (source: string, baseUrl: string): string =>
 
 export type Section = { id: string; depth: number; title: string; text: string };
 
-/** The guide cut at its headings, as plain text: for the list of headings on the page, and for the search. */
+/** The guide split at its headings, as plain text: for the table of contents and for search. */
 export function sectionsOf(source: string): Section[] {
   const sections: Section[] = [];
   for (const token of new Marked().lexer(source)) {
@@ -46,7 +46,7 @@ const plainText = (markdown: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** `baseUrl` is the URL of the service, without a slash at its end. */
+/** `baseUrl` is the URL of the service, without a trailing slash. */
 export function renderMarkdown(source: string, baseUrl: string): string {
   const root = rootOf(baseUrl);
   const marked = new Marked({
@@ -63,10 +63,10 @@ export function renderMarkdown(source: string, baseUrl: string): string {
           row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
         const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
         const head = cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>');
-        // Reachable by keyboard, because it can be wider than the screen.
+        // Focusable, so that a table wider than the screen can be scrolled by keyboard.
         return `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
       },
-      // Part of the page, so that a picture has the colors of the text.
+      // Inlined, so pictures have the color of the text.
       image: ({ href, text }: Tokens.Image) =>
         `<span class="picture" role="img" tabindex="0" aria-label="${escapeHtml(text)}">${readPicture(href)}</span>`,
       link({ href, tokens }: Tokens.Link) {
@@ -75,17 +75,17 @@ export function renderMarkdown(source: string, baseUrl: string): string {
     },
   });
   const page = marked.parse(localized(source, baseUrl), { async: false });
-  // Adjacent blocks with the same example in several languages.
+  // Groups adjacent blocks that show the same example in several languages.
   return page.replaceAll(
     /(?:<figure\s+class="code tab"[\s\S]*?<\/figure>\s*){2,}/g,
     (figures) => `<div class="tabs">${figures}</div>\n`,
   );
 }
 
-/** An SVG beside the guides. */
+/** An SVG from the folder of the guides. */
 export const readPicture = (file: string): string => readFileSync(ownFile(`web/docs/guides/${file}`), 'utf8');
 
-/** `errors.md#not_found` → `/docs/errors#not_found`; what starts with a slash is a path of the service. */
+/** `errors.md#not_found` → `/docs/errors#not_found`; a link that starts with a slash is a path of the service. */
 function pageAddress(href: string, root: string): string {
   const [, page, rest = ''] = /^([\w/-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (page !== undefined) return `${root}/docs${page === 'index' ? '' : `/${page}`}${rest}`;
@@ -97,7 +97,7 @@ export function slugOf(label: string): string {
   return words.replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '');
 }
 
-/** After the language come the file's name, `tab` for a group, and `status=412` for the response that the tests expect. */
+/** After the language: a file name, `tab` for a group, and `status=412` for the response status that the tests expect. */
 function renderCode(text: string, info: string) {
   const [language = '', ...rest] = info.split(' ');
   const status = rest.find((word) => word.startsWith('status='))?.slice('status='.length);

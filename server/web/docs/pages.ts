@@ -1,4 +1,4 @@
-/** Every page of the documentation: the guides, then the reference; and all of them as plain text for language models. */
+/** Every page of the documentation: the guides, then the reference. For language models, all of them as plain text. */
 import { readFileSync } from 'node:fs';
 import { ownFile, readVersion } from '../../files.ts';
 import { fillBlocks } from './blocks.ts';
@@ -13,7 +13,7 @@ export const pages: readonly ReferencePage[] = [
   ...referencePages(),
 ];
 
-/** A guide in Markdown, with the parts that are made from the contract. */
+/** A guide in Markdown, with its generated parts. */
 function readGuide({ slug }: Guide): string {
   return fillBlocks(readFileSync(ownFile(`web/docs/guides/${slug === '' ? 'index' : slug}.md`), 'utf8'));
 }

@@ -1,4 +1,4 @@
-/** /docs: pages that need no JavaScript, and their files, all from this server. */
+/** /docs: pages that work without JavaScript, and their assets, all from this server. */
 import express from 'express';
 import type { Request, Response, Router } from 'express';
 import { serveAssets } from '../assets.ts';
@@ -11,10 +11,10 @@ import { localized, readPicture, renderMarkdown, rootOf, sectionsOf, withWholeUr
 import { pages } from './pages.ts';
 import { buildIndex, searchResults } from './search.ts';
 
-/** Our own style sheet and scripts, the search form, and requests that a reader tries: all from here. */
+/** Stylesheet, scripts, the search form and the requests that readers try: all on this server. */
 const policy = contentSecurityPolicy({ 'form-action': "'self'", 'connect-src': "'self'" });
 
-/** `baseUrl` is known once the server listens; the pages name it in their examples. */
+/** `baseUrl` is known once the server listens; the pages use it in their examples. */
 export function docs(baseUrl: () => string): Router {
   const router = express.Router({ caseSensitive: true });
   for (const { markdown, sample, ...guide } of pages) {
@@ -59,7 +59,7 @@ const unknownDocsPage = (root: string) => ({
     </p>`,
 });
 
-/** Whether a request for an unknown URL comes from a browser, which gets a page where a program gets JSON. */
+/** Whether a request for an unknown URL comes from a browser, which gets a page instead of JSON. */
 export const wantsPage = (request: Request): boolean =>
   ['GET', 'HEAD'].includes(request.method) &&
   request.accepts(['json', 'html']) === 'html' &&

@@ -26,10 +26,10 @@ export function buildIndex(sources: Iterable<{ guide: Guide; source: string }>):
 const stem = (word: string) =>
   word.length > 3 ? word.replace(/(?<=.{3})(?:ing|ed|es|s)$/, '').replace(/(?<=.{3})(?:ie|e|y|i)$/, '') : word;
 const wordsOf = (text: string) => new Set((text.match(/[\p{L}\p{N}_]+/gu) ?? []).map(stem));
-/** Words this short occur inside many others: `go`, `sso`. */
+/** Words this short occur inside many longer ones: `go`, `sso`. */
 const isShort = (word: string) => /^[\p{L}\p{N}]{1,3}$/u.test(word);
 
-/** The sections that contain every word: those with the words in their title first, and whole words before parts of words. */
+/** The sections that contain every word. Matches in titles come first, and whole words before parts of words. */
 function find(index: Index, query: string): Entry[] {
   const typed = fold(query)
     .split(/\s+/)
@@ -50,7 +50,7 @@ function scoreOf({ guide, title, words }: Entry, typed: readonly string[]): numb
   const titleWords = wordsOf(inTitle);
   const scoreOfWord = (word: string) =>
     (titleWords.has(stem(word)) ? 10 : 0) + (inTitle.includes(word) ? 2 : 0) + (words.has(stem(word)) ? 3 : 0);
-  // The overview names every page; each is better found on its own.
+  // The overview mentions every page; the page itself is the better result.
   return typed.reduce((score, word) => score + scoreOfWord(word), guide.slug === '' ? -5 : 0);
 }
 
@@ -64,7 +64,7 @@ export function searchResults(index: Index, parameter: unknown, root: string): {
     <p role="status">
       ${query === '' ? 'Type one or more words into the search field.' : `${found.length === 0 ? 'Nothing' : count} found for “${query}”.`}
     </p>
-    ${found.length === 0 && query !== '' && html`<p>Try fewer or other words, or look at the menu. Every operation and field is in the <a href="${root}/docs/reference">reference</a>.</p>`}
+    ${found.length === 0 && query !== '' && html`<p>Try fewer or different words, or browse the menu. Every operation and field is in the <a href="${root}/docs/reference">reference</a>.</p>`}
     <ol class="results">
       ${found.map(
         ({ guide, title, id, text }) =>

@@ -1,7 +1,7 @@
 /**
- * Whether a form is ours: sent from a page of this service, with a CSRF token. Each token is signed for its session, so that no
- * other site can forge it; and for the membership whose page it is on, because another tab may switch the session to another
- * organization meanwhile.
+ * Whether a form was sent from a page of this service, with a CSRF token. Each token is signed for its session, so no
+ * other site can forge it, and for the membership of its page, because another tab may have switched the session to
+ * another organization since.
  */
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -20,7 +20,7 @@ export function csrfTokens(secret: Secret) {
       const id = randomBytes(16).toString('base64url');
       return `${id}.${sign(secret, signedText(sessionId, member.id, id)).toString('base64url')}`;
     },
-    /** The token's own id and its membership, if it was issued for this session. */
+    /** The token's id and membership, if it was issued for this session. */
     verify(
       { sessionId, memberships }: Pick<Visitor, 'sessionId' | 'memberships'>,
       token: string,
@@ -36,8 +36,8 @@ export function csrfTokens(secret: Secret) {
 }
 
 /**
- * Browsers send a form's origin. The Host header alone proves nothing: it contains any name that resolves to this server,
- * and another site can make its own name do so. It counts only if it is a name of this service.
+ * Browsers send a form's origin. The Host header alone proves nothing: another site can make its own name resolve to this
+ * server (DNS rebinding). It counts only if it is a name of this service.
  */
 export function isFromOurPage(request: Pick<Request, 'headers' | 'socket'>, publicUrl: string): boolean {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers;
@@ -49,8 +49,8 @@ export function isFromOurPage(request: Pick<Request, 'headers' | 'socket'>, publ
 }
 
 /**
- * The names of this service: that of its URL, and, if the URL is a name of this machine itself (no PUBLIC_URL is set),
- * the machine's other names for itself on the same port.
+ * The hosts of this service: that of its URL and, if the URL names the machine itself (no PUBLIC_URL is set), the other
+ * local names of the machine with the same port.
  */
 function hostsOf({ socket }: Pick<Request, 'socket'>, publicUrl: string): string[] {
   const { host, hostname, port } = new URL(publicUrl);
@@ -61,7 +61,7 @@ function hostsOf({ socket }: Pick<Request, 'socket'>, publicUrl: string): string
 
 const isOwnName = (hostname: string) => hostname === 'localhost' || isIP(hostname.replaceAll(/^\[|\]$/g, '')) !== 0;
 
-/** The host that the request was sent to, as in a URL. */
+/** The IP address that the request was sent to, in the form of a URL's host. */
 function localAddress(address = ''): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return isIP(plain) === 6 ? `[${plain}]` : plain;

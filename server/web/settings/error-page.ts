@@ -17,7 +17,7 @@ export const sendErrorPage: ErrorRequestHandler = (error: unknown, _, response, 
   sendPage(response, errorPage(problem, sentence, response.locals.requestId));
 };
 
-/** The form parser's errors carry a status of their own. */
+/** Errors of the form parser have a `status`. */
 function formProblem(error: unknown): Problem | undefined {
   const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
   if (error instanceof Problem || typeof status !== 'number' || status < 400 || status > 499) return undefined;

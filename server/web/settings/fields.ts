@@ -1,4 +1,4 @@
-/** What a form sends, and how its fields are printed. */
+/** Reads the fields of a sent form, and renders fields. */
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { passwordLength } from '../../accounts/passwords.ts';
@@ -11,7 +11,7 @@ export function field(fields: unknown, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A field whose values are the options of a form. Problem: invalid, with the sentence. */
+/** The option chosen in a field. Problem: invalid, with the sentence. */
 export function choiceIn<Value extends string>(
   fields: unknown,
   name: string,
@@ -24,7 +24,7 @@ export function choiceIn<Value extends string>(
   return typed;
 }
 
-/** How a stored id is written. */
+/** The format of stored ids. */
 export const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const hidden = (name: string, value: string): Html =>
@@ -33,7 +33,7 @@ export const hidden = (name: string, value: string): Html =>
 /** A form that was rejected: why, and what it contained. */
 export type Rejected = { problem: SettingsProblem; body: unknown };
 
-/** What is wrong with a field. */
+/** The error message of a field, if any. */
 export const problemOf = (rejected: Rejected | undefined, name: string): string | undefined =>
   rejected && fieldOf(rejected.problem) === name ? rejected.problem.message : undefined;
 
@@ -42,13 +42,13 @@ type Field = {
   label: string;
   hint?: string | Html;
   autofocus?: boolean;
-  /** The field contains what was typed, and says what is wrong with it. */
+  /** The field keeps what was typed, and shows its error message. */
   rejected?: Rejected | undefined;
-  /** What is wrong, where it is not said of a field with this id. */
+  /** The error message, if `rejected` has it for a field with another name. */
   problem?: string | undefined;
 };
 
-/** A field with its label, what is wrong with it, and what it is for; the control has attributes that refer to both. */
+/** A field with its label, error message and hint; `control` gets the attributes that refer to them. */
 export function labelled(given: Field, control: (attributes: Html) => Html): Html {
   const { id, label, hint, autofocus = false, rejected, problem = problemOf(rejected, id) } = given;
   const ids = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`].filter(Boolean).join(' ');
@@ -91,9 +91,9 @@ export function textField(given: TextField): Html {
 }
 
 type SelectField = Field & {
-  /** Where it differs from the id. */
+  /** If it differs from the id. */
   name?: string;
-  /** The label of a first choice without a value; among the options, numbers would come before it. */
+  /** The label of an empty first choice. It is not one of the options, because numeric keys would come before it. */
   none?: string;
   /** Value → label. */
   options: Readonly<Record<string, string>>;
@@ -145,7 +145,7 @@ export function passwordField(given: Field & { isNew?: boolean }): Html {
   );
 }
 
-/** A code of two-factor authentication: of the app, or with a hint, also another. */
+/** A two-factor code: from the app or, with a hint, possibly a recovery code. */
 export const codeField = (given: Pick<Field, 'autofocus' | 'hint' | 'problem'>) =>
   textField({
     id: 'code',
@@ -156,7 +156,7 @@ export const codeField = (given: Pick<Field, 'autofocus' | 'hint' | 'problem'>) 
     ...given,
   });
 
-/** Tells a password manager whose password it is. */
+/** Tells password managers whose password it is. */
 export const ownEmailField = (email: string): Html =>
   html`<input
     class="unseen"

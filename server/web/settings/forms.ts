@@ -1,4 +1,4 @@
-/** Forms of signed-in members, and pages that are a form. */
+/** Forms for signed-in members, and pages that consist of one form. */
 import { fieldOf } from '../../problems/problem.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -46,7 +46,7 @@ export const radioField = ({ name, legend, options, chosen }: Choices): Html =>
 
 type Question = {
   title: string;
-  /** What it is about, below the title. */
+  /** The subject, shown below the title. */
   about?: string | Html;
   text?: string | Html | readonly Html[];
   fields?: Html;
@@ -58,7 +58,7 @@ type Question = {
   current: Section;
 };
 
-/** A page with one form, or that asks before something is done. */
+/** A page with one form, or one that asks for confirmation. */
 export function questionPage(tokens: Tokens, question: Question): Page {
   const { title, about, text, fields, button, isDestructive = false, action, back, current } = question;
   const content = html`${fields}

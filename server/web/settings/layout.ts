@@ -33,21 +33,21 @@ const headers = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // A URL may hold a link's token: no other site sees it. (`no-referrer` would take Origin from our own forms.)
+  // A URL may contain a link's token, which no other site may see. (`no-referrer` would strip Origin from our own forms.)
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
   'X-Robots-Tag': 'noindex',
 };
 
-/** `visit`: of the member who is signed in. */
+/** `visit` is that of the signed-in member, if any. */
 export function sendPage(response: Response, page: Page, visit?: Visit): void {
-  // The deadline has already responded.
+  // The deadline has already sent a response.
   if (response.headersSent) return;
   const { status = 200, isChanging, connecting } = page;
   response.set(headers).set('Content-Security-Policy', isChanging ? policyOfChanging : policy);
   if (connecting) {
     response.set('Content-Security-Policy', policyOfConnecting(connecting.formAction));
-    // Otherwise the application could no longer reach the window that it has opened for this.
+    // Otherwise the application would lose access to the window that it opened for this.
     response.set('Cross-Origin-Opener-Policy', 'unsafe-none');
   }
   response.status(status).send(print(page, visit).html);

@@ -1,4 +1,4 @@
-/** What a page says of itself. */
+/** The properties of a page, the menu, and the common kinds of pages. */
 import { consentPath } from '../../connect/metadata.ts';
 import { Problem } from '../../problems/problem.ts';
 import { html } from '../html.ts';
@@ -7,13 +7,13 @@ import type { Html } from '../html.ts';
 export type Page = {
   title: string;
   main: Html;
-  /** Its section in the menu; without one, it has no menu and does not show who is signed in. */
+  /** The section in the menu; a page without one has no menu and does not show who is signed in. */
   current?: Section;
-  /** 200 unless given. */
+  /** 200 by default. */
   status?: number;
-  /** The page's script requests it again and again; without JavaScript, the browser does. */
+  /** The page's script polls it; without JavaScript, the browser reloads it. */
   isChanging?: boolean;
-  /** The page is part of connecting an application: its window may belong to the application, to which its form leads. */
+  /** The page is part of connecting an application, which may have opened the window, and to which its form redirects. */
   connecting?: { formAction: string } | undefined;
 };
 
@@ -33,11 +33,11 @@ export const sections = {
 } as const;
 export type Section = keyof typeof sections;
 
-/** For a page on the way to `next`, if that is the consent page. */
+/** For a page that leads to `next`, if that is the consent page. */
 export const connectingTo = (next: string): Pick<Page, 'connecting'> =>
   next.startsWith(consentPath) ? { connecting: { formAction: '' } } : {};
 
-/** A page that the menu leads to. */
+/** A page in the menu. */
 export const sectionPage = (current: Section, lead: Html | string, content: Html, more?: Partial<Page>): Page => ({
   title: sections[current],
   main: html` <h1>${sections[current]}</h1>
@@ -54,7 +54,7 @@ export const innerPage = (current: Section, title: string, main: Html, more?: Pa
   ...more,
 });
 
-/** A page that is one card. */
+/** A page with a single card. */
 export const cardPage = (title: string, content: Html, more?: Partial<Page>): Page => ({
   title,
   main: html`<article class="card">

@@ -32,12 +32,12 @@ import { usageRoutes } from './usage/usage-page.ts';
 import type { SettingsParts, SettingsServices } from './visit.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
-/** What the operator may configure beside the rest of the service. */
+/** What the operator can configure for these pages. */
 export type SettingsOptions = {
-  /** A mail server, as `smtp://…`, and who its mail is from. */
+  /** A mail server, as `smtp://…`, and the sender of its mail. */
   mail?: MailOptions | undefined;
   singleSignOn?: Provider | undefined;
-  /** In place of the database's clock, for the codes of authenticator apps. */
+  /** The clock for the codes of authenticator apps; by default, the database's. */
   now?: Clock | undefined;
 };
 

@@ -27,14 +27,14 @@ export const section = (id: string, title: Text, content: Html, look?: string): 
 
 export const card = (id: string, title: Text, content: Html): Html => section(id, title, content, 'card');
 
-/** A heading with how many there are. */
+/** A heading with a count. */
 export const counted = (title: string, count: number | string): Html =>
   html`${title} <span class="count">${count}</span>`;
 
 export const badge = (look: 'on' | 'warm' | 'off', text: string): Html =>
   html`<span class="badge ${look}">${text}</span>`;
 
-/** Terms and what each is. */
+/** A list of terms and their values. */
 export const facts = (look: string, entries: readonly (readonly [term: Text, value: Text])[]): Html =>
   html`<dl class="${look}">
     ${entries.map(
@@ -49,7 +49,7 @@ export const facts = (look: string, entries: readonly (readonly [term: Text, val
 type Secret = {
   title: string;
   isWholePage?: boolean;
-  /** What it is for, and what to do without it. */
+  /** What it is for, and what to do if it is lost. */
   text: string;
   more?: Html;
   id: string;
@@ -82,9 +82,8 @@ export const copyable = (text: Html, id: string, name: string, look?: string): H
   </div>`;
 
 type Row = {
-  /** What names the row. */
   head: Text;
-  /** One for each further column. */
+  /** One for each column after the first. */
   cells: readonly Text[];
   actions?: Html | undefined;
 };
@@ -97,7 +96,7 @@ type Table = {
   isNumeric?: boolean;
 };
 
-/** A table of records; on a narrow screen each row is a card. Roles are explicit, because a table shown as cards loses them. */
+/** A table of records; on a narrow screen, each row is a card. Roles are explicit, because the CSS for cards drops them. */
 export function recordTable({ label, heads, rows, empty, isNumeric = false }: Table): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const withActions = rows.some(({ actions }) => actions !== undefined);
@@ -120,7 +119,7 @@ const printRow = ({ head, cells, actions }: Row, heads: readonly string[], withA
     ${withActions && html`<td role="cell" class="actions">${actions}</td>`}
   </tr>`;
 
-/** What a page says that needs the Team plan, and where to ask for it. `need`: `Webhooks need`. */
+/** The notice on a page that needs the Team plan, and how to upgrade. `need`: such as `Webhooks need`. */
 export const needsTeam = (need: string, visit: Visit, more?: Html): Html =>
   html`<div class="notice plain">
     <p>${need} the Team plan. ${visit.organization.name} is on the Free plan. ${howToUpgrade(visit)}</p>

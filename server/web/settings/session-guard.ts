@@ -1,4 +1,4 @@
-/** The session guard: checks who may see a page and whether a form is ours, before anything is done. */
+/** The session guard: checks who may see a page and whether a form is ours, before any handler runs. */
 import type { Request, Response, Router } from 'express';
 import { admitChange } from '../../accounts/attempts.ts';
 import type { Device } from '../../accounts/sessions.ts';
@@ -20,14 +20,14 @@ type FormOf<Reader, Sender extends Reader> = {
   submit: Handler<Sender>;
   /** The page of the form, at the same path. */
   show?: (reader: Reader, rejected?: Rejected) => Result | Promise<Result>;
-  /** The page for a problem that can be solved there, if it has another path; other problems are an error page. */
+  /** The page for a problem that can be solved there, if it has another path; other problems get an error page. */
   again?: (sender: Sender, rejected: Rejected) => Result | Promise<Result>;
-  /** Whether it can be solved there; unless given, whether it is about a field. */
+  /** Whether the problem can be solved there; by default, whether it is about a field. */
   isSolvable?: (problem: SettingsProblem) => boolean;
 };
 export type Form = FormOf<Visit, Change> & { action: AuditAction };
 
-/** They take as long as the file does, and have bounds of their own. */
+/** These take as long as the file takes to transfer, and have their own limits. */
 const transfers: readonly AuditAction[] = ['records_imported', 'records_exported'];
 
 /** Registers pages and forms, each behind its checks. */
@@ -49,31 +49,31 @@ export class SessionGuard {
     });
   }
 
-  /** A form sent from one of our own pages, with a CSRF token of this session, and not too often. */
+  /** A form that must come from one of our own pages with a CSRF token of this session, and is rate-limited. */
   form(path: string, form: Form): void {
     const { action, show } = form;
     if (show) this.page(path, (visit) => show(visit));
     this.#on('post', path, async (open) => {
       const visit = await visitOf(open);
       const isOurs = isFromOurPage(open.request, open.context.baseUrl());
-      // It belongs to no organization's audit log, but the request log records it.
+      // There is no organization whose audit log could record it; the request log does.
       if (!visit && !isOurs) throw forged();
       if (!visit) return send(signInPath(open.request), open);
       const change = await changeOf(visit, action, isOurs);
       if (isKeptOut(change)) return send(setUpPath(change), change);
       const work = async () => send(await submit(change, form), change);
       if (transfers.includes(action)) return work();
-      // Changes of one organization wait for each other, so that they never take all the connections of the others.
+      // The concurrent changes of an organization are limited, so that it never takes all connections from the others.
       return this.#context.shares.forms.run(change.organization.id, { keyId: change.member.id, kind: 'form' }, work);
     });
   }
 
-  /** A page for everyone. */
+  /** A page that needs no session. */
   openPage(path: string, show: Handler<Open>): void {
     this.#on('get', path, async (open) => send(await show(open), open));
   }
 
-  /** A form that is used before there is a session. */
+  /** A form that needs no session. */
   openForm(path: string, form: FormOf<Open, Open>): void {
     const { show } = form;
     if (show) this.openPage(path, (open) => show(open));
@@ -95,7 +95,7 @@ async function visitOf(open: Open): Promise<Visit | undefined> {
   return visitor && { ...visitor, ...open, csrfToken: () => open.context.csrf.issue(visitor) };
 }
 
-/** The signed-in visitor, if any; tells the browser about a session that was renewed or has ended. */
+/** The signed-in visitor, if any; sets the cookies of a session that was renewed or has ended. */
 export async function visitorOf({ request, response, context }: Open): Promise<Visitor | undefined> {
   const { visitor, cookies } = await context.signIns.visitor(request.headers.cookie);
   setCookies(response, cookies);
@@ -124,7 +124,7 @@ async function submit<Sender extends Open>(sender: Sender, form: FormOf<Sender, 
 export const needsTwoFactor = ({ organization, hasTwoFactor, isSingleSignOn }: Visitor): boolean =>
   organization.requiresTwoFactor && !hasTwoFactor && !isSingleSignOn;
 
-/** Until it is turned on, the member's own account is all that the organization shows. */
+/** Until it is turned on, the member sees only the account pages. */
 const isKeptOut = (visit: Visit): boolean => needsTwoFactor(visit) && !visit.request.path.startsWith('/account');
 
 function setUpPath({ request }: Visit): string {
@@ -132,7 +132,7 @@ function setUpPath({ request }: Visit): string {
   return `/settings/account/two-factor${next}`;
 }
 
-/** Throws, and puts on the audit log, a form that did not come from one of our own pages. */
+/** Rejects a form that did not come from one of our own pages, and records it in the audit log. */
 async function changeOf(visit: Visit, action: AuditAction, isOurs: boolean): Promise<Change> {
   const { member, organization, em, request, context } = visit;
   const wait = await admitChange(context.database.signIns, member.id);
@@ -155,9 +155,9 @@ const switchedTo = ({ name }: Visitor['organization']) =>
 
 export const homePath = '/settings/overview';
 
-/** The sign-in, which tells the visitor that the session has ended, and returns to the same page. */
+/** The sign-in page, which says that the session has ended, and afterward returns to the same page. */
 export function signInPath(request: Request<Params>): string {
-  // The browser forgets the cookie when the session ends, but its form was open before that.
+  // The browser deletes the cookie when the session ends, but a submitted form was opened in a session.
   const ended = request.method === 'POST' || /settings\.session_token=./.test(request.headers.cookie ?? '');
   const next = localPath(request.method === 'GET' ? request.originalUrl : refererPath(request.headers.referer));
   const query = new URLSearchParams({ ...(ended && { after: 'session-ended' }), ...(next !== homePath && { next }) });
@@ -169,7 +169,7 @@ function refererPath(referer = ''): string {
   return url ? url.pathname + url.search : '';
 }
 
-/** A page of the settings to go back to; anything else leads to the first page. */
+/** The path, if it is that of a settings page to return to; otherwise the home page. */
 export function localPath(path: string): string {
   const url = URL.parse(path, 'http://settings.invalid');
   const isOurs =

@@ -9,7 +9,7 @@ const units = [
 
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-/** How long ago within a month; the day before that. */
+/** How long ago, within the last month; otherwise the day. */
 export function ago(at: string, nowMs = Date.now()): string {
   // The database's clock may be a little ahead of this one.
   const seconds = Math.max(0, (nowMs - Date.parse(at)) / 1000);

@@ -1,4 +1,4 @@
-/** What the routes of the settings share, and the request of a signed-in member: what its handlers get and return. */
+/** What the routes of the settings share: the services, and what handlers get and return. */
 import type { Request, Response } from 'express';
 import type { Kind } from '../../../contract/fields.ts';
 import type { KnownDevices } from '../../accounts/known-devices.ts';
@@ -21,7 +21,7 @@ import type { Page } from './page.ts';
 
 export type Params = Record<string, string>;
 
-/** A request, before it is known who sent it. */
+/** A request whose sender is not known yet. */
 export type Open = { request: Request<Params, unknown, unknown>; response: Response; context: SettingsServices };
 
 export type Visit = Visitor &
@@ -43,12 +43,12 @@ export function idIn({ request }: Pick<Visit, 'request'>, kind: Kind): string {
   return id;
 }
 
-/** Before a page that only admins see. A form's own transaction asks again. */
+/** For pages that only admins see. Forms check again in their own transaction. */
 export function requireAdminVisit({ member }: Pick<Visit, 'member'>, deed: string): void {
   if (member.role !== 'admin') throw adminsOnly(deed);
 }
 
-/** The sentence for a word of the URL, which nobody else can choose. */
+/** Maps a word in the URL to one of our sentences, so a link cannot put its own text on the page. */
 export const sentenceFor = (sentences: Readonly<Record<string, string>>, word: string): string | undefined =>
   Object.hasOwn(sentences, word) ? sentences[word] : undefined;
 
@@ -68,13 +68,13 @@ export function inWords(seconds: number): string {
   return seconds === 60 ? 'a minute' : `${Math.ceil(seconds / 60)} minutes`;
 }
 
-/** Parts of the service; also the rate limit, for members who look at records. */
+/** Parts of the service, including the rate limit, which also applies to members who look at records. */
 export type SettingsParts = AdmissionParts & {
   keys: KeyDirectory;
   usage: UsageLog;
   uploads: Uploads;
   webhooks: EndpointParts;
-  /** For what fails beside a request, such as sending mail. */
+  /** For failures outside a request, such as sending mail. */
   onError: (error: unknown) => void;
 };
 
@@ -90,6 +90,6 @@ export type SettingsServices = SettingsParts & {
   singleSignOn: SingleSignOn | undefined;
 };
 
-/** Nobody waits for the mail server. */
+/** Sends in the background: no request waits for the mail server. */
 export const sendMail = ({ mailer, onError }: Pick<SettingsServices, 'mailer' | 'onError'>, mail: Mail): void =>
   void mailer?.send(mail).catch(onError);

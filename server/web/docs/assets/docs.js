@@ -1,4 +1,4 @@
-// Adds a copy button to each piece of code. Without this file the pages work, with everything visible.
+// Adds a copy button to each code block. The pages work without this file, with everything visible.
 for (const figure of document.querySelectorAll('figure.code')) {
   const code = figure.querySelector('code');
   const caption = figure.querySelector('figcaption');
@@ -17,7 +17,7 @@ for (const figure of document.querySelectorAll('figure.code')) {
   caption.append(button);
 }
 
-// Turns neighbors that say the same in several languages into tabs; the choice holds for the whole page.
+// Turns adjacent blocks with the same example in several languages into tabs; a choice applies to the whole page.
 const groups = [...document.querySelectorAll('.tabs')];
 const labelOf = (figure) => figure.querySelector('figcaption').firstChild.textContent.trim();
 
@@ -66,5 +66,5 @@ groups.forEach((group, number) => {
   });
   group.prepend(list);
 });
-// Not before every group has its panels.
+// Only after every group has its panels.
 for (const group of groups) choose(labelOf(group.querySelector('figure')));

@@ -1,4 +1,4 @@
-// A form that sends the request of the page to this server. The key stays in the memory of the page.
+// A form that sends the request of the page to this server. The key is kept in memory only.
 const place = document.querySelector('.try');
 const { method, path, body } = place.dataset;
 

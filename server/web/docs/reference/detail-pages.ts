@@ -1,4 +1,4 @@
-/** The pages of one operation, with its request, responses and errors, and of one record, with where each field is used. */
+/** The page of an operation (request, responses, errors), and that of a record (its fields and where each is used). */
 import type { AppRoute } from '@ts-rest/core';
 import type { Document, MediaType, Operation, Schema } from '../../../../contract/openapi/document.ts';
 import { exampleOf } from '../../../../contract/openapi/examples.ts';
@@ -64,11 +64,11 @@ function responseSection({ responses }: Operation): string[] {
   });
   const [example] = successes.flatMap(([, { content = {} }]) => Object.values(content).map((media) => media.example));
   const everywhere =
-    'Every response also has a request id and what is left of the rate limit: see [headers](/docs/reference/headers).';
+    'Every response also has a request id and the remaining rate limit: see [headers](/docs/reference/headers).';
   return ['## Response', lines.join('\n'), everywhere, ...(example === undefined ? [] : [json(example)])];
 }
 
-/** A sentence that leads to the record that the response holds, or a page of. */
+/** A sentence that links to the record in the response, which may be a list of them. */
 function recordLink(content: Record<string, MediaType>): string {
   const [name = ''] = Object.values(content).map(({ schema }) => schema.$ref?.split('/').at(-1)?.replace('List', ''));
   const record = records.find((one) => one === name);

@@ -1,4 +1,4 @@
-/** The reference: pages in Markdown that are made from the contract, in the order in which the menu lists them. */
+/** The reference: pages in Markdown that are generated from the contract. */
 import { eventHeaders, events } from '../../../../contract/events.ts';
 import { exampleUrl } from '../../../../contract/examples.ts';
 import type { Document } from '../../../../contract/openapi/document.ts';
@@ -25,13 +25,12 @@ const titles: Record<RecordName, string> = {
 };
 
 const operations = operationsOf(v1).map((route) => ({ route, ...metadataOf(route) }));
-/** Where an operation is described. */
 const operationSlug = (operationId: string): string => `reference/${kebab(operationId)}`;
 const recordSlug = (name: RecordName): string => `reference/${kebab(name)}`;
 
 export function referencePages(): ReferencePage[] {
   let document: Document | undefined;
-  // Made once, when the first page is read.
+  // Built once, when the first page is read.
   const read = () => (document ??= expandedDocument(exampleUrl));
   return [
     {
@@ -87,7 +86,7 @@ function overview(): string {
   return `# Reference
 
 The base URL is \`${exampleUrl}\`. Every operation needs an API key:
-\`Authorization: Bearer ak_live_…\`. Bodies are JSON. These pages are made from the contract that the server itself runs.
+\`Authorization: Bearer ak_live_…\`. Bodies are JSON. These pages are generated from the contract that the server runs.
 
 ## Operations
 

@@ -1,4 +1,4 @@
-/** A request of each operation in curl, TypeScript and Python; the tests run them all. */
+/** A sample request for each operation in curl, TypeScript and Python; the tests run them all. */
 import { inspect } from 'node:util';
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
@@ -9,7 +9,7 @@ import type { Operation } from '../../../../contract/openapi/document.ts';
 
 type Input = { query?: Record<string, string>; body?: unknown };
 
-/** What a reader would send first. Where nothing is chosen, a list has no filter and a body is the contract's example. */
+/** What a reader would send first. By default, a list has no filter and a body is the contract's example. */
 const chosen: Record<string, Input> = {
   listCustomers: { query: { status: 'active' } },
   listProposals: { query: { status: 'accepted' } },
@@ -68,7 +68,7 @@ const client = createClient({ baseUrl: '${exampleUrl}', apiKey: process.env.API_
 ${name === 'list' ? `for await (const ${record} of ${call}) console.log(${record});` : `const ${record} = await ${call};\nconsole.log(${record});`}`;
 }
 
-/** Where the client has this operation: `['customers', 'list']`. */
+/** The names of this operation in the client: `['customers', 'list']`. */
 function clientNameOf(route: AppRoute): [string, string] {
   const { operationId } = metadataOf(route);
   for (const [resource, routes] of Object.entries(v1)) {

@@ -1,4 +1,4 @@
-/** The document in words, as tables in Markdown. */
+/** Describes the OpenAPI document in Markdown. */
 import { resolve } from '../../../../contract/openapi/document.ts';
 import type { Document, Operation, Schema } from '../../../../contract/openapi/document.ts';
 
@@ -8,7 +8,7 @@ export type Field = { name: string; schema: Schema; isRequired: boolean };
 export const operationsIn = ({ paths }: Document): Operation[] =>
   Object.values(paths).flatMap((methods) => Object.values(methods));
 
-/** The fields of an object, each of its inner objects followed by its own, as `address.city` or `lineItems[].name`. */
+/** The fields of an object; those of nested objects follow their parent, as `address.city` or `lineItems[].name`. */
 export function fieldsOf(schema: Schema, schemas: Schemas, prefix = ''): Field[] {
   const { properties = {}, required = [] } = resolve(schema, schemas);
   return Object.entries(properties).flatMap(([name, field]) => {
@@ -19,7 +19,7 @@ export function fieldsOf(schema: Schema, schemas: Schemas, prefix = ''): Field[]
   });
 }
 
-/** The schema behind a reference, without its alternative `null`. */
+/** The schema behind a reference, without its `null` alternative. */
 function nonNull(schema: Schema, schemas: Schemas): Schema {
   const first = (schema.anyOf ?? [schema]).find(({ type }) => type !== 'null');
   return resolve(first ?? schema, schemas);

@@ -22,7 +22,7 @@ import { twoFactorSection } from './two-factor-page.ts';
 const path = '/settings/account';
 
 const sentences = {
-  password: 'Your password is changed, and your other sessions have ended.',
+  password: 'Your password has been changed, and your other sessions have ended.',
   off: 'Two-factor authentication is off.',
   recovered:
     'You signed in with a recovery code, which no longer works. If you lost your app, turn two-factor authentication off and on again.',
@@ -61,7 +61,7 @@ async function changePassword(change: Change): Promise<string> {
   return `${path}?done=password`;
 }
 
-/** The memberships that have the password in the form, the member's own among them. Guesses count as those of a sign-in. */
+/** The memberships that have the password in the form, including the member's own. Guesses count as sign-in attempts. */
 export async function checkOwnPassword({ member, request, context }: Change): Promise<Credential[]> {
   const pool = context.database.signIns;
   const attempt = { email: member.email, ipAddress: deviceOf(request).ipAddress, device: member.id };
@@ -75,7 +75,7 @@ export async function checkOwnPassword({ member, request, context }: Change): Pr
 export const wrong = (name: 'current' | 'password' | 'code', sentence: string) =>
   new Problem('invalid', { sentence, field: name });
 
-/** For what this session opens: an admin who signed in by a password link ends nothing in another organization. */
+/** Only for this session's memberships: an admin who signed in with a member's link ends nothing in other organizations. */
 async function endOwnSessions({ member, memberships, em, sessionId, request, context }: Change): Promise<string> {
   const only = field(request.body, 'session');
   if (only !== '' && !uuidForm.test(only)) throw new Problem('invalid', { sentence: 'There is no such session.' });
@@ -87,7 +87,7 @@ async function endOwnSessions({ member, memberships, em, sessionId, request, con
 }
 
 type AccountView = {
-  /** What protects the account beside the password. */
+  /** What protects the account besides the password. */
   twoFactor: Parameters<typeof twoFactorSection>[0];
   sessions: Session[];
   done?: string | undefined;

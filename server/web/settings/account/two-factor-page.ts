@@ -25,7 +25,7 @@ export const twoFactorSection = ({ app, isSingleSignOn, isRequired }: SectionVie
   );
 
 const singleSignOnSentence =
-  'You signed in with single sign-on, which asks for no code here: your provider decides whether it asks for a second factor.';
+  'You signed in with single sign-on, which needs no code here: your provider decides whether to ask for a second factor.';
 
 const whenOn = ({ createdAt, codesLeft }: App): Html =>
   html`<p>
@@ -52,7 +52,7 @@ type SetUpView = {
 export function setUpPage(visit: Visit, { offer, isRequired, next, rejected }: SetUpView) {
   const { member, organization } = visit;
   const svg = renderSVG(appUrl(offer.secret, { issuer: serviceName, email: member.email }), { border: 4 });
-  const required = `${organization.name} requires two-factor authentication. Set it up to go on.`;
+  const required = `${organization.name} requires two-factor authentication. Set it up to continue.`;
   const fields = html`${hidden('offer', offer.sealed)} ${hidden('next', next)}
     ${passwordField({ id: 'current', label: 'Password', rejected })}
     ${codeField({ problem: problemOf(rejected, 'code') })}
@@ -115,7 +115,7 @@ const confirmations = {
   },
   off: {
     title: 'Turn off two-factor authentication?',
-    text: 'Then your password alone signs you in. The recovery codes will no longer work, and you can remove the entry from your app.',
+    text: 'You will sign in with your password alone. The recovery codes will no longer work, and you can remove the entry from your app.',
     button: 'Turn off',
     isDestructive: true,
   },

@@ -1,4 +1,4 @@
-/** Turning two-factor authentication of one's own account on and off, and new recovery codes. */
+/** Turns a member's own two-factor authentication on and off, and issues new recovery codes. */
 import { admitCode, forgiveCode } from '../../../accounts/attempts.ts';
 import { readSignInReady } from '../../../accounts/credentials.ts';
 import type { Credential } from '../../../accounts/credentials.ts';
@@ -34,7 +34,7 @@ export function twoFactorRoutes(guard: SessionGuard): void {
   confirming('off', 'two_factor_turned_off', turnOff);
 }
 
-/** What is done after the password and a code. */
+/** What to do once the password and a code have been checked. */
 type Work = (change: Change, app: App) => Promise<Page | string>;
 
 async function showSetUp(visit: Visit, rejected?: Rejected): Promise<Page | string> {
@@ -51,7 +51,7 @@ async function turnOn(change: Change): Promise<Page | string> {
   if (change.hasTwoFactor) return account;
   const { body } = request;
   const right = await checkPassword(change);
-  // What this password opens in this session, so that the app protects all of it at once.
+  // All memberships in this session that have this password, so that one app protects them all.
   const memberships = change.memberships.filter(
     ({ memberId, hasTwoFactor }) => !hasTwoFactor && right.some((credential) => credential.memberId === memberId),
   );
@@ -91,13 +91,13 @@ async function turnOff(change: Change, app: App): Promise<string> {
   return `${account}?done=off`;
 }
 
-/** Of what this session opens: other memberships are not this session's to change. */
+/** The memberships in this session that the app protects; a session may not change others. */
 async function protectedBy({ memberships, context }: Change, { id }: App): Promise<Membership[]> {
   const apps = await context.twoFactor.read(memberships.map(({ memberId }) => memberId));
   return memberships.filter(({ memberId }) => apps.some((app) => app.id === id && app.memberId === memberId));
 }
 
-/** The password; a code is only known to be there. */
+/** Checks the password; of the code, only that one was entered. */
 function checkPassword(change: Change): Promise<Credential[]> {
   const { body } = change.request;
   if (field(body, 'current') === '') throw wrong('current', 'Enter your password.');
@@ -105,7 +105,7 @@ function checkPassword(change: Change): Promise<Credential[]> {
   return checkOwnPassword(change);
 }
 
-/** In the audit log of each organization, and by mail. */
+/** Records it in the audit log of each organization, and notifies the member by mail. */
 async function tell(
   { member, request, context }: Change,
   memberships: readonly Membership[],

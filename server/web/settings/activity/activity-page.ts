@@ -1,4 +1,4 @@
-/** The audit log: a page of one kind of event at a time, newest first, and as a file for admins. */
+/** The audit log: one kind of event at a time, newest first. Admins can also download it. */
 import type { Response } from 'express';
 import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import type { AuditEvent, AuditKind } from '../../../entities/audit-event.ts';
@@ -54,7 +54,7 @@ const kindLink = (kind: AuditKind, current: AuditKind) =>
     >${activityKinds[kind]}</a
   > `;
 
-/** Who signed in, and from where, is for admins. */
+/** Only admins see who signed in, and from where. */
 function kindIn(visit: Visit): AuditKind {
   const { kind } = visit.request.query;
   if (kind === 'sign_in') requireAdminVisit(visit, 'see sign-ins');
@@ -70,7 +70,7 @@ async function sendFile(visit: Visit): Promise<undefined> {
   await sendRows(response, em, kind);
 }
 
-/** What each column of the file holds. */
+/** The columns of the file. */
 const columns: Readonly<Record<string, (event: AuditEvent, names: MemberNames) => string | null>> = {
   time: ({ createdAt }) => createdAt,
   action: ({ action }) => action,

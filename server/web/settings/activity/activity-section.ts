@@ -1,4 +1,4 @@
-/** The audit log in sentences; on the page of the keys, the latest of each kind. */
+/** The audit log in sentences; the API Keys page shows the latest events of each kind. */
 import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import { auditActions } from '../../../entities/audit-event.ts';
 import type { AuditAction, AuditEvent } from '../../../entities/audit-event.ts';
@@ -15,7 +15,7 @@ export type Activity = { changes: AuditEvent[]; rejections: AuditEvent[]; signIn
 
 const shown = { change: 50, rejection: 20, sign_in: 20 } as const;
 
-/** Who signed in, and from where, is for admins. */
+/** Only admins see who signed in, and from where. */
 export async function readActivity(em: ScopedEntityManager, { role }: Pick<Member, 'role'>): Promise<Activity> {
   const changes = await readEvents(em, 'change', shown.change);
   const rejections = await readEvents(em, 'rejection', shown.rejection);
@@ -23,7 +23,7 @@ export async function readActivity(em: ScopedEntityManager, { role }: Pick<Membe
   return { changes, rejections, signIns, names: await namesIn(em, [...changes, ...rejections, ...signIns]) };
 }
 
-/** The names of everyone whom these events are about. */
+/** The names of everyone mentioned in these events. */
 export const namesIn = (em: ScopedEntityManager, events: readonly AuditEvent[]): Promise<MemberNames> =>
   readMemberNames(
     em,
@@ -72,7 +72,7 @@ function sentence(event: AuditEvent, names: MemberNames): Html {
   return html`${who} ${done[action](event, names)}`;
 }
 
-/** Only the service itself, or an application about its own key, gives a reason for a change. */
+/** Without a member, a change has a reason only if the service itself, or an application with its own key, made it. */
 function withoutMember({ reason }: AuditEvent): string {
   if (reason === 'application') return 'The application';
   return reason === null ? 'An operator' : 'The service';
@@ -88,7 +88,7 @@ const aboutEndpoint =
   (verb: string): Told =>
   ({ detail }) =>
     html`${verb} webhook endpoint ${quoted(detail)}`;
-/** `own` is said of a member who did it to the own account. */
+/** `own` is the wording for members who changed their own account. */
 const aboutMember =
   (verb: string, own: string): Told =>
   ({ memberId, subjectId }, names) =>

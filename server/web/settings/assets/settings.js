@@ -3,18 +3,18 @@
 // A new key is the response to a POST: reloading requests the page instead of sending the form again.
 if (document.querySelector('[data-secret]')) {
   history.replaceState(null, '', location.pathname);
-  // The browser may keep the page for its back button: without the key.
+  // The browser may keep the page for its back button, but must not keep the key.
   addEventListener('pagehide', () => {
     for (const secret of document.querySelectorAll('[data-secret]')) secret.remove();
   });
 }
 
-// After a download the page stays as it is.
+// Not for downloads, after which the page stays as it is.
 for (const form of document.querySelectorAll('form[method="post"]:not([data-download])')) {
   const button = form.querySelector('button[type="submit"]');
   const label = [...(button?.childNodes ?? [])];
   form.addEventListener('submit', () => {
-    // After the browser has taken the form, which a disabled button would have stopped.
+    // Only after the browser has submitted the form, which a disabled button would prevent.
     setTimeout(() => {
       button.disabled = true;
       if (form.dataset.busy) button.textContent = form.dataset.busy;
@@ -25,7 +25,7 @@ for (const form of document.querySelectorAll('form[method="post"]:not([data-down
     button.disabled = false;
     button.replaceChildren(...label);
   };
-  // After going back. Nothing tells that an upload was stopped, but Esc stops it, and so does a next attempt.
+  // After going back. No event says that an upload was stopped, but Esc stops it, and any input starts another attempt.
   addEventListener('pageshow', restore);
   addEventListener('keydown', ({ key }) => key === 'Escape' && restore());
   form.addEventListener('input', restore);
@@ -40,7 +40,7 @@ for (const button of document.querySelectorAll('button[data-show]')) {
     button.setAttribute('aria-pressed', String(!shown));
     button.firstChild.textContent = shown ? 'Show' : 'Hide';
   });
-  // A password that is sent as text might be remembered as one.
+  // Browsers might remember a password that is sent from a text field.
   input.form.addEventListener('submit', () => {
     input.type = 'password';
   });
@@ -63,7 +63,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-// What runs on the server is shown as it is there; once it has ended, the whole page is another one.
+// Shows the progress of what runs on the server; once it has ended, loads the whole page again.
 async function follow() {
   const shown = document.querySelector('[data-live]');
   if (!shown) return;
@@ -73,7 +73,7 @@ async function follow() {
     if (!latest) return location.replace('/settings/imports');
     shown.replaceChildren(...latest.childNodes);
   } catch {
-    // The server is away for a moment.
+    // The server is briefly unavailable.
   }
   setTimeout(follow, 1000);
 }
@@ -84,7 +84,7 @@ async function copy(source) {
     await navigator.clipboard.writeText(source.textContent);
     return true;
   } catch {
-    // No clipboard without https, or none allowed: the text is selected, to be copied by hand.
+    // The clipboard needs https and permission. Otherwise the text is selected, to be copied by hand.
     getSelection().selectAllChildren(source);
     return false;
   }

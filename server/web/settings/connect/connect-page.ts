@@ -1,4 +1,4 @@
-/** The consent page: who asks for a key, for which organization, and what the key may do. */
+/** The consent page: which application wants a key, for which organization, and what the key may do. */
 import type { Asked, Authorization } from '../../../connect/authorization.ts';
 import { consentPath } from '../../../connect/metadata.ts';
 import { formActionOf, hostOf, isLoopback } from '../../../connect/redirect-uri.ts';
@@ -17,7 +17,7 @@ import type { Visit } from '../visit.ts';
 type ConnectView = Asked & {
   /** Back to the application, without a key. */
   cancelUrl: string;
-  /** Whom a member asks. */
+  /** The admins whom a member can ask. */
   admins: Pick<Member, 'name' | 'email'>[];
   /** The key that this one replaces. */
   before: ApiKey | undefined;
@@ -30,7 +30,7 @@ export function connectPage(visit: Visit, view: ConnectView) {
   const obstacle = obstacleOf(visit, view);
   const main = html`<article class="card">
       <h1>Connect ${client.name}?</h1>
-      <p>An application asks for an API key of <strong>${visit.organization.name}</strong>.</p>
+      <p>An application is asking for an API key for <strong>${visit.organization.name}</strong>.</p>
       ${notice('failed', failure)}
       ${facts('fields', [
         ['Application', html`${client.name} ${publisher(authorization)}`],
@@ -97,7 +97,7 @@ const consentForm = (visit: Visit, { sent, before }: ConnectView): Html =>
       <button type="submit">Create key and connect</button>`,
   );
 
-/** Another organization of the same person; afterward this page opens again. */
+/** Switches to another organization of the same person; afterward, this page opens again. */
 function organizationForm(visit: Visit, { sent }: ConnectView): Html {
   const fields = html`${hidden('next', `${consentPath}?${new URLSearchParams(sent).toString()}`)}
     <label for="organization">Connect another organization</label>
@@ -105,7 +105,7 @@ function organizationForm(visit: Visit, { sent }: ConnectView): Html {
   return html`<article class="card">${postForm(visit, '/settings/organization', fields)}</article>`;
 }
 
-/** For a request that no person can repair. */
+/** For a request that only the developer of the application can fix. */
 export function rejectedPage(sentence: string, returnTo: string | undefined) {
   const content = html`<p>${sentence}</p>
     <p class="quiet">

@@ -1,4 +1,4 @@
-/** The consent page of applications that connect by OAuth: a key is created only when an admin says so. */
+/** The consent page for applications that connect with OAuth: a key is created only if an admin agrees. */
 import { admitDocument } from '../../../accounts/attempts.ts';
 import { listMembers } from '../../../accounts/members.ts';
 import { readAuthorization, RejectedAuthorization, returnUrl } from '../../../connect/authorization.ts';
@@ -30,8 +30,8 @@ export function connectRoutes(guard: SessionGuard, { secret, webhooks }: Setting
 }
 
 /**
- * Does the work with what the application asks for; if it asks wrongly, a page says so, from which the person may return.
- * Anyone can register an application, so that nobody is sent to one without a click (RFC 9700, 4.11.2).
+ * Does the work with the application's request. An invalid one gets a page with a link back to the application. It is not
+ * redirected there, because anyone can register an application (RFC 9700, 4.11.2).
  */
 async function withRequest(
   { request, member, context }: Visit,
@@ -75,7 +75,7 @@ async function connect(change: Change, { authorization }: Asked): Promise<string
     resource,
     expiresInMs,
   });
-  // With 303, the browser sends none of this form to the application.
+  // The redirect is a 303, so the browser does not send this form to the application.
   response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
   return returnUrl(authorization, { code }, context.baseUrl());
 }

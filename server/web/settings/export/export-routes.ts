@@ -1,4 +1,4 @@
-/** Downloads of an organization's records as they are at one moment, for admins. */
+/** Downloads of a snapshot of an organization's records, for admins. */
 import { pipeline } from 'node:stream/promises';
 import { parseInstant } from '../../../../contract/instant.ts';
 import { v1 } from '../../../../contract/v1.ts';
@@ -16,9 +16,9 @@ import { filtersOf, inputOf, searchOf } from '../records/records-page.ts';
 import type { SessionGuard } from '../session-guard.ts';
 import type { Change } from '../visit.ts';
 
-/** An organization has one at a time, which ends where nobody reads on. */
+/** An organization has one export at a time, which is aborted if the client stops reading. */
 const bounds = { idleMs: 30_000, wholeMs: 10 * 60_000 };
-/** Reading the records takes a connection and a snapshot: more exports wait for their turn. */
+/** Reading the records takes a connection and a snapshot, so further exports wait their turn. */
 const snapshots = 2;
 const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
 
@@ -26,12 +26,12 @@ type ExportRequest = {
   kind: ExportKind;
   format: ExportFormat;
   conditions: Condition<never>[];
-  /** The names of the filters: their values may be personal data, and the audit log keeps them. */
+  /** Only the names of the filters: this goes into the audit log, and their values may be personal data. */
   filters: readonly string[];
 };
 
 export function exportRoutes(guard: SessionGuard): void {
-  /** Of organizations. */
+  /** The ids of organizations with a running export. */
   const running = new Set<string>();
   const takeTurn = createTurns(snapshots);
 
@@ -39,7 +39,7 @@ export function exportRoutes(guard: SessionGuard): void {
     action: 'records_exported',
     async submit(change) {
       const { id } = change.organization;
-      // Taken before anything is awaited, so that no other request can take it meanwhile.
+      // Taken before the first `await`, so no other request can take it in between.
       const isFree = !running.has(id);
       running.add(id);
       try {
@@ -86,7 +86,7 @@ async function send(
     byteOrderMark: true,
   });
   const bytes = spooled(takeTurn(pieces));
-  // What fails before the first byte is an error page.
+  // A failure before the first byte still gets an error page.
   const { value: first = Buffer.alloc(0) } = await bytes.next();
   const all = async function* () {
     yield first;
@@ -109,7 +109,7 @@ async function send(
 
 type Turns = ReturnType<typeof createTurns>;
 
-/** Lets so many sources be read at once; the others begin when one of them has ended. */
+/** Lets up to `atOnce` sources be read at a time; the others wait until one ends. */
 function createTurns(atOnce: number) {
   let free = atOnce;
   const waiting: (() => void)[] = [];
@@ -139,7 +139,7 @@ function exportRequestOf(body: unknown): ExportRequest {
   return { kind, format, conditions: conditionsFor(kind, search), filters: [...new Set(search.keys())] };
 }
 
-/** The same as the list's: what the API rejects is a problem here, too. */
+/** The conditions of the API's own list, which also rejects invalid parameters. */
 function conditionsFor(kind: ExportKind, search: URLSearchParams): Condition<never>[] {
   const { query } = operationOf(v1[kind].list).parse({ query: inputOf(search) });
   return listConditions[kind](Object(query));

@@ -1,4 +1,4 @@
-/** Import and export: the form for a file, how far its import is, what an import did, and the downloads. */
+/** Import and export: the upload form, the progress and the result of an import, and the downloads. */
 import type { ScopedEntityManager } from '../../../database/tenant.ts';
 import { Customer } from '../../../entities/customer.ts';
 import { Item } from '../../../entities/item.ts';
@@ -22,9 +22,9 @@ export type ImportView = {
   upload?: Upload;
   hasRejects?: boolean;
   rejected?: Rejected | undefined;
-  /** What the columns of the upload mean, where that can be chosen. */
+  /** The form for what the columns of the upload mean, if that can be chosen. */
   mapping?: Html | undefined;
-  /** Imports that came to their end. */
+  /** Earlier imports. */
   ended?: Upload[];
   fields?: Record<'customers' | 'items', FieldInfo[]>;
   rejectedExport?: Rejected;
@@ -90,8 +90,8 @@ function historySection(ended: readonly Upload[]): Html | false {
   return card('history', 'Earlier imports', recordTable(table));
 }
 
-const fileHint = html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON of up to 100 MB, also compressed with gzip.
-  The columns may have any names. Empty files to fill in:
+const fileHint = html`An Excel workbook (.xlsx, up to 20 MB), or CSV or JSON up to 100 MB, optionally compressed with
+  gzip. The columns may have any names. Empty files to fill in:
   <a href="/settings/import-templates/customers.csv">customers</a>,
   <a href="/settings/import-templates/items.csv">items</a>. <a href="/docs/import">How to prepare a file</a>`;
 
@@ -120,7 +120,7 @@ function exportSection(visit: Visit, rejected: Rejected | undefined): Html {
 /** A record that still exists, and its name. */
 type Named = { id: string; name: string };
 
-/** More are on the page of all records. */
+/** The page of all records has the rest. */
 const most = 100;
 
 export async function endedPage({ em }: Visit, upload: Upload, hasRejects: boolean) {
@@ -148,7 +148,7 @@ function list(title: string, records: readonly Named[], all: number, kind: Uploa
   </section>`;
 }
 
-/** The first of these records, in this order, by the names that they have now. */
+/** The first of these records, in the given order, with their current names. */
 async function namesOf(em: ScopedEntityManager, kind: Upload['kind'], all: readonly string[]): Promise<Named[]> {
   const ids = all.slice(0, most);
   const found = await load(em, kind, ids);

@@ -1,4 +1,4 @@
-/** An upload as the page shows it: while it is worked on, checked, interrupted, or at its end. */
+/** How the page shows an upload: in progress, checked, interrupted, or ended. */
 import { labelOf } from '../../../../contract/openapi/label.ts';
 import { isInterrupted, isOpen } from '../../../entities/upload.ts';
 import type { Upload, UploadRow, UploadSummary } from '../../../entities/upload.ts';
@@ -17,7 +17,7 @@ const working: Partial<Record<Upload['state'], string>> = {
   importing: 'Importing',
 };
 
-/** The part with `data-live` is requested again by the script until it is gone. */
+/** The script refreshes the part with `data-live` until the page no longer has one. */
 export function workingSection(visit: Visit, upload: Upload): Html {
   const { state, fileName, bytesRead, bytesTotal, rowsRead } = upload;
   const percent = bytesTotal === 0 ? 0 : Math.floor((bytesRead / bytesTotal) * 100);
@@ -51,7 +51,7 @@ export function checkedSection(visit: Visit, upload: Upload, hasRejects: boolean
   return card('import', wasInterrupted ? `The import of ${fileName} was interrupted` : `Import ${fileName}?`, content);
 }
 
-/** What became of the latest file. */
+/** The outcome of the latest upload. */
 export function endedSection(upload: Upload, hasRejects: boolean): Html {
   const { state, fileName, summary, failure, erasedAt } = upload;
   if (state === 'imported' && summary)
@@ -72,7 +72,7 @@ export function endedSection(upload: Upload, hasRejects: boolean): Html {
 export const summarySection = (upload: Upload, summary: UploadSummary, hasRejects: boolean): Html =>
   html`${figures(summary, ['created', 'updated'])} ${notesAndErrors(upload, summary, hasRejects)}`;
 
-/** How many rows were, or would be, created, updated, left as they are and rejected. */
+/** How many rows were, or would be, created, updated, left unchanged and rejected. */
 const figures = ({ created, updated, unchanged, rejected }: UploadSummary, [first, second]: [string, string]): Html =>
   facts('figures', [
     [first, count(created)],
@@ -102,7 +102,7 @@ function notesAndErrors(upload: Upload, { notes, errors, rejected }: UploadSumma
   }`;
 }
 
-/** The first rows of a file, as they will be read; wide tables scroll on their own. */
+/** The first rows of a file, as the import reads them; a wide table has its own scroll bar. */
 function previewTable(first: readonly UploadRow[]): Html | false {
   if (first.length === 0) return false;
   const fields = [...new Set(first.flatMap(({ values }) => values.map(([field]) => field)))];

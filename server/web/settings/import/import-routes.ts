@@ -1,4 +1,4 @@
-/** The page for files in and out, and the forms of an import. */
+/** The import and export page, and the forms of an import. */
 import { pipeline } from 'node:stream/promises';
 import express from 'express';
 import { importKinds, isOpen } from '../../../entities/upload.ts';
@@ -20,7 +20,7 @@ import type { ImportView } from './import-page.ts';
 import { bytesOf, readFormWithFile, receivedFile } from './multipart.ts';
 
 const path = '/settings/imports';
-/** What a form may weigh beside its file. */
+/** The maximum size of a form without its file, in bytes. */
 const formBytes = 100_000;
 
 export const readUploadForm = readFormWithFile(uploadBounds.bytes);
@@ -28,7 +28,7 @@ export const readUploadForm = readFormWithFile(uploadBounds.bytes);
 /** Forms with a field for each column of a file, which are larger than others. */
 export const readColumnsForm = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 1100 });
 
-// Loaded when someone opens the page: most processes never import.
+// Loaded when someone first opens the page: most processes never import.
 const importer = () => import('./mapping.ts');
 
 export function importRoutes(guard: SessionGuard): void {
@@ -36,7 +36,7 @@ export function importRoutes(guard: SessionGuard): void {
   const form = {
     action: 'records_imported' as const,
     again: (visit: Visit, rejected?: Rejected) => showImports(visit, { rejected }),
-    // Sent from a page that no longer shows how things are.
+    // `repeated`: sent from a page that is out of date.
     isSolvable: (problem: SettingsProblem) => problem.code === 'repeated' || fieldOf(problem) !== undefined,
   };
   guard.form('/imports', { ...form, show: form.again, submit: receive });
@@ -55,7 +55,7 @@ export function importRoutes(guard: SessionGuard): void {
 
 const whoOf = ({ organization, member }: Visit) => ({ organization, actor: member });
 
-/** The page as it is now, with what was rejected. */
+/** The current page, with the rejected form, if any. */
 export async function showImports(visit: Visit, view: Partial<ImportView> = {}): Promise<Page> {
   const { member, organization, context } = visit;
   const isAllowed = member.role === 'admin' && organization.plan === 'team';
@@ -109,7 +109,7 @@ async function chooseColumns(change: Change): Promise<Page | string> {
   return path;
 }
 
-/** The upload of a page that only admins see. */
+/** The upload in the path. Only admins see these pages. */
 async function findUpload(visit: Visit) {
   requireAdminVisit(visit, 'import and export');
   const found = await visit.context.uploads.find(visit.organization, uploadIdIn(visit));

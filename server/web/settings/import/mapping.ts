@@ -1,4 +1,4 @@
-/** What the columns of an uploaded file mean: the form with the first values of each, and the choices that an import takes. */
+/** What the columns of an uploaded file mean: the form, with sample values of each column, and the choices made in it. */
 import { trimDecimal } from '../../../../contract/decimal.ts';
 import type { Upload, ImportChoices } from '../../../entities/upload.ts';
 import { chosenFor, planColumns } from '../../../import/columns.ts';
@@ -14,7 +14,7 @@ import { buttonForm, postForm, radioField } from '../forms.ts';
 import { card, notice } from '../sections.ts';
 import type { Visit } from '../visit.ts';
 
-/** What the inspection of an upload found: it was stored as it was made. */
+/** The result of the upload's inspection, which is stored as JSON of this type. */
 const inspectionOf = ({ inspection }: Upload): Inspection | null => inspection as Inspection | null;
 
 type MappingForm = ReturnType<typeof mappingForm>;
@@ -28,7 +28,7 @@ export function mappingForm(upload: Upload) {
   const { faults, questions, fields, preset } = planColumns(inspection, kind, choices);
   const first = firstOf(inspection.columns);
   return {
-    // In the order of the file, with what each one fills now.
+    // In the order of the file, with the field that each column fills now.
     columns: inspection.columns.slice(first).map(({ name, samples }, at) => {
       const index = at + first;
       const isUsual = preset !== undefined && chosenFor(choices, name) === undefined;
@@ -38,20 +38,20 @@ export function mappingForm(upload: Upload) {
     matches: kind.matches,
     preset,
     faults,
-    // Another kind of record, whose fields fit the columns better.
+    // Another kind of record whose fields fit the columns better.
     likelierKind: likelierKind(inspection, upload.kind),
     isUnanswered: questions.length > 0,
-    // Each reading with what it makes of the examples.
+    // Each reading, with how it interprets the examples.
     questions: [
       ...questions.map(({ about, examples }) => ({ about, readings: readings[about](examples) })),
-      // What was answered before can be answered otherwise.
+      // Earlier answers can be changed.
       ...(choices.decimalPoint ? [{ about: 'decimalPoint' as const, readings: readings.decimalPoint([]) }] : []),
       ...(choices.dateOrder ? [{ about: 'dateOrder' as const, readings: readings.dateOrder([]) }] : []),
     ],
   };
 }
 
-/** The columns in front of a report's own rows are not imported. */
+/** The columns that a report of rejected rows adds in front are not imported. */
 const firstOf = (columns: readonly { name: string }[]) => reportWidth(columns.map(({ name }) => name));
 
 function optionOf(name: string | undefined, fields: readonly string[]): string {
@@ -65,8 +65,8 @@ const readings = {
     '.': `With a decimal point${meaning(examples, (text) => shortNumber(readNumber(text, '.')))}`,
   }),
   dateOrder: (examples: readonly string[]) => ({
-    'day-month': `The day first${meaning(examples, (text) => readDate(text, 'day-month'))}`,
-    'month-day': `The month first${meaning(examples, (text) => readDate(text, 'month-day'))}`,
+    'day-month': `Day first${meaning(examples, (text) => readDate(text, 'day-month'))}`,
+    'month-day': `Month first${meaning(examples, (text) => readDate(text, 'month-day'))}`,
   }),
 };
 
@@ -86,7 +86,7 @@ export const importFields = () => ({
   items: describeFields(kinds.items),
 });
 
-/** What was chosen in the form. */
+/** The choices made in the form. */
 export function choicesIn(upload: Upload, body: unknown): ImportChoices {
   const { columns, matches } = kinds[upload.kind];
   const all = inspectionOf(upload)?.columns ?? [];
@@ -141,7 +141,7 @@ function columnField({ index, name, samples, chosen }: MappingForm['columns'][nu
     `${label} (${type}${isRequired ? ', required' : ''})`,
   ]);
   const options = {
-    ...(form.preset && { preset: `As usual for ${form.preset}` }),
+    ...(form.preset && { preset: `Default for ${form.preset}` }),
     '': 'Do not import',
     ...Object.fromEntries(fields),
     metadata: 'Keep in metadata',
@@ -171,7 +171,7 @@ function matchField({ matches }: MappingForm, chosen: string) {
     externalId: `${known} external ID, or creates one. Safe to import again.`,
     email: `${known} email address, or creates one. Every row needs an address.`,
     sku: `${known} SKU, or creates one. Every row needs a SKU.`,
-    none: 'Every row creates a record, again each time that the file is imported.',
+    none: 'Every row creates a record, every time the file is imported.',
   };
   const options = Object.fromEntries(matches.map((value) => [value, labels[value]]));
   return radioField({ name: 'match', legend: 'Which record does a row change?', options, chosen });

@@ -7,18 +7,18 @@ import type { Request, RequestHandler, Response } from 'express';
 import { Problem } from '../../../problems/problem.ts';
 import { slowRequests } from '../../slow-requests.ts';
 
-/** `isCut` tells that the form ended within the file. */
+/** `isCut` tells whether the form ended in the middle of the file. */
 export type ReceivedFile = { name: string; stream: Readable; isTooLarge: () => boolean; isCut: () => boolean };
 
 const patience = { idleMs: 30_000, wholeMs: 15 * 60_000 };
 
 const received = new WeakMap<IncomingMessage, ReceivedFile>();
-/** The form's file, unread; undefined where none was chosen. */
+/** The form's file, unread; undefined if none was chosen. */
 export const receivedFile = (request: IncomingMessage): ReceivedFile | undefined => received.get(request);
 
 const limits = { fieldNameSize: 100, fieldSize: 16_384, fields: 20, files: 1, parts: 30, headerPairs: 20 };
 
-/** Reads the fields up to the file; `most` is its largest size in bytes. */
+/** Reads the fields up to the file; `most` is the maximum size of the file in bytes. */
 export const readFormWithFile =
   (most: number): RequestHandler =>
   async (request, response, next) => {
@@ -33,7 +33,7 @@ export const readFormWithFile =
   };
 
 function fieldsUpToFile(request: Request, response: Response, most: number): Promise<Record<string, string>> {
-  // Fields have any name: a prototype must not be among them.
+  // Field names are arbitrary, so there is no prototype for them to clash with.
   const fields: Record<string, string> = Object.create(null) as Record<string, string>;
   // Express has checked that there is a content type.
   const form = new Busboy({ headers: request.headers as BusboyHeaders, limits: { ...limits, fileSize: most } });
@@ -46,7 +46,7 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
         stream.resume();
         return;
       }
-      // Whatever the response is, the rest of the body goes somewhere, so that the browser sees the response.
+      // Once there is a response, the rest of the body is drained, so that the browser gets to see the response.
       response.once('finish', () => stream.resume());
       request.once('close', () => {
         if (!request.complete) stream.destroy();
@@ -65,7 +65,7 @@ function fieldsUpToFile(request: Request, response: Response, most: number): Pro
   });
 }
 
-/** The file's bytes. Its admitted sender has more time than others, as long as bytes arrive. */
+/** The file's bytes. The sender has been admitted, and gets more time than others while bytes arrive. */
 export async function* bytesOf(request: IncomingMessage, { stream, isCut }: ReceivedFile): AsyncGenerator<Buffer> {
   slowRequests.add(request);
   const end = () => void request.destroy();
@@ -83,7 +83,7 @@ export async function* bytesOf(request: IncomingMessage, { stream, isCut }: Rece
     clearTimeout(whole);
     clearTimeout(idle);
   }
-  // It may have ended before it was read.
+  // It may have been cut off before it was read.
   if (isCut()) throw interrupted();
 }
 

@@ -1,4 +1,4 @@
-/** Keys as pages show them: the rows of a table, those that need attention, and the forms to rename, replace and revoke one. */
+/** How pages show keys: in a table, with warnings, and on the pages to rename, replace and revoke one. */
 import { nameLength } from '../../../entities/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
 import type { ReplacementPeriod } from '../../../keys/issue.ts';
@@ -19,7 +19,7 @@ import type { Visit } from '../visit.ts';
 
 export const keyPath = (key: Pick<ApiKey, 'id'>): string => `/settings/api-keys/${publicId('key', key.id)}`;
 
-/** A link to the key with this id, if there still is one. */
+/** A link to the key with this id, if it still exists. */
 export function keyLink(keys: readonly ApiKey[], keyId: string): Html | string {
   const key = keys.find(({ id }) => id === keyId);
   return key ? html`<a href="${keyPath(key)}">${key.name}</a>` : 'A deleted key';
@@ -48,7 +48,7 @@ export const keyTable = ({ member, organization }: Visit, overview: KeyOverview,
 const creator = ({ createdBy, clientHost }: ApiKey, { memberNames }: KeyOverview): Html =>
   html`${memberNames.nameOf(createdBy)}${memberNames.isRemoved(createdBy) && html`<small>no longer a member</small>`}${clientHost !== null && html` <small>by connecting ${clientHost}</small>`}`;
 
-/** A key that no member revoked was given back by its application, or its code was used twice. */
+/** A key that no member revoked was revoked by its application, or because its authorization code was used twice. */
 const revoker = ({ revokedBy }: ApiKey, memberNames: MemberNames): string =>
   revokedBy === null ? 'the application' : memberNames.nameOf(revokedBy);
 
@@ -79,7 +79,7 @@ function actions(key: ApiKey): Html {
     <a class="danger" href="${path}/revoke">Revoke${whose}</a>`;
 }
 
-/** On the Free plan no key works: that is said elsewhere. */
+/** None on the Free plan: no key works there, and the page already says so. */
 export const warningsFor = async ({ em, organization }: Visit): Promise<Warning[]> =>
   organization.plan === 'team' ? readWarnings(em.fork()) : [];
 
@@ -97,7 +97,7 @@ export const warningSection = (warnings: readonly Warning[]): Html | false =>
     </ul>
   </section>`;
 
-/** On the page of the key itself. */
+/** For the page of the key itself. */
 export const warningsOfKey = (warnings: readonly Warning[]): Html[] =>
   warnings.map(({ sentence }) => html`<div class="notice warning"><p>${sentence}</p></div>`);
 

@@ -38,7 +38,7 @@ async function show(visit: Visit, view: Partial<KeysView> = {}): Promise<Page> {
   return keysPage(visit, { overview, activity, warnings, done, ...view });
 }
 
-/** The page of one live key; without it, back to the list. */
+/** A page about a live key; for any other key, back to the list. */
 const liveKeyPage =
   (print: (visit: Visit, key: ApiKey, rejected?: Rejected) => Page) =>
   async (visit: Visit, rejected?: Rejected): Promise<Page | string> => {

@@ -1,4 +1,4 @@
-/** API Keys: the list, its actions, a new key, which is shown once, and the first request with it. */
+/** API Keys: the list and its actions, a new key, which is shown once, and examples of a first request. */
 import { nameLength } from '../../../entities/name.ts';
 import type { ApiKey } from '../../../entities/organization.ts';
 import { expiryDays, maximumLiveKeys } from '../../../keys/issue.ts';
@@ -33,7 +33,7 @@ export type KeysView = {
   warnings: readonly Warning[];
   /** The key that this request created. */
   created?: NewKey;
-  /** What was done before this page was requested. */
+  /** Confirms the action that led to this page. */
   done?: string | undefined;
   /** Why no key was created. */
   rejected?: Rejected | undefined;

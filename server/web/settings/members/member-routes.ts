@@ -65,7 +65,7 @@ export function memberRoutes(guard: SessionGuard): void {
   });
 }
 
-/** The members page says why it cannot be done. */
+/** For a problem with this code, shows its message on the Members page. */
 const failingWith = (code: SettingsCode): Pick<Form, 'again' | 'isSolvable'> => ({
   again: (change, { problem }: Rejected) => show(change, { failure: problem.message }),
   isSolvable: (problem) => problem.code === code,
@@ -80,13 +80,13 @@ async function show(visit: Visit, view: Partial<MembersView>) {
   return membersPage(visit, { members, ready, protectedIds, done: await whatWasDone(visit), ...view });
 }
 
-/** The member whom a page is about that only admins see. */
+/** The member in the path. Only admins see these pages. */
 function memberFor(visit: Visit): Promise<Member> {
   requireAdminVisit(visit, 'manage members');
   return findMember(visit.em, idIn(visit, 'member'));
 }
 
-/** The member whom a form is about. */
+/** The member that a form is about. */
 const subjectOf = (change: Change) => ({ id: idIn(change, 'member'), organizationId: change.organization.id });
 
 async function invite(change: Change) {
@@ -168,20 +168,20 @@ async function sendInvitation(change: Change, { email }: Member, link: string): 
   }
 }
 
-/** No role is given to someone by default. */
+/** There is no default role. */
 const roleIn = (body: unknown): Role => choiceIn(body, 'role', roleLabels, 'Choose a role: admin or member.');
 
 /** The URL contains only the action and the member's id; the sentence is built here. */
 async function whatWasDone({ em, organization, request }: Visit): Promise<string | undefined> {
-  if ('details' in request.query) return 'The organization is changed.';
+  if ('details' in request.query) return 'The organization has been updated.';
   if ('two-factor' in request.query)
-    return `Two-factor authentication is ${organization.requiresTwoFactor ? 'required' : 'optional'} now.`;
+    return `Two-factor authentication is now ${organization.requiresTwoFactor ? 'required' : 'optional'}.`;
   const named = (name: string) => storedId('member', field(request.query, name));
   const [changed, removed, wasReset] = [named('role'), named('removed'), named('reset')];
   const id = changed ?? removed ?? wasReset;
   const member = id === undefined ? undefined : (await em.find(Member, { id }))[0];
   if (!member) return undefined;
   if (removed && member.removedAt) return `${member.name} is no longer a member, and is signed out everywhere.`;
-  if (wasReset) return `The two-factor authentication of ${member.name} is reset.`;
+  if (wasReset) return `The two-factor authentication of ${member.name} has been reset.`;
   return changed ? `${member.name} is now ${member.role === 'admin' ? 'an admin' : 'a member'}.` : undefined;
 }

@@ -1,4 +1,4 @@
-/** The members of the organization, and the pages about one: change the role, remove, and reset two-factor authentication. */
+/** The members of the organization, and the pages to change a role, remove a member, and reset two-factor authentication. */
 import { nameLength } from '../../../entities/name.ts';
 import type { Member, Role } from '../../../entities/organization.ts';
 import { publicId } from '../../../records/public-id.ts';
@@ -15,7 +15,7 @@ export type IssuedLink = { member: Member; link: string; hours: number; mail: ke
 
 export type MembersView = {
   members: Member[];
-  /** Addresses of members who have a password or another way to sign in. */
+  /** Ids of members who have a password. */
   ready: ReadonlySet<string>;
   /** Ids of members who have turned on two-factor authentication. */
   protectedIds: ReadonlySet<string>;
@@ -76,7 +76,7 @@ function actions(visit: Visit, member: Member, { isYou, hasTwoFactor }: { isYou:
 const mailSentences = {
   sent: 'We also sent it by email.',
   failed: 'We could not email it. Send it to them yourself, and check the mail server.',
-  limited: 'They have had several emails from us within an hour, so we sent no other. Send it to them yourself.',
+  limited: 'We have sent them several emails within an hour, so we did not send another. Send it to them yourself.',
   none: 'Send it to them yourself.',
 };
 
@@ -98,7 +98,7 @@ function inviteSection(visit: Visit, rejected: Rejected | undefined) {
   return card('invite', 'Invite a member', postForm(visit, '/settings/members', fields, html` class="columns"`));
 }
 
-/** Whether all members need two-factor authentication. */
+/** The setting that requires two-factor authentication of all members. */
 function policySection(visit: Visit) {
   const { requiresTwoFactor } = visit.organization;
   const what = requiresTwoFactor
@@ -107,7 +107,9 @@ function policySection(visit: Visit) {
   const button = html`<button type="submit" class="${requiresTwoFactor && 'secondary outline'}">
     ${requiresTwoFactor ? 'Make it optional' : 'Require it for all members'}
   </button>`;
-  const content = html`<p>${what} Single sign-on satisfies it: your provider decides about a second factor.</p>
+  const content = html`<p>
+      ${what} Single sign-on satisfies it: your provider decides whether to ask for a second factor.
+    </p>
     ${postForm(visit, `/settings/members/two-factor/${requiresTwoFactor ? 'optional' : 'required'}`, button)}`;
   return card('two-factor', 'Two-factor authentication', content);
 }
@@ -149,7 +151,7 @@ export const rolePage = (visit: Visit, member: Member) =>
     action: `${pathOf(member)}/role`,
   });
 
-/** `liveKeys`: how many the member has created. */
+/** `liveKeys`: how many live keys the member created. */
 export function removePage(visit: Visit, member: Member, liveKeys: number) {
   const keys =
     liveKeys === 0
@@ -169,7 +171,7 @@ export const resetPage = (visit: Visit, member: Member) =>
   questionPage(visit, {
     ...about(member),
     title: `Reset the two-factor authentication of ${member.name}?`,
-    text: `Do this if ${member.name} has lost both the authenticator app and the recovery codes, and only if you are sure that it is ${member.name} who asks. The password alone then opens ${visit.organization.name}, until ${member.name} turns two-factor authentication on again. Other organizations of the same person are not affected.`,
+    text: `Do this if ${member.name} has lost both the authenticator app and the recovery codes, and only if you are sure that it is ${member.name} who is asking. The password alone will then be enough to sign in to ${visit.organization.name}, until ${member.name} turns two-factor authentication on again. Other organizations of the same person are not affected.`,
     button: 'Reset two-factor',
     isDestructive: true,
     action: `${pathOf(member)}/two-factor`,

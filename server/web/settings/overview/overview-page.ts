@@ -1,4 +1,4 @@
-/** The first page after signing in: what is in the organization, what its tools did lately, and what failed. */
+/** The first page after signing in: the newest records, recent API usage, and recent failures. */
 import { ApiKey } from '../../../entities/organization.ts';
 import { isLive } from '../../../keys/list.ts';
 import { groupFailures, readFailures, readUsage, sum } from '../../../keys/usage-report.ts';
@@ -62,7 +62,7 @@ function failureSection(failures: readonly FailureGroup[], keys: readonly ApiKey
       timeAgo(createdAt),
     ],
   }));
-  const empty = hasRequests ? 'No request failed in the last 7 days.' : 'There were no requests yet.';
+  const empty = hasRequests ? 'No request failed in the last 7 days.' : 'There have been no requests yet.';
   const label = 'Latest failed requests';
   return section('failures', label, recordTable({ label, heads: ['Key', 'Error', 'Status', 'When'], rows, empty }));
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds of records that members look at: what a list shows of each, and the API's own operations, performed for a
- * member, who has an allowance and a share of the database as a key has.
+ * The kinds of records that members can view: what a list shows of each, and the API's own operations, performed for a
+ * member, who has a rate limit and a share of the database, as a key does.
  */
 import type { z } from 'zod';
 import { customerStatuses } from '../../../../contract/customers.ts';
@@ -135,7 +135,7 @@ export async function readList(visit: Visit, { kind, query }: { kind: RecordKind
   return body as Listed;
 }
 
-/** The record that the path names. Problem: unknown, also for a record of another organization. */
+/** The record in the path. Problem: unknown, even if the record exists in another organization. */
 export async function readRecord(visit: Visit, kind: RecordKind): Promise<OneRecord> {
   const caller = await admit(asKey(visit), visit.context);
   const params = { [kind.parameter]: visit.request.params.id ?? '' };

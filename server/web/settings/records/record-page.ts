@@ -1,4 +1,4 @@
-/** One record: every field, its id to copy, and the same record as the API returns it; a proposal also as its customer reads it. */
+/** One record: every field, its id to copy, and the JSON that the API returns; a proposal also as its customer reads it. */
 import type { LineItem } from '../../../../contract/line-items.ts';
 import { labelOf } from '../../../../contract/openapi/label.ts';
 import { eventTimes } from '../../../../contract/proposals.ts';
@@ -42,7 +42,7 @@ export function recordPage({ member, context }: Visit, { kind, record, done, era
   return innerPage(sectionOf(kind), title, main);
 }
 
-/** Nested objects are shown with their own fields; lines have a table of their own. */
+/** Nested objects are shown with their own fields; lines have their own table. */
 const fieldsOf = (record: object) =>
   Object.entries(record)
     .filter(([name]) => name !== 'id' && name !== 'lineItems')
@@ -52,7 +52,7 @@ function printValue(name: string, value: unknown): Html | string {
   if (value === null || value === '') return html`<span class="quiet">not given</span>`;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (Array.isArray(value)) return value.length === 0 ? html`<span class="quiet">none</span>` : value.join(', ');
-  // The names in metadata are the callers' own.
+  // The names in metadata are the callers' own, and are shown unchanged.
   if (typeof value === 'object') return printObject(value, name === 'metadata' ? (inner) => inner : labelOf);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (name.endsWith('At')) return timeDay(text);

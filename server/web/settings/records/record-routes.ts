@@ -1,6 +1,6 @@
 /**
- * Customers, proposals and items in the browser, and what admins do about a person who asks to be forgotten, or comes
- * back: erase the personal data, release the external ID.
+ * Customers, proposals and items in the browser. Admins can also erase the personal data of a customer, and release the
+ * external ID if the person returns.
  */
 import { forOrganization } from '../../../database/tenant.ts';
 import type { AuditAction } from '../../../entities/audit-event.ts';
@@ -25,7 +25,7 @@ import { recordPage } from './record-page.ts';
 import { inputOf, recordsNeedTeamPage, recordsPage, searchOf } from './records-page.ts';
 
 const doneBy = [
-  ['erased', 'The personal data is erased.'],
+  ['erased', 'The personal data has been erased.'],
   ['released', 'The external ID can be used again.'],
 ] as const;
 
@@ -137,8 +137,8 @@ const releaseSection = (visit: Visit, { id }: OneRecord): Html =>
     'release',
     'External ID',
     html`<p>
-        The external ID that this customer had is rejected, so that no sync or import brings the erased data back. If
-        the person returns, let it be used again. This customer stays erased.
+        The external ID that this customer had is rejected, so no sync or import can restore the erased data. If the
+        person returns, allow it to be used again. This customer stays erased.
       </p>
       ${postForm(visit, `${recordPath('customers', id)}/release`, html`<button type="submit" class="secondary">Release the external ID</button>`)}`,
   );

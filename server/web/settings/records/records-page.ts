@@ -1,4 +1,4 @@
-/** A list of records: search, filters and pages, by the API's own list. */
+/** A list of records: search, filters and pages, through the API's own list operation. */
 import { parseQuery } from '../../../text/query.ts';
 import { html } from '../../html.ts';
 import { exportFormatLabels, hidden, selectField, textField } from '../fields.ts';
@@ -12,9 +12,9 @@ import type { Listed, RecordKind } from './record-kinds.ts';
 
 type View = {
   kind: RecordKind;
-  /** What was asked for. */
+  /** The requested filters and page. */
   search: URLSearchParams;
-  /** The page, or why there is none. */
+  /** The page of records, or the error message. */
   found: Listed | string;
 };
 
@@ -29,7 +29,7 @@ export function recordsPage(visit: Visit, view: View): Page {
 
 function searchForm({ kind, search }: View) {
   const shown = new Set(['q', 'cursor', ...kind.filters.map(({ name }) => name)]);
-  // A filter without a field of its own, such as a proposal's customer, stays until the search is cleared.
+  // A filter without a field in the form, such as a proposal's customer, stays until the search is cleared.
   const kept = [...search].filter(([name]) => !shown.has(name));
   const isFiltered = [...search.keys()].some((name) => name !== 'cursor');
   return html`<form method="get" action="${sectionOf(kind)}" class="search">
@@ -64,7 +64,7 @@ function results(visit: Visit, { kind, search }: View, { data, pagination }: Lis
     ${data.length > 0 && visit.member.role === 'admin' && exportForm(visit, kind, filters)}`;
 }
 
-/** Every page of what is listed, as a file. */
+/** Exports all pages of the list to a file. */
 const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams) =>
   postForm(
     visit,
@@ -81,16 +81,16 @@ const exportForm = (visit: Visit, kind: RecordKind, filters: URLSearchParams) =>
 export const recordsNeedTeamPage = (visit: Visit, kind: RecordKind): Page =>
   sectionPage(sectionOf(kind), '', needsTeam('Your records are kept, but viewing them requires', visit));
 
-/** What the form left empty was not asked for. */
+/** Ignores fields that were left empty. */
 export const searchOf = (text: string): URLSearchParams =>
   new URLSearchParams([...new URLSearchParams(text)].filter(([, value]) => value.trim() !== ''));
 
-/** As the API reads the same parameters. */
+/** Parses the parameters as the API does. */
 export const inputOf = (search: URLSearchParams): Record<string, unknown> => parseQuery(search.toString());
 
-/** Where a page begins and its order: an export has every page, in an order of its own. */
+/** Parameters of a page and its order: an export has all pages, in its own order. */
 const ofPages = ['cursor', 'limit', 'sort', 'include'];
 
-/** The parameters that choose records. */
+/** The parameters that select records. */
 export const filtersOf = (search: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...search].filter(([name]) => !ofPages.includes(name)));

@@ -1,4 +1,4 @@
-/** The second step of a sign-in: a code of the authenticator app, or a recovery code. */
+/** The second step of a sign-in: a code from the authenticator app, or a recovery code. */
 import { twoFactorMail } from '../../../accounts/mail.ts';
 import { membersWithEmail } from '../../../accounts/member-lookup.ts';
 import type { FirstStep, Pending } from '../../../accounts/second-step.ts';
@@ -19,7 +19,7 @@ const codePath = '/settings/sign-in/code';
 export const codeRoutes = (guard: SessionGuard): void =>
   guard.openForm('/sign-in/code', { show, submit: finish, isSolvable: () => true });
 
-/** After the first step: into the settings, or to the page for the code. */
+/** Continues after the first step, to the settings or to the page for the code. */
 export async function enter({ request, response, context }: Open, first: FirstStep): Promise<string> {
   const { cookies, needsCode } = await context.secondStep.begin(first, deviceOf(request));
   setCookies(response, cookies);

@@ -1,4 +1,4 @@
-/** The pages for people who are not signed in: sign in, choose a password by a link, and get a new link. */
+/** The pages for people who are not signed in: sign in, choose a password with a link, and get a new link. */
 import { linkHours } from '../../../accounts/password-links.ts';
 import { html } from '../../html.ts';
 import { field, hidden, ownEmailField, passwordField, passwordHint, textField } from '../fields.ts';
@@ -11,7 +11,7 @@ import { sentenceFor } from '../visit.ts';
 /** Why the visitor is on this page, by the value of `?after=`. */
 const arrivals: Record<string, string> = {
   'signed-out': 'You are signed out.',
-  'too-late': 'That took too long, or your sign-in has changed meanwhile. Sign in again.',
+  'too-late': 'That took too long, or your sign-in has changed in the meantime. Sign in again.',
   'session-ended': 'Your session has ended, and nothing was changed. Sign in to continue where you left off.',
 };
 const failures: Record<string, string> = {
@@ -47,7 +47,7 @@ export function signInPage({ next, after, rejected, singleSignOn }: SignInView) 
   });
 }
 
-// A link and not a form: these pages' policy blocks forms that lead to another host, even by a redirect.
+// A link, not a form: the policy of these pages blocks forms that lead to another host, even through a redirect.
 const singleSignOnLink = (next: string) =>
   html` <p>
       <a href="/settings/oidc${next && `?next=${encodeURIComponent(next)}`}" role="button" class="outline full"
@@ -92,7 +92,7 @@ export function forgottenPage(withMail: boolean, rejected?: Rejected) {
   return cardPage('Forgot your password?', content);
 }
 
-/** The page is the same for every email address, so that it does not tell who is a member. */
+/** The page is the same for every email address, so it does not reveal who is a member. */
 export function forgottenDonePage({ email, withMail }: { email: string; withMail: boolean }) {
   const title = withMail ? 'Check your email' : 'Ask an admin for a link';
   const sentence = withMail

@@ -1,4 +1,4 @@
-/** Signing in and out, with a password or single sign-on, and choosing a password by a link. */
+/** Signing in and out, with a password or single sign-on, and choosing a password with a link. */
 import { admitLink, admitMail, admitReset } from '../../../accounts/attempts.ts';
 import { readPasswords } from '../../../accounts/credentials.ts';
 import { resetMail } from '../../../accounts/mail.ts';
@@ -72,7 +72,7 @@ async function switchOrganization(open: Open): Promise<string> {
   if (!visitor) return signInPath(request);
   requireToken(visitor, open);
   const wanted = storedId('organization', field(request.body, 'organization'));
-  // Only the person's own organizations: any other leaves the session as it is.
+  // Only the person's own organizations: for any other, the session does not change.
   const mine = visitor.memberships.find(({ organizationId }) => organizationId === wanted);
   if (mine) await chooseOrganization(context.database.signIns, visitor.sessionId, mine);
   return localPath(field(request.body, 'next'));
@@ -106,12 +106,12 @@ async function choosePassword(open: Open): Promise<Page | string> {
     database.signIns,
     members.map(({ id }) => id),
   );
-  // Removed in this moment.
+  // All of them have just been removed.
   if (credentials.length === 0) return usedLinkPage;
   return enter(open, { email: first.email, credentials, next: homePath });
 }
 
-/** Whom a link is for. Opening links is limited, so that nobody tries tokens. */
+/** The members that a link is for. Opening links is rate-limited, so that nobody can guess tokens. */
 async function linked({ request, context }: Open, token: string): Promise<LinkedMember[]> {
   rejectTooMany(await admitLink(context.database.signIns, deviceOf(request).ipAddress));
   return readLink(context.database.signIns, token);
@@ -134,13 +134,13 @@ async function sendReset({ database, mailer, baseUrl }: SettingsServices, email:
   if (!first || !mailer || !(await admitMail(database.signIns, email))) return;
   const link = baseUrl() + pathOfLink(await issueLink(database.signIns, first, 'reset'));
   await logOwn(database, members, { action: 'password_link_issued' });
-  // To the address as the member has it, not as it was typed: mail servers may treat the two differently.
+  // To the stored address, not to the one that was typed: mail servers may treat the two differently.
   await mailer.send(resetMail(first.email, link));
 }
 
 const emailOf = (request: Pick<Open['request'], 'body'>) => field(request.body, 'email').trim().slice(0, 254);
 
-/** In characters. With it in a cookie, browsers would ignore a longer one, and with it the sign-in: they keep 4,096 bytes. */
+/** In characters. It goes into a cookie, and the sign-in fails if browsers drop it: they keep at most 4,096 bytes. */
 const longestNext = 2_500;
 
 /** Redirects to the OpenID provider, and handles its callback. */

@@ -58,7 +58,7 @@ function bar(
   return html`<g><title>${dayOf(day)}: ${count(sum(tally))}</title>${pieces}</g>`;
 }
 
-/** Once a week, up to the last day. */
+/** One a week, counted back from the last day. */
 const dayLabel = (day: string, x: number) =>
   html`<text x="${fixed(Math.min(x, size.width - 44))}" y="${size.height - 6}" text-anchor="middle">
     ${dayOf(day).replace(/ \d+$/, '')}
@@ -73,7 +73,7 @@ function gridLine(value: number, top: number) {
 const fixed = (value: number) => Number(value.toFixed(2));
 export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** 2, 6, 10, 20, 50 …: the first that is not less; each is even, so that its half is whole. */
+/** Rounds up to 2, 6, 10, 20, 50, …: even numbers, so that half of each is a whole number. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const round = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= value) ?? value;

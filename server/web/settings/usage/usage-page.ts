@@ -23,7 +23,7 @@ export function usageRoutes(guard: SessionGuard, { usage }: SettingsServices): v
   const pages = { '/usage': usagePage, '/api-keys/:id': keyUsagePage };
   for (const [path, page] of Object.entries(pages))
     guard.page(path, async (visit) => {
-      // What this process has counted so far is on the page.
+      // So that the page includes what this process has counted so far.
       await usage.flush();
       return page(visit);
     });
@@ -130,7 +130,7 @@ const paths = new Map(
 const requestName = (operation: string): Html =>
   html`${operationName(operation)} <small translate="no">${paths.get(operation)}</small>`;
 
-/** In words; a code that a former release stored may be unknown. */
+/** In words; undefined for a code of an earlier release that no longer exists. */
 const meaningOf = (code: string): string | undefined =>
   Object.entries(problemCatalog)
     .find(([known]) => known === code)?.[1]

@@ -1,4 +1,4 @@
-/** One endpoint: its state, what was sent to it, and everything that an admin can do with it. */
+/** One endpoint: its state, its deliveries, and everything that an admin can do with it. */
 import type { WebhookDelivery, WebhookEndpoint } from '../../../entities/webhook.ts';
 import { publicId } from '../../../records/public-id.ts';
 import type { ReplacementOverlap } from '../../../webhooks/endpoints.ts';
@@ -24,7 +24,7 @@ export const shownDeliveries = 50;
 export function endpointPage(visit: Visit, { endpoint, deliveries, done, rejected }: View) {
   const path = endpointPath(endpoint);
   const isOn = endpoint.activeSince !== null;
-  // What failed may be older than the deliveries that are listed.
+  // Failed deliveries may be older than those listed.
   const mayHaveFailed = isOn && deliveries.length > 0;
   const fields = html`${endpointFields(rejected, endpoint)} <button type="submit">Save</button>`;
   const main = html` <h1>${endpoint.name}</h1>
@@ -74,7 +74,7 @@ const deliveryTable = (visit: Visit, endpoint: WebhookEndpoint, deliveries: read
   recordTable({
     label: 'Deliveries',
     heads: ['Event', 'Time', 'State', 'Attempts', 'Response', 'Duration', 'Content'],
-    empty: 'Nothing was sent yet.',
+    empty: 'Nothing has been sent yet.',
     rows: deliveries.map((delivery) => ({
       head: html`<code translate="no">${delivery.type}</code>`,
       cells: [

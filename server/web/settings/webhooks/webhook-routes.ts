@@ -22,7 +22,7 @@ export function webhookRoutes(guard: SessionGuard): void {
     isSolvable: () => true,
   });
   guard.form('/webhooks/:id/secret', { action: 'webhook_secret_replaced', submit: replaceSecret });
-  /** A form with one button, after which the page says what was done. */
+  /** A form with one button; afterward, the page confirms what was done. */
   const act = (name: string, action: AuditAction, done: keyof typeof sentences, work: Act) =>
     guard.form(`/webhooks/:id/${name}`, {
       action,
@@ -89,8 +89,8 @@ async function showOne(visit: Visit, rejected?: Rejected) {
 
 const sentences = {
   changed: 'The endpoint was changed.',
-  on: 'The endpoint is on. It receives what changes from now on.',
-  off: 'The endpoint is off. It misses what changes until you switch it on.',
+  on: 'The endpoint is on. It receives changes from now on.',
+  off: 'The endpoint is off. It misses all changes until you switch it on.',
   removed: 'The endpoint was removed.',
   sent: 'It will be sent within seconds. Reload the page to see the result.',
 };

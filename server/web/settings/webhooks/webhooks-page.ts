@@ -1,4 +1,4 @@
-/** Webhooks: the endpoints of the organization, and a form for another one. */
+/** Webhooks: the endpoints of the organization, and a form to create one. */
 import { events, recordEventTypes } from '../../../../contract/events.ts';
 import { nameLength } from '../../../entities/name.ts';
 import type { WebhookEndpoint } from '../../../entities/webhook.ts';
@@ -21,7 +21,7 @@ export const endpointPath = ({ id }: Pick<WebhookEndpoint, 'id'>): string =>
 
 type View = {
   endpoints: WebhookEndpoint[];
-  /** What was done before this page was requested. */
+  /** Confirms the action that led to this page. */
   done?: string | undefined;
   rejected?: Rejected | undefined;
 };
@@ -90,7 +90,7 @@ export const fieldsIn = (body: unknown): EndpointFields => ({
   events: Object.keys(Object(body)).flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : [])),
 });
 
-/** What was typed where the form was rejected; otherwise what is stored. */
+/** Filled with what was typed if the form was rejected, otherwise with what is stored. */
 export function endpointFields(rejected: Rejected | undefined, stored?: EndpointFields) {
   const chosen = new Set(rejected ? fieldsIn(rejected.body).events : stored?.events);
   const problem = problemOf(rejected, 'events');
