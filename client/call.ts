@@ -1,11 +1,11 @@
-/** From a method call to a request, and from its response to what the caller gets. */
+/** Turns a method call into a request, and the response into what the caller gets. */
 import { fillPath, queryString, serviceUrl } from './url.ts';
 import { send, sleep as sleepFor } from './send.ts';
 import { version } from './generated.ts';
 import type { Attempt, Fetch, Received, Sleep, Wait } from './send.ts';
 import type { CallOptions, RateLimit, WithResponse } from './options.ts';
 
-/** Where the API is, the key, and how requests are sent. */
+/** The URL of the API, the key, and how requests are sent. */
 export type ClientOptions = {
   /** URL of the API, such as `https://api.example.com`; with or without `/v1` or a slash at the end. */
   baseUrl: string;
@@ -16,7 +16,7 @@ export type ClientOptions = {
   /** Milliseconds that each attempt may take; `Infinity` for no limit. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * How many times a failed attempt is repeated: after 429 (once `Retry-After` has passed), 408, 5xx except 501, a lost
+   * How many times a failed attempt is retried: after 429 (once `Retry-After` has passed), 408, 5xx except 501, a lost
    * connection or a timeout. Waits a random time up to 0.5, 1, 2, 4, 8 seconds, or `Retry-After` if that is longer (up to
    * two minutes). Safe for writes: all attempts of a POST carry the same Idempotency-Key, and a repeated PATCH merges the
    * same values again. Default: 3, for up to 4 attempts.
@@ -33,13 +33,13 @@ export type ClientOptions = {
 export type Operation = {
   readonly method: string;
   readonly path: string;
-  /** Of a list: the most records that a page can hold. */
+  /** For a list: how many records a page can hold. */
   readonly largestPage?: number;
-  /** The request headers that the contract has for it. */
+  /** The request headers that the contract declares for it. */
   readonly headers?: readonly string[];
 };
 
-/** Performs an operation. Options that are not the client's own become headers and query parameters of the contract. */
+/** Performs an operation. Options that are not the client's own become the operation's headers and query parameters. */
 export type Call = (
   operation: Operation,
   ids: unknown[],
@@ -88,22 +88,22 @@ function separate(names: readonly string[], options: Record<string, unknown>) {
   const query = { ...options };
   const given = new Map<string, string | undefined>();
   for (const name of names) {
-    // The methods' types allow texts only.
+    // The methods' types allow only strings.
     given.set(name, query[optionName(name)] as string | undefined);
     delete query[optionName(name)];
   }
-  // All attempts of a call send the same one.
+  // All attempts of a call send the same key.
   if (given.has('idempotency-key')) given.set('idempotency-key', given.get('idempotency-key') ?? uniqueText());
   return { given, query };
 }
 
-/** A UUID; where the platform makes none, as in pages that are not served over https, 128 random bits. */
+/** A UUID, or 128 random bits if the platform cannot make one, as on pages that are not served over https. */
 function uniqueText(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A key copied with its line end works; anything else that no header can carry is rejected without being shown. */
+/** Accepts a key copied with a line break. Rejects anything else that no header can carry, without showing it. */
 function checkKey(apiKey: unknown): string {
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
   if (key === '') throw new TypeError('apiKey is missing: pass an API key, ak_live_…, from Settings > API Keys');
@@ -118,7 +118,7 @@ function requestHeaders(
   withBody: boolean,
 ): Headers {
   const headers = new Headers(further);
-  // A browser sets its own, and any other value would cause a CORS preflight.
+  // A browser sets its own; any other value would cause a CORS preflight.
   if (!('document' in globalThis) && !headers.has('user-agent')) {
     headers.set('user-agent', `proposal-api-client/${version}`);
   }
@@ -132,7 +132,7 @@ function withResponse({ status, headers, body }: Received): WithResponse<unknown
   return {
     data: body,
     status,
-    // A proxy that compresses weakens it, and it still names the same version.
+    // A proxy that compresses the response weakens the ETag, which still identifies the same version.
     etag: headers.get('etag')?.replace(/^W\//, '') ?? null,
     requestId: headers.get('x-request-id'),
     rateLimit: rateLimitOf(headers),

@@ -79,7 +79,7 @@ function copied(given: unknown): Query {
 
 /** Checks only what the client itself relies on, so that a newer server stays readable. */
 function isPage(body: unknown): body is PageShape {
-  // A body is an object; whether it is a page is what this finds out.
+  // A body is an object; the rest of this function decides whether it is a page.
   const { data, pagination } = body as Partial<PageShape>;
   if (!Array.isArray(data) || !isPlainObject(pagination)) return false;
   return !pagination.hasMore || typeof pagination.nextCursor === 'string';

@@ -1,4 +1,4 @@
-/** What a call throws. */
+/** The errors that a call throws. */
 import type { Problem, ProblemCode, ProblemError } from './generated.ts';
 import type { PlatformHeaders } from './platform.ts';
 

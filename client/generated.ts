@@ -123,7 +123,7 @@ export type Customer = {
   /** When the record last changed. */
   updatedAt: string;
   /**
-   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * Identifies this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
    * `If-None-Match` to fetch it only if it has changed.
    */
   etag: string;
@@ -370,7 +370,7 @@ export type CustomerUpdate = {
   /** When the record last changed. */
   updatedAt?: string | undefined;
   /**
-   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * Identifies this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
    * `If-None-Match` to fetch it only if it has changed.
    */
   etag?: string | undefined;
@@ -494,8 +494,8 @@ export type ListedProposal = {
   /** When the record last changed. */
   updatedAt: string;
   /**
-   * Names this version of the proposal and of its customer, as they are here: it also changes when the customer does,
-   * which does not move `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
+   * Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does,
+   * which does not change `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
    */
   etag: string;
 };
@@ -554,7 +554,7 @@ export type ListedCustomer = {
   /** When the record last changed. */
   updatedAt?: string | undefined;
   /**
-   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * Identifies this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
    * `If-None-Match` to fetch it only if it has changed.
    */
   etag?: string | undefined;
@@ -754,8 +754,8 @@ export type Proposal = {
   /** When the record last changed. */
   updatedAt: string;
   /**
-   * Names this version of the proposal and of its customer, as they are here: it also changes when the customer does,
-   * which does not move `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
+   * Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does,
+   * which does not change `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.
    */
   etag: string;
 };
@@ -843,7 +843,7 @@ export type Item = {
   /** When the record last changed. */
   updatedAt: string;
   /**
-   * Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
+   * Identifies this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as
    * `If-None-Match` to fetch it only if it has changed.
    */
   etag: string;
@@ -1186,7 +1186,7 @@ export type ImportCompletedEvent = {
 export type ImportSummary = {
   /** What was imported. */
   resource: 'customers' | 'items' | 'proposals' | (string & {});
-  /** `completed`, or `interrupted` if the import was stopped before its end: what it had stored by then stays. */
+  /** `completed`, or `interrupted` if the import was stopped early: the records that it had stored by then are kept. */
   status: 'completed' | 'interrupted' | (string & {});
   /** How many records were created. */
   created: number;
@@ -1196,7 +1196,7 @@ export type ImportSummary = {
   unchanged: number;
   /** How many rows were invalid and skipped. */
   rejected: number;
-  /** When the import started: list with it as `updatedSince` to read what it stored. */
+  /** When the import started: pass it to a list as `updatedSince` to read what it stored. */
   startedAt: string;
   /** When the import ended. */
   endedAt: string;
@@ -1216,7 +1216,7 @@ export type EndpointTestEvent = {
 export type EndpointTest = {
   /** The endpoint that was tested. */
   endpointId: string;
-  /** A sentence for people. */
+  /** A human-readable message. */
   message: string;
 };
 

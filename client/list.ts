@@ -8,7 +8,6 @@ export type PageShape = {
   syncedThrough: string | null;
 };
 
-/** A record of a page. */
 export type RecordOf<Page extends PageShape> = Page['data'][number];
 
 export type Query = Record<string, unknown>;
@@ -84,11 +83,10 @@ export async function* pagesOf<Page extends PageShape>(
   }
 }
 
-/** The records of pages. */
 export function recordsIn<Page extends PageShape>(
   pages: AsyncIterable<Page>,
 ): AsyncGenerator<RecordOf<Page>, void, undefined> {
-  // The type of a generator allows records to be promises; in JSON they are not.
+  // The type of a generator allows for records that are promises; those of JSON never are.
   return eachRecord(pages) as AsyncGenerator<RecordOf<Page>, void, undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** What every call can be given, and what it gives besides the body. */
+/** The options of every call, and what it returns besides the body. */
 import type { PlatformHeaders, PlatformSignal } from './platform.ts';
 
 /** Options of every call. */
@@ -7,17 +7,17 @@ export type CallOptions = {
   signal?: PlatformSignal | undefined;
   /** Milliseconds that each attempt may take, including the response body. Default: the client's, 30,000. */
   timeoutMs?: number | undefined;
-  /** How many times a failed attempt is repeated; 0 for never. Default: the client's, 3. */
+  /** How many times a failed attempt is retried; 0 for never. Default: the client's, 3. */
   maxRetries?: number | undefined;
-  /** Further headers, such as `traceparent`. They do not replace those that the client sets itself. */
+  /** Further headers, such as `traceparent`. They replace none that the client sets, except `User-Agent`. */
   headers?: Readonly<Record<string, string>> | undefined;
 };
 
-/** Changes single tags of a record, and keeps its others. */
+/** Changes individual tags of a record, and keeps the others. */
 export type TagsChange = {
-  /** Tags that the record has from now on. */
+  /** Tags to add. */
   add?: readonly string[] | undefined;
-  /** Tags that the record no longer has. */
+  /** Tags to remove. */
   remove?: readonly string[] | undefined;
 };
 

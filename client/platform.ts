@@ -1,6 +1,6 @@
 /**
- * The parts of the platform that the client's types mention. They are the platform's own types where the project has them
- * (`lib: ["dom"]`, `@types/node`, Deno, Bun, workers), and the part that the client uses where it has none.
+ * The platform's types that the client's types mention: the platform's own if the project has them (`lib: ["dom"]`,
+ * `@types/node`, Deno, Bun, workers), otherwise only the parts that the client uses.
  */
 type Global<Name extends string, Fallback> = typeof globalThis extends { [Key in Name]: { prototype: infer Instance } }
   ? Instance

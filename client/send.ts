@@ -1,4 +1,4 @@
-/** Sends a request, and repeats it while that can help. */
+/** Sends a request, and retries it while that can help. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import type { PlatformHeaders, PlatformInit, PlatformResponse, PlatformSignal } from './platform.ts';
 
@@ -11,7 +11,7 @@ export type Outgoing = { method: string; url: string; headers: PlatformHeaders; 
 
 export type Received = { status: number; headers: PlatformHeaders; body: unknown };
 
-/** What came of one attempt, for logs and metrics. */
+/** The outcome of one attempt, for logs and metrics. */
 export type Attempt = {
   /** `GET`, `POST` or `PATCH`. */
   method: string;
@@ -27,7 +27,7 @@ export type Attempt = {
   durationMs: number;
 };
 
-/** A failed attempt that will be repeated. */
+/** A failed attempt that will be retried. */
 export type Wait = Pick<Attempt, 'method' | 'url' | 'attempt'> & {
   /** Milliseconds until the next attempt. */
   waitMs: number;
@@ -48,10 +48,10 @@ export type Sending = {
 const backoff = { firstMs: 500, longestMs: 8_000 };
 /** If Retry-After is longer than this, the call fails instead of waiting. */
 const longestRetryAfterSeconds = 120;
-/** The longest delay that timers support; Infinity would fire at once. */
+/** The longest delay that timers support; Infinity would fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Repeats attempts while that can help. Throws ApiError, ConnectionError, TimeoutError or the signal's reason. */
+/** Retries while that can help. Throws ApiError, ConnectionError, TimeoutError or the signal's reason. */
 export async function send(outgoing: Outgoing, sending: Sending): Promise<Received> {
   const { signal, sleep, maxRetries, onWait } = sending;
   for (let attempt = 1; ; attempt += 1) {
@@ -61,7 +61,7 @@ export async function send(outgoing: Outgoing, sending: Sending): Promise<Receiv
     } catch (error) {
       const waitMs = attempt <= maxRetries ? waitAfter(error, attempt) : undefined;
       if (waitMs === undefined) throw error;
-      // Only these two are worth another attempt.
+      // Only these two errors are retried.
       onWait?.({ ...named(outgoing), attempt, waitMs, error: error as ApiError | ConnectionError });
       await sleep(waitMs, signal);
     }
@@ -70,7 +70,7 @@ export async function send(outgoing: Outgoing, sending: Sending): Promise<Receiv
 
 const named = ({ method, url }: Outgoing) => ({ method, url: url.split('?', 1)[0] ?? url });
 
-/** Milliseconds until the next attempt; undefined if another one would not help. */
+/** Milliseconds until the next attempt; undefined if a retry would not help. */
 function waitAfter(error: unknown, attempt: number): number | undefined {
   const jitter = Math.random() * Math.min(backoff.longestMs, backoff.firstMs * 2 ** (attempt - 1));
   if (error instanceof ConnectionError) return jitter;

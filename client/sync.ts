@@ -1,4 +1,4 @@
-/** Keeping a copy: what has changed since a point in time, record by record or page by page. */
+/** Keeping a copy in sync: what has changed since a point in time, record by record or page by page. */
 import { pagesOf, recordsIn } from './list.ts';
 import type { Pages, PageShape, Query, RecordOf } from './list.ts';
 import { timeText } from './url.ts';
@@ -7,9 +7,9 @@ import { timeText } from './url.ts';
 export type SyncPage<Page extends PageShape> = {
   /** The records of this page. A record can appear more than once: store it by its id. */
   data: Page['data'];
-  /** Those of `data` whose personal data was erased: erase your copies, too. */
+  /** The records in `data` whose personal data was erased: erase your copies, too. */
   erased: Page['data'];
-  /** Where the next page starts. Pass it as `checkpoint` to continue from there, even after a crash and days later. */
+  /** Where the next page starts. Pass it as `checkpoint` to continue from there, even after a crash or days later. */
   checkpoint: string;
 };
 
@@ -17,10 +17,11 @@ type Start = { since?: string | Date | null | undefined; checkpoint?: string | n
 
 /**
  * The records that changed since a point in time, oldest change first, for a `for await` loop. When the loop completes,
- * `syncedThrough` advances: store it then, and no change is ever missed. If you leave the loop early or it
- * fails, it does not advance, so the next loop reads the same records again. A record can appear more than once: store it by its id.
+ * `syncedThrough` advances: store it then, and no change is ever missed. If the loop fails or you leave it early,
+ * `syncedThrough` does not advance, so the next loop reads the same records again. A record can appear more than once:
+ * store it by its id.
  *
- * `pages()` reads page by page instead, each with a `checkpoint` to store, so that a sync that stops starts there again.
+ * `pages()` reads page by page instead, each with a `checkpoint` to store, so an interrupted sync can continue there.
  */
 export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page>> {
   readonly #pages: Pages<Page>;
@@ -60,7 +61,7 @@ export class Sync<Page extends PageShape> implements AsyncIterable<RecordOf<Page
     return recordsIn(this.#completed());
   }
 
-  /** The same pages, of which the last counts only once the loop has taken its records. */
+  /** The same pages; `syncedThrough` advances only once the loop has taken every record of the last one. */
   async *#completed(): AsyncGenerator<Page, void, undefined> {
     let through = this.#syncedThrough;
     for await (const page of this.#changed()) {

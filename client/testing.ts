@@ -1,5 +1,5 @@
 /**
- * For tests of your own code: a `fetch` that answers with the examples of the documentation, so that nothing is sent.
+ * For tests of your own code: a `fetch` that responds with the documentation's examples and sends nothing.
  *
  * @example
  * import { exampleFetch } from '@proposal-api/client/testing';
@@ -27,12 +27,12 @@ export type ExampleCall = {
   body: unknown;
 };
 
-/** What `exampleFetch` returns: a `fetch` that remembers what it was called with. */
+/** What `exampleFetch` returns: a `fetch` that records its calls. */
 export type ExampleFetch = Fetch & { readonly calls: ExampleCall[] };
 
 /**
- * `answers` replaces the examples of some operations, each by a response or by a function that makes one. Throws a TypeError
- * for a name that is no operation: they are written as in the reference, such as `GET /v1/customers/{customerId}`.
+ * `answers` replaces the examples of some operations, each with a response or a function that returns one. Throws a
+ * TypeError for an unknown operation: write names as in the reference, such as `GET /v1/customers/{customerId}`.
  */
 export function exampleFetch(
   answers: Record<string, ExampleAnswer | ((call: ExampleCall) => ExampleAnswer)> = {},
@@ -61,7 +61,7 @@ export function exampleFetch(
   return Object.assign(answer, { calls });
 }
 
-/** `GET /v1/customers/{customerId}` is for `/v1/customers/cus_1`, whatever is in front of `/v1`. */
+/** `GET /v1/customers/{customerId}` is for `/v1/customers/cus_1`, with any prefix before `/v1`. */
 function isFor(operation: string, method: string, pathname: string): boolean {
   const [verb, path = ''] = operation.split(' ');
   return verb === method && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);

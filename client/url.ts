@@ -48,7 +48,7 @@ export function queryString(query: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Not a Map, URLSearchParams or Temporal.Instant: their entries would be left out without a word. */
+/** Not a Map, URLSearchParams or Temporal.Instant: their entries would be dropped silently. */
 export const isPlainObject = (value: unknown): value is object =>
   Object.prototype.toString.call(value) === '[object Object]';
 

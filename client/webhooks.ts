@@ -8,7 +8,7 @@ export type WebhookHeaders = PlatformHeaders | Readonly<Record<string, string | 
 
 /** Options of {@link unwrapWebhook}. */
 export type UnwrapOptions = {
-  /** How many seconds the request may be old, or ahead of this clock. Default: 300. */
+  /** How many seconds the request may be behind or ahead of this clock. Default: 300. */
   toleranceSeconds?: number | undefined;
   /** The current time. Default: the clock of this machine. */
   now?: Date | undefined;
@@ -24,7 +24,7 @@ export class WebhookVerificationError extends Error {
 /**
  * Verifies a webhook request and returns its event. Throws WebhookVerificationError if no signature is valid.
  *
- * @param body The body exactly as it was received, as text or bytes: parsed and serialized again, it may differ.
+ * @param body The body exactly as it was received, as text or bytes: parsing and serializing it again can change it.
  * @param headers The request's headers.
  * @param secret The secret of the endpoint, `whsec_…`; while you replace it, both the old and the new one.
  *
@@ -38,7 +38,7 @@ export async function unwrapWebhook(
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = new Date() }: UnwrapOptions = {},
 ): Promise<WebhookEvent> {
-  // JavaScript callers can pass what a framework has parsed, or a property that it does not have.
+  // JavaScript callers can pass a body that a framework has parsed, or a property that does not exist.
   if (isPlainObject(body ?? {}))
     throw new TypeError('body must be the text or bytes of the request as received, not parsed JSON');
   const id = headerOf(headers, 'webhook-id');
@@ -62,11 +62,11 @@ function headerOf(headers: WebhookHeaders, name: string): string {
   throw new WebhookVerificationError(`The header ${name} is missing.`);
 }
 
-/** By its method: the class may be that of another library. */
+/** Checks for the method, because the class may come from another library. */
 const isHeaders = (headers: WebhookHeaders): headers is PlatformHeaders => typeof headers.get === 'function';
 
 function checkTime(timestamp: string, toleranceSeconds: number, now: Date): void {
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('The header webhook-timestamp is no time.');
+  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('The header webhook-timestamp is not a valid time.');
   const age = now.getTime() / 1000 - Number(timestamp);
   if (age > toleranceSeconds) throw new WebhookVerificationError('The request is too old.');
   if (age < -toleranceSeconds) throw new WebhookVerificationError('The request is from the future: check the clock.');

@@ -1,11 +1,11 @@
-/** What a schema says beside its own description, for the published documents or for the client. */
+/** Notes on a schema besides its description, for the published documents or for the client. */
 import { z } from 'zod';
 
 /**
- * How HTTP writes a parameter: sentences that follow its description in the published documents. The description itself says
- * what the parameter means, so that it also fits a method of the client and a tool of an agent.
+ * How a parameter is written in HTTP: sentences appended to its description in the published documents. The description
+ * itself says only what the parameter means, so it also fits client methods and agent tools.
  */
 export const inHttp = z.registry<{ inHttp: string }>();
 
-/** The name of a set of values as a type of the client, such as `ProposalStatus`. */
+/** The name of the client's type for a set of values, such as `ProposalStatus`. */
 export const typeNames = z.registry<{ typeName: string }>();

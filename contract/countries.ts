@@ -1,7 +1,7 @@
 /** Names of countries, as people type them. */
 import { countryCodes } from './codes.ts';
 
-/** The English names and, where a country has another main language, the name in that. */
+/** The English names, and the name in the country's main language. */
 function namesOf(code: string): string[] {
   const language = new Intl.Locale(`und-${code}`).maximize().language;
   const names = ['en', language].map((one) => new Intl.DisplayNames(one, { type: 'region' }).of(code) ?? code);

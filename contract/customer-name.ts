@@ -1,4 +1,4 @@
-/** A customer has some kind of name. */
+/** A customer needs some kind of name. */
 import type { z } from 'zod';
 import type { ProblemError } from './problem.ts';
 import { isBlank } from './text.ts';
@@ -25,7 +25,7 @@ export function requireName<T extends z.ZodType>(schema: T): T {
     path: ['name'],
     params: { code: 'required' },
     message: nameIsRequired,
-    // Reported together with the errors of single fields, so that one round trip shows everything.
+    // Reported together with the errors of individual fields, so one round trip shows everything.
     when: ({ value }) =>
       typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'name') === undefined,
   });

@@ -6,7 +6,7 @@ import { alsoAccepted, parsed } from './parsed.ts';
 
 const scale = 4;
 const decimalForm = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
-/** Longer than any number that a column holds, including superfluous zeros on either side. */
+/** Longer than any number that a column can hold, with room for superfluous zeros on either side. */
 const longest = 40;
 
 /** The number in ten-thousandths, for exact arithmetic; `value` is a decimal string with up to 4 decimals. */
@@ -17,7 +17,7 @@ export function toScaled(value: string): bigint {
   return negative ? -magnitude : magnitude;
 }
 
-/** The decimal string of a number of `10^-decimals`, with exactly that many decimals. */
+/** The decimal string of `scaled` × `10^-decimals`, with exactly that many decimals. */
 export function fromScaled(scaled: bigint, decimals: number = scale): string {
   const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(decimals + 1, '0');
   const cut = digits.length - decimals;
@@ -34,13 +34,13 @@ export function trimDecimal(value: string, minimum = 0): string {
   return kept === '' ? whole : `${whole}.${kept}`;
 }
 
-/** Whether both are decimal numbers of the same value: `12.5` and `12.50`. */
+/** Whether both are decimal numbers with the same value: `12.5` and `12.50`. */
 export function equalDecimals(left: string, right: string): boolean {
   const value = plainDecimal(left);
   return value !== undefined && value === plainDecimal(right);
 }
 
-/** Without superfluous zeros, and never `-0`; undefined for anything else than a decimal number. */
+/** Without superfluous zeros, and never `-0`; undefined for anything but a decimal number. */
 function plainDecimal(text: string): string | undefined {
   const [, sign = '', whole, fraction = ''] = decimalForm.exec(text) ?? [];
   if (whole === undefined) return undefined;
@@ -79,7 +79,7 @@ function tooManyDecimals(value: string | number): Failure {
   return failure('too_many_decimals', `must have at most ${scale} decimals${advice}`, value);
 }
 
-/** The regular expression for decimals between two bounds: with or without a sign, and the digits before the dot. */
+/** The regular expression for decimals between two bounds, which determine the sign and the digits before the dot. */
 function pattern({ min, max }: { min: string; max: string }, decimals: string): string {
   const whole = Math.max(...[min, max].map((bound) => (bound.replace('-', '').split('.')[0] ?? '').length));
   return `^${min.startsWith('-') ? '-?' : ''}${whole === 1 ? '[0-9]' : `[0-9]{1,${whole}}`}${decimals}$`;

@@ -42,7 +42,7 @@ const test = z
     endpointId: fields.id('endpoint', 'The endpoint that was tested.'),
     message: z.string().meta({
       maxLength: 200,
-      description: 'A sentence for people.',
+      description: 'A human-readable message.',
       examples: ['This is a test. If you can read it, the endpoint works.'],
     }),
   })
@@ -62,14 +62,14 @@ const importSummary = z
     }),
     status: z.enum(['completed', 'interrupted']).meta({
       description:
-        '`completed`, or `interrupted` if the import was stopped before its end: what it had stored by then stays.',
+        '`completed`, or `interrupted` if the import was stopped early: the records that it had stored by then are kept.',
       examples: ['completed'],
     }),
     created: count('How many records were created.'),
     updated: count('How many records were updated.'),
     unchanged: count('How many rows equaled the stored record.'),
     rejected: count('How many rows were invalid and skipped.'),
-    startedAt: fields.timestamp('When the import started: list with it as `updatedSince` to read what it stored.'),
+    startedAt: fields.timestamp('When the import started: pass it to a list as `updatedSince` to read what it stored.'),
     endedAt: fields.timestamp('When the import ended.'),
   })
   .meta({ id: 'ImportSummary', description: 'What an import did.' });
@@ -91,7 +91,7 @@ export const events = {
   'import.completed': event('import.completed', importSummary, {
     summary: 'An import ended.',
     description:
-      'Sent when an import ends. An endpoint that receives it gets no `created` and `updated` events for the records of an import; the other events of proposals are sent.',
+      'Sent when an import ends. An endpoint that receives it gets no `created` or `updated` events for the records of an import; the other events of proposals are sent.',
   }),
   'endpoint.test': event('endpoint.test', test, {
     summary: 'A test of the endpoint.',
@@ -99,7 +99,7 @@ export const events = {
   }),
 } as const;
 
-/** The headers of a webhook request, by Standard Webhooks. */
+/** The headers of a webhook request, as Standard Webhooks defines them. */
 export const eventHeaders = {
   'webhook-id': {
     description: 'The id of the event, the same in every attempt: ignore an id that you have already processed.',

@@ -1,4 +1,4 @@
-/** Scalars and small objects with a meaning of their own, shared by the records. */
+/** Domain-specific scalars and small objects that records share. */
 import { z } from 'zod';
 import { exampleId } from './examples.ts';
 import { countryCodes, currencyDigits } from './codes.ts';
@@ -22,7 +22,7 @@ export const prefixes = {
 } as const;
 export type Kind = keyof typeof prefixes;
 
-/** A TypeID: prefix, `_`, and 26 base32 characters of a UUIDv7. */
+/** A TypeID: prefix, `_`, and a UUIDv7 as 26 base32 characters. */
 export const idForm = (kind: Kind) => new RegExp(`^${prefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
 
 export function id(kind: Kind, description = 'Unique id; it never changes.') {
@@ -33,10 +33,10 @@ export function id(kind: Kind, description = 'Unique id; it never changes.') {
     .meta({ description, maxLength: prefix.length + 27, examples: [exampleId(prefix)] });
 }
 
-/** Longer than any id: the document states it for tools that want a bound. */
+/** Longer than any id: published for tools that require a maximum length. */
 const longestPathId = 100;
 
-/** An id in a path: any text, because a malformed id is an unknown one (404), not a malformed request. */
+/** An id in a path: any text, because a malformed id counts as unknown (404), not as a malformed request. */
 export function pathId(kind: Kind) {
   return z
     .string()
@@ -55,7 +55,7 @@ export const erasedAt = timestamp('', '2026-03-01T09:30:00.123Z')
 /** The ETag of the record's current version, quotes included. */
 export const etag = z.string().meta({
   description:
-    'Names this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as `If-None-Match` to fetch it only if it has changed.',
+    'Identifies this version of the record. Send it as `If-Match` to change the record only if nobody else has, or as `If-None-Match` to fetch it only if it has changed.',
   maxLength: 60,
   examples: ['"3-mm7ydq6j"'],
 });
@@ -80,7 +80,7 @@ export function email(options: TextOptions) {
   });
 }
 
-/** The digits of a phone number, of whatever script, with whatever punctuation they were typed. */
+/** The digits of a phone number, in any script and typed with any punctuation. */
 export function phoneDigits(value: string): string {
   return value.normalize('NFKC').replaceAll(/\P{Nd}/gu, '');
 }
@@ -102,7 +102,7 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
     if (!target || !isUri(asUri(value))) return failure('invalid_url', message, value);
     if (asUri(value).length > max)
       return failure('too_long', `must have at most ${max} characters when encoded`, value);
-    // A password would be shown to everyone who reads the record, and is not repeated here.
+    // A password would be visible to everyone who reads the record, and the error must not repeat it.
     if (target.username === '' && target.password === '') return undefined;
     return failure('invalid_url', 'must not contain a user name or password', '');
   };
@@ -110,7 +110,7 @@ export function url(schemes: readonly ('http' | 'https')[], max: number, options
   return typed.overwrite(asUri).meta({ ...typed.meta() });
 }
 
-/** A code of a closed list, in either case; the result is in upper case. Longer texts are not even looked up. */
+/** A code from a closed list, in either case; the result is in upper case. Overlong texts are not looked up. */
 function codeIn(
   codes: { has(code: string): boolean },
   {

@@ -24,8 +24,8 @@ const entityTag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const entityTagList = new RegExp(String.raw`^(?:\s*\*\s*|[\s,]*${entityTag}(?:\s*,[\s,]*${entityTag})*[\s,]*)$`);
 
 /**
- * The ETags in a header, without `W/`: an ETag names a version of a record, which is the same after a proxy has compressed
- * the response. `*` stands for any version. Undefined if the header is malformed.
+ * The ETags in a header, without `W/`: an ETag identifies a version of a record, even if a proxy has compressed the
+ * response. `*` stands for any version. Undefined if the header is malformed.
  */
 export function entityTagsIn(header: string): '*' | string[] | undefined {
   if (!entityTagList.test(header)) return undefined;
@@ -47,9 +47,9 @@ const wellFormedTags = z.string().check(({ value, issues }) => {
 });
 
 /**
- * Each operation honors those that it declares; the others would be ignored, so they are rejected. If-Modified-Since and
- * If-Range are ignored, as RFC 9110 (13.1.3, 13.1.5) demands of a service without modification dates and ranges: they can
- * only save a transfer.
+ * Each operation honors the ones it declares and rejects the others, which it would otherwise ignore. If-Modified-Since
+ * and If-Range are ignored, as RFC 9110 (13.1.3, 13.1.5) requires of a service without modification dates and ranges:
+ * they can only save a transfer.
  */
 export const conditionalHeaders = ['if-match', 'if-none-match', 'if-unmodified-since'] as const;
 
@@ -59,11 +59,11 @@ export const ifMatch = z.object({
     description:
       'Changes the record only if it is still this version: the `etag` that you read; otherwise fails with `precondition_failed`.',
     written: 'The status of that problem is 412. `W/` in front of an ETag is ignored.',
-    // Any version: a tool may send every example.
+    // Matches any version, because a tool may send every example.
     examples: ['*'],
   }).optional(),
 });
-/** A malformed one is ignored: it can only save a transfer. */
+/** A malformed value is ignored, because this header can only save a transfer. */
 export const ifNoneMatch = z.object({
   'if-none-match': entityTags(z.string(), {
     description: 'Returns the record only if it is no longer this version: the `etag` that you read.',

@@ -7,9 +7,9 @@ const instantForm =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,12}))? ?(?:[Zz]|UTC|([+ -])(\d\d)(?::?(\d\d))?))?$/;
 
 /**
- * RFC 3339 with a zone, or `YYYY-MM-DD` for 00:00 UTC → `YYYY-MM-DDTHH:MM:SS.mmmZ`. Also as other programs print it: a space
- * for the `T`, ` UTC`, `+0000`, `+00`. A leap second is the first moment of the next day. Times are stored to the millisecond,
- * so a finer bound is rounded up: ≥ and < mean the same after it.
+ * RFC 3339 with a zone, or `YYYY-MM-DD` for 00:00 UTC → `YYYY-MM-DDTHH:MM:SS.mmmZ`. Also accepts what other programs
+ * print: a space for the `T`, ` UTC`, `+0000`, `+00`. A leap second is the first moment of the next day. Times are
+ * stored to the millisecond, so rounding up a finer bound does not change the results of ≥ and <.
  */
 export function parseInstant(value: string): string | undefined {
   const match = instantForm.exec(value);
@@ -20,13 +20,13 @@ export function parseInstant(value: string): string | undefined {
   const isLeap = second === '60';
   const clock = `${year}-${month}-${day}T${hour}:${minute}:${isLeap ? '59' : second}`;
   const wall = Date.parse(`${clock}.000Z`);
-  // Date.parse rolls 30 February over to March: a date that does not print as it was typed does not exist.
+  // Date.parse rolls February 30 over to March: a date that does not round-trip does not exist.
   if (Number.isNaN(wall) || new Date(wall).toISOString().slice(0, 19) !== clock) return undefined;
   const offset = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000 * (sign === '-' ? -1 : 1);
   if (isLeap) return leapSecond(wall - offset);
   const time = wall - offset + Number(fraction.slice(0, 3).padEnd(3, '0'));
   const finer = /[1-9]/.test(fraction.slice(3)) ? 1 : 0;
-  // What other programs print for "no end" is later than the last millisecond of the year 9999.
+  // Other programs print "no end" as the last microsecond of the year 9999, which cannot be rounded up.
   return printed(time + finer) ?? printed(time);
 }
 

@@ -17,7 +17,7 @@ export const itemStatuses = ['active', 'archived'] as const;
 
 const taxable = z.boolean().meta({ description: 'Whether the item is taxable.', examples: [true] });
 
-/** `status` has no part in a create: a new item is active. */
+/** A create has no `status`: a new item is active. */
 const itemFields = {
   id: { record: fields.id('item') },
   type: always(oneOf(itemTypes, { description: 'Whether this is a product or a service.', typeName: 'ItemType' })),

@@ -1,4 +1,4 @@
-/** Metadata: a caller's own data on a record, as keys and texts. */
+/** Metadata: a caller's own data on a record, as keys and strings. */
 import { z } from 'zod';
 import { metadataKeyForm, metadataLimits } from './limits.ts';
 import { alsoAccepted } from './parsed.ts';
@@ -73,7 +73,7 @@ export const metadataPatch: z.ZodType<Record<string, string | null> | null, Meta
   })
   .register(alsoAccepted, { alsoAccepts: ['number', 'boolean'] });
 
-/** Metadata on create. A key that is `null` is not set; where the create updates a record, it is removed. */
+/** Metadata on create. A key that is `null` is not set; if the create updates a record, the key is removed. */
 export const metadataInput = metadataPatch
   .check(({ value, issues }) => {
     const problem = tooManyKeys(Object.values(value ?? {}).filter((entry) => entry !== null));

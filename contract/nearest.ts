@@ -1,6 +1,6 @@
 /** The valid name that was probably meant. */
 
-/** How many letters apart two names are: insertions, deletions, replacements and swaps of neighbors. */
+/** The edit distance between two names: insertions, deletions, replacements and swaps of adjacent letters. */
 function distance(left: string, right: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -27,7 +27,7 @@ function distance(left: string, right: string): number {
 /** Ignores case, and the separators of snake_case and kebab-case. */
 const bare = (name: string) => name.toLowerCase().replaceAll(/[_\s-]/g, '');
 
-/** The nearest of `names` to `name`, if it is near enough to be a typo or another naming convention: at most `most` letters. */
+/** The nearest of `names`, if it differs only by a typo or a naming convention: by at most `most` edits. */
 export function nearest(name: string, names: Iterable<string>, most = Number.POSITIVE_INFINITY): string | undefined {
   const wanted = bare(name.slice(0, 60));
   let found: string | undefined;

@@ -1,4 +1,4 @@
-/** Walks a contract: its operations, in the order in which they are written, and their names and tags. */
+/** Walks a contract: its operations in source order, with their names and tags. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
 import { z } from 'zod';
@@ -10,11 +10,11 @@ export function operationsOf(router: AppRouter): AppRoute[] {
 const metadata = z.object({
   operationId: z.string(),
   tag: z.object({ name: z.string(), description: z.string() }),
-  /** What only HTTP's readers need to know, after the description. */
+  /** Details of HTTP, which follow the description in the published documents. */
   inHttp: z.string().optional(),
 });
 
-/** The name of an operation, and the group that documents list it under; throws where a route lacks them. */
+/** The name of an operation, and the group that documents list it under; throws if the route lacks them. */
 export const metadataOf = (route: AppRoute): z.output<typeof metadata> => metadata.parse(route.metadata);
 
 /** The groups of a contract, each once. */

@@ -7,12 +7,12 @@ import { cleanText, failure, isBlank } from './text.ts';
 import type { Failure } from './text.ts';
 
 export type Schema = { description: string; inHttp?: string; emptyIsAbsent?: boolean } & Record<string, unknown>;
-/** No parameter with a closed set of values is longer. */
+/** The maximum length of numbers, times, codes and choices: ample for each of them. */
 export const longestWord = 100;
 
 /**
- * One value of at most `max` characters; given twice it is `duplicate_parameter`. It must not be empty, unless `emptyIsAbsent`:
- * tools such as Postman send empty parameters, which is harmless where none of them is a filter.
+ * One value of at most `max` characters; given twice, it is a `duplicate_parameter`. It must not be empty unless
+ * `emptyIsAbsent` is set: tools such as Postman send empty parameters, which is harmless unless they are filters.
  */
 export function parameter<Output, Input = Output>(
   max: number,
@@ -38,7 +38,7 @@ export function textParameter(max: number, schema: Schema) {
   return parameter<string>(max, (value) => value, { type: 'string', minLength: 1, maxLength: max, ...schema });
 }
 
-/** A comma ends a word, also where no space follows it. */
+/** A comma ends a word even if no space follows it. */
 export const wordsIn = (q: string): string[] => q.split(/[\s,]+/).filter((word) => word !== '');
 
 /** A search. Every word must be found, so the number of words is limited. */
@@ -78,10 +78,10 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
   });
 }
 
-/** JSON, as agents send it, also has objects; one with a member `toString` has no text at all. */
+/** Agents send JSON, which can contain objects; String() throws on one with a member `toString`. */
 const isPlain = (value: unknown): boolean => typeof value !== 'object';
 
-/** Up to `most` values, each once: a comma list, the parameter repeated, or both. `word` is what one of them is. */
+/** Up to `most` values, without duplicates: separated by commas, repeated, or both. `word` is what one value is. */
 export function eachIn<T extends string>(
   value: unknown,
   { most, word }: { most: number; word: string },
@@ -104,7 +104,7 @@ export function eachIn<T extends string>(
   return found;
 }
 
-/** Several of a closed set; the result is in the set's own order. */
+/** Several values of a closed set; the result is in the set's own order. */
 export function choicesParameter<const T extends string>(values: readonly T[], schema: Schema) {
   const most = values.length;
   const choiceIn = (part: string) =>
@@ -164,7 +164,7 @@ export const metadataParameter = parsed<Record<string, string>>(
 ).optional();
 
 function metadataFilter(key: string, value: unknown): string | Failure {
-  if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'has a key that cannot exist', key);
+  if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'is not a valid metadata key', key);
   if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
   if (!isPlain(value)) return failure('invalid_type', 'must be text', value);
   return parseText(String(value), metadataLimits.valueLength, (text) => text);

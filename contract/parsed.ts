@@ -4,7 +4,7 @@ import { inHttp } from './annotations.ts';
 import { failure, isBlank } from './text.ts';
 import type { Failure } from './text.ts';
 
-/** TypeScript types that a value may have besides the published one. The typed client offers them; generated ones stay simple. */
+/** TypeScript types that a value may have besides the published one: only the typed client offers them. */
 export const alsoAccepted = z.registry<{ alsoAccepts: readonly string[] }>();
 
 function isFailure(result: unknown): result is Failure {
@@ -14,8 +14,8 @@ function isFailure(result: unknown): result is Failure {
 }
 
 /**
- * `Input` is what a caller writes, `Output` what the server gets; `schema` is the published JSON Schema of the input,
- * with `inHttp` for what only HTTP's readers need. An absent value is rejected as `required`.
+ * `Input` is what a caller writes, `Output` what the server receives; `schema` is the published JSON Schema of the
+ * input, with `inHttp` for what applies only to HTTP. An absent value is rejected as `required`.
  */
 export function parsed<Output, Input = Output>(
   parse: (value: unknown) => Output | Failure,
@@ -75,7 +75,7 @@ export function clearable<T extends z.ZodType>(schema: T) {
   return rejectEmpty(schema.nullable()).optional();
 }
 
-/** Each of these fields, where `""` counts as absent. */
+/** These fields, each with `""` counting as absent. */
 export const eachEmptyIsAbsent = <T extends Record<string, z.ZodType>>(fields: T) =>
   // Object.fromEntries forgets which key had which value.
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, emptyIsAbsent(field)])) as {

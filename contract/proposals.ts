@@ -13,7 +13,6 @@ import { currencyParameter, idParameter } from './value-parameters.ts';
 import { oneOf, text } from './text.ts';
 
 export const proposalStatuses = ['draft', 'sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
-/** The status of a proposal. */
 export type ProposalStatus = (typeof proposalStatuses)[number];
 
 /** The texts of a proposal, shared with the import. */
@@ -118,7 +117,7 @@ export const proposal = z
     etag: fields.etag.meta({
       ...fields.etag.meta(),
       description:
-        'Names this version of the proposal and of its customer, as they are here: it also changes when the customer does, which does not move `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.',
+        'Identifies this version of the proposal and its customer, as returned here: it also changes when the customer does, which does not change `updatedAt`. Send it as `If-None-Match` to fetch the proposal only if it has changed.',
       examples: ['"5-mm7ydq6j-3"'],
     }),
   })

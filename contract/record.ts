@@ -8,7 +8,7 @@ type Fields = Record<string, Partial<Record<Part, z.ZodType>>>;
 /** A field that may be null: absent or empty on create means null, and null on update clears it. */
 export const optional = <T extends z.ZodType>(schema: T) => nullable(schema, schema);
 
-/** The same, where requests accept more than responses contain: lower case, numbers, a part of an object. */
+/** The same, where requests accept more than responses contain: lower case, numbers, partial objects. */
 export const nullable = <T extends z.ZodType, Input extends z.ZodType, Patch extends z.ZodType = Input>(
   record: T,
   input: Input,

@@ -1,4 +1,4 @@
-/** Tags: all of a record's, or those to add to them and to remove from them. */
+/** Tags: a record's complete list, or the tags to add and remove. */
 import { z } from 'zod';
 import { alsoAccepted, bounded } from './parsed.ts';
 import { failure, text } from './text.ts';
@@ -12,19 +12,19 @@ const tagsMeta = {
 };
 
 export const tags = z.array(tag).meta(tagsMeta);
-/** The length is checked first: the elements of a list that is too long are not looked at. */
+/** The length is checked first: the elements of an overlong list are not checked. */
 const tagList = bounded(maximumTags, z.array(tag).check(rejectRepeated));
 const allTags = tagList.nullable();
 const tagsChange = z.strictObject({ add: tagList.optional(), remove: tagList.optional() });
 export type TagsChange = z.output<typeof tagsChange>;
 
-/** All tags, none (`null`), or those to add to and to remove from the ones that a record has. */
+/** All tags, none (`null`), or the tags to add to and remove from a record's own. */
 export const tagsInput: z.ZodType<string[] | TagsChange, string[] | TagsChange | null> = z
   .any()
   .transform((value: unknown, { issues }) => {
     const isChange = typeof value === 'object' && value !== null && !Array.isArray(value);
     const { data, error } = (isChange ? tagsChange : allTags).safeParse(value);
-    // Zod's types know its own codes only; these are of the same kind.
+    // Zod's types allow only its own codes; these issues have the same shape.
     issues.push(...((error?.issues ?? []) as never[]));
     return data ?? [];
   })

@@ -19,7 +19,7 @@ function codePoints(value: string): number {
   return count;
 }
 
-/** A code point has up to 2 UTF-16 units, and composes from up to 4 code points. */
+/** A code point has up to 2 UTF-16 units, and can be composed from up to 4 code points. */
 const unitsBeforeNormalization = 8;
 /** No script needs more combining marks on one letter (UAX 15 calls such text stream-safe). */
 const mostMarks = 30;
@@ -39,20 +39,20 @@ function checkNormalizable(value: string, max: number): Failure | undefined {
 
 const invisible = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
 
-/** Whether nobody sees anything: spaces and zero-width characters are no text. */
+/** Whether nothing is visible: there are only spaces and zero-width characters. */
 export const isBlank = (value: unknown): boolean => typeof value === 'string' && invisible.test(value);
 
 /** CRLF becomes a newline. */
 const normalize = (value: string, multiline: boolean): string =>
   isBlank(value) ? '' : (multiline ? value.replaceAll('\r\n', '\n') : value).normalize('NFC').trim();
 
-/** A normalized value that cannot be stored. */
+/** Rejects a normalized value that cannot be stored. */
 function beyondStoring(value: string, max: number, multiline: boolean): Failure | undefined {
   const forbidden = multiline ? controlCharactersButTabAndNewline : controlCharacters;
   if (!value.isWellFormed() || forbidden.test(value)) {
     return failure('invalid_characters', 'must not contain control characters or lone surrogates', value);
   }
-  // A string has at least as many UTF-16 units as code points: most need no count.
+  // A string has at least as many UTF-16 units as code points, so most strings need no counting.
   return value.length > max && codePoints(value) > max ? tooLong(max, value) : undefined;
 }
 
@@ -92,7 +92,7 @@ function tooShort(value: string, min: number): Failure | undefined {
   return failure('too_short', min === 1 ? 'must not be empty' : `must have at least ${min} characters`, value);
 }
 
-/** Of the letters of codes alone: `ı` and `ſ` are other letters than `I` and `S`. */
+/** Changes ASCII letters only: `ı` and `ſ` in a code must not become `I` and `S`. */
 export const asciiUpperCase = (value: string): string => value.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
 
 /** A text with one further rule, which runs only on valid text. */
@@ -112,8 +112,8 @@ export function textThat(
 }
 
 /**
- * The closed set `values`, with the nearest of them suggested for another value. The type stays the union of the values,
- * and the published document lists them.
+ * One of a closed set; for any other value, the server suggests the nearest one. The type stays the union of the
+ * values, and the published document lists them.
  */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   values: T,

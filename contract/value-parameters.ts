@@ -1,4 +1,4 @@
-/** Query parameters whose values have a form of their own: email addresses, ids, phone numbers and codes. */
+/** Query parameters in specific formats: email addresses, ids, phone numbers and codes. */
 import { countryCodes, currencyDigits } from './codes.ts';
 import { countryCodeOf } from './countries.ts';
 import { exampleId } from './examples.ts';
@@ -10,7 +10,7 @@ import { parsed } from './parsed.ts';
 import { asciiUpperCase, failure } from './text.ts';
 import type { Failure } from './text.ts';
 
-/** An email address. A `+` that a tool did not encode arrives as a space, and would find nothing. */
+/** An email address. A `+` that a tool did not encode arrives as a space and would match nothing. */
 export function emailParameter(schema: Schema) {
   return parameter<string>(
     254,
@@ -45,7 +45,7 @@ export function phoneParameter(schema: Schema) {
   );
 }
 
-/** How many records may be named at once: as many as a page can have. */
+/** How many ids a request may list: as many as a page can hold. */
 const maximumIds = 100;
 
 /** Ids of records; their order does not matter. */

@@ -1,7 +1,7 @@
 /**
- * Builds the client's package: `node client/build/build.ts` compiles it to client/dist/, as `npm pack ./client` does first;
- * with `--tarball FILE` it leaves the checkout as it is and writes what `npm pack` would, without its script; with `--release` it
- * keeps that file in client/releases/, from where the service serves it for good.
+ * Builds the client's package. `node client/build/build.ts` compiles it to client/dist/, as `npm pack ./client` does
+ * first. With `--tarball FILE`, it leaves the checkout unchanged and writes what `npm pack` would, without the script
+ * of the package. With `--release`, it keeps that file in client/releases/, and the service serves it permanently.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -33,7 +33,7 @@ async function compile(folder: string): Promise<void> {
       if (file.endsWith('.js.map')) await nameSource(join(output, file));
     }
   }
-  // The package is a module, this part of it is not.
+  // The package is an ES module; this part of it is CommonJS.
   await writeFile(join(folder, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
@@ -43,7 +43,7 @@ async function nameJavaScript(file: string): Promise<void> {
   await writeFile(file, text.replaceAll(/ from '(\.\/[\w-]+)\.ts'/g, " from '$1.js'"));
 }
 
-/** Every build has the same bytes: the compiler writes the path from the output to this folder, wherever both are. */
+/** Gives every build the same bytes: the compiler writes the path from the output to this folder, which can differ. */
 async function nameSource(file: string): Promise<void> {
   const map = JSON.parse(await readFile(file, 'utf8'));
   map.sources = map.sources.map((source: string) => `../../${basename(source)}`);
@@ -54,14 +54,14 @@ async function pack(file: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-client-'));
   try {
     for (const part of ['README.md', 'LICENSE']) await cp(join(client, part), join(folder, part));
-    // Its script is for this folder only.
+    // The package's script works only in this folder.
     const { scripts: _, ...manifest } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
     await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await compile(folder);
     const options = ['--ignore-scripts', '--offline', '--cache', join(folder, '.npm'), '--pack-destination', folder];
     await run('npm', ['pack', folder, ...options], { cwd: folder });
     const packed = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '';
-    // Nobody sees it half written. A rename cannot cross file systems, hence the copy.
+    // A rename, so no one sees a partial file. It cannot cross file systems, hence the copy.
     await cp(join(folder, packed), `${file}.new`);
     await rename(`${file}.new`, file);
   } finally {
@@ -69,7 +69,7 @@ async function pack(file: string): Promise<void> {
   }
 }
 
-/** Keeps the package of this version in the repository. A version that was released cannot be released with other bytes. */
+/** Keeps the package of this version in the repository. A released version cannot be released again with different bytes. */
 async function release(): Promise<void> {
   const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
   const kept = join(client, 'releases', `${version}.tgz`);
@@ -79,7 +79,7 @@ async function release(): Promise<void> {
   const [now, before] = await Promise.all([readFile(fresh), readFile(kept).catch(() => undefined)]);
   if (before?.equals(now) === false) {
     await rm(fresh);
-    throw new Error(`Version ${version} is already released with other contents: raise the version.`);
+    throw new Error(`Version ${version} is already released with different contents: raise the version.`);
   }
   await rename(fresh, kept);
   if (before) return;

@@ -1,13 +1,13 @@
-/** The text of client/examples.ts: what each operation of the contract responds with, by its published example. */
+/** The text of client/examples.ts: the published example response of each operation of the contract. */
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
 
-/** A longer line is broken by the formatter, which would make the committed file differ. */
+/** One long string: the formatter would break an object into lines, and the committed file would differ. */
 export function generateExamples(): string {
   const examples = Object.entries(expandedDocument('https://api.example.com').paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => {
       const status = responses[201] ? 201 : 200;
       const body = Object(responses[status]?.content?.['application/json']?.example);
-      // Whatever the cursor, the response is the same: a loop over a list must end with it.
+      // The response is the same for any cursor, so it must be the last page for a loop over a list to end.
       if (body.pagination) Object.assign(body.pagination, { hasMore: false, nextCursor: null, nextUrl: null });
       return [`${method.toUpperCase()} ${path}`, { status, body }];
     }),

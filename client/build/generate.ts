@@ -1,6 +1,7 @@
 /**
- * `npm run generate`: writes client/generated.ts, everything in the client that the contract determines: the methods,
- * their paths and parameters, and the types of what is sent and received, with the contract's descriptions.
+ * `npm run generate`: writes client/examples.ts, and client/generated.ts with everything else in the client that the
+ * contract determines: the methods, their paths and parameters, and the types of requests and responses, with the
+ * contract's descriptions.
  */
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -71,7 +72,7 @@ function resourceOf(name: string, routes: object, types: Types): Resource {
   return { name, api, description, declaration, operations };
 }
 
-/** The schema of a part of an operation; ts-rest also allows what is not a schema. */
+/** The schema of a part of an operation; ts-rest also allows parts that are not schemas. */
 function schemaOf(part: unknown): z.ZodType | undefined {
   return part instanceof z.ZodType ? part : undefined;
 }
@@ -100,18 +101,18 @@ function methodType(route: AppRoute, page: string | undefined, types: Types): st
   const options = optionsType(route, query, types);
   if ('if-none-match' in headersOf(route)) return `ConditionalMethod<[${ids.join(', ')}], ${options}, ${body}>`;
   const input = route.method === 'GET' ? undefined : schemaOf('body' in route ? route.body : undefined);
-  // A record that was read may be sent back whole, although its open values are wider than those of an update.
+  // A record that was read may be sent back whole, although its open enums are wider than those of an update.
   const whole = route.method === 'PATCH' ? ` | ${body}` : '';
   const given = input ? [`body: ${types.of(input, 'body')}${whole}`] : [];
   return `Method<[${[...ids, ...given, `options?: ${options}`].join(', ')}], ${body}>`;
 }
 
-/** The query of a list is an argument of its own; only its headers, if it has any, are options. */
+/** The query of a list is a separate argument; only its headers, if it has any, are options. */
 function listOptions(route: AppRoute, types: Types): string {
   return Object.keys(headersOf(route)).length === 0 ? '' : `, ${optionsType(route, undefined, types)}`;
 }
 
-/** The names that a parameter of the contract cannot have, because they are options of every call. */
+/** Names that no parameter of the contract can have, because they are options of every call. */
 const ownOptions = ['signal', 'timeoutMs', 'maxRetries', 'headers'];
 
 /** The client's own options, together with the operation's query parameters and headers. */
@@ -139,7 +140,7 @@ function headersOf({ headers }: AppRoute): Record<string, z.ZodType> {
 /** `if-none-match` → `ifNoneMatch` */
 const optionName = (header: string) => header.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the client does with a header automatically. */
+/** What the client does about a header automatically. */
 const clientNotes: Readonly<Record<string, string>> = {
   'idempotency-key':
     'Default: a new UUID for each call, kept across its retries. Pass your own to be safe across restarts.',
@@ -162,7 +163,7 @@ function described(schema: z.ZodType): { inner: z.ZodType; description?: string 
 
 const document = expandedDocument('/');
 
-/** What the operation does, and the codes of the problems that only it and its like can have. */
+/** What the operation does, and the codes of its problems, without those that every operation has. */
 function methodComment(route: AppRoute): string {
   const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
   const responses = document.paths[path]?.[route.method.toLowerCase()]?.responses ?? {};

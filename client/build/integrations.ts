@@ -1,8 +1,8 @@
 /**
- * `npm run integrations -- --url https://api.example.com` makes the packages for Zapier and n8n from the contract, in
- * client/zapier/dist/ and client/n8n/dist/, ready to be published. `--url` is the service that they call,
- * `--zapier-client-id` the registration with which Zapier connects accounts by OAuth (see client/zapier/README.md), and `--to`
- * a folder of your own for both.
+ * `npm run integrations -- --url https://api.example.com` builds the packages for Zapier and n8n from the contract, in
+ * client/zapier/dist/ and client/n8n/dist/, ready to publish. `--url` is the service that they call,
+ * `--zapier-client-id` the OAuth client with which Zapier connects accounts (see client/zapier/README.md), and `--to` a
+ * different folder for both.
  */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,10 +50,10 @@ type Manifest = {
   n8n: { nodes: string[]; credentials: string[] };
 };
 
-/** An empty folder with what every package has, in the version of the client. */
+/** Creates the folder with the files that every package has; its version is that of the client. */
 async function startPackage(source: string, folder: string): Promise<Manifest> {
   const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
-  // The sources are modules; what is built from them is CommonJS.
+  // The sources are ES modules; what is built from them is CommonJS.
   const [{ name, type: _, ...own }, { version }] = [
     await read(join(source, 'package.json')),
     await read(join(client, 'package.json')),
@@ -67,7 +67,7 @@ async function startPackage(source: string, folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** What the tool brings stays outside. */
+/** Leaves out n8n-workflow, which n8n provides. */
 async function bundle(input: string, file: string): Promise<void> {
   const made = await rolldown({ input, platform: 'node', external: ['n8n-workflow'] });
   await made.write({ file, format: 'cjs' });
@@ -78,7 +78,7 @@ if (import.meta.main) {
   const options = { url: { type: 'string' }, to: { type: 'string' }, 'zapier-client-id': { type: 'string' } } as const;
   const { values } = parseArgs({ options });
   if (values.url === undefined)
-    throw new Error('Name the service: npm run integrations -- --url https://api.example.com');
+    throw new Error('Pass the URL of the service: npm run integrations -- --url https://api.example.com');
   const built = { baseUrl: new URL(values.url).href.replace(/\/$/, ''), clientId: values['zapier-client-id'] };
   const folderOf = (tool: string) => (values.to === undefined ? join(client, tool, 'dist') : join(values.to, tool));
   await buildZapier(folderOf('zapier'), built);

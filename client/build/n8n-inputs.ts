@@ -1,4 +1,4 @@
-/** The inputs of n8n's node: a field of the contract, and how its value is sent. */
+/** The inputs of n8n's node: the contract's fields, and how their values are sent. */
 import { clean, option, sorted, titled, values } from './n8n-words.ts';
 import type { Json } from './n8n-words.ts';
 import type { Field } from './resource-fields.ts';
@@ -113,7 +113,7 @@ const clearInput = ({ fields }: Step): Json => ({
   type: 'multiOptions',
   options: sorted(fields.filter((field) => field.clearable).map((field) => option(titled(field.label), field.name))),
   default: [],
-  description: 'A field that you do not add stays as it is; these become empty',
+  description: 'Fields that you do not add stay as they are; these are cleared',
   routing: { send: { preSend: ['code clearFields'] } },
 });
 
@@ -121,7 +121,7 @@ const split =
   '={{ Array.isArray($value) ? $value : $value.split(",").map((one) => one.trim()).filter((one) => one !== "") }}';
 const commas = '={{ Array.isArray($value) ? $value.join(",") : $value }}';
 const sentAs: Partial<Record<Field['kind'], string>> = {
-  // A time without a zone is in the time zone of the workflow; what is no time is rejected by the API.
+  // A time without a zone is in the time zone of the workflow; the API rejects anything that is not a time.
   time: '={{ DateTime.fromISO(String($value)).toUTC().toISO() ?? $value }}',
   pairs: '={{ Object.fromEntries(($value.pair ?? []).map((pair) => [pair.key, pair.value])) }}',
   choices: commas,

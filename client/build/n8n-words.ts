@@ -1,4 +1,4 @@
-/** Texts as n8n writes them, which its linter checks. */
+/** Texts in n8n's style, which its linter checks. */
 
 export type Json = Record<string, unknown>;
 
@@ -10,7 +10,7 @@ export const titled = (text: string) =>
     .map((word, index) => (index > 0 && small.has(word) ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join(' ');
 
-/** One sentence has no period in n8n, several have; and an ID is written so. */
+/** In n8n's style, a single sentence has no period, several sentences do, and an id is an `ID`. */
 export function clean(text: string): string {
   const plain = text
     .replaceAll('`', '')

@@ -8,7 +8,7 @@ import type { Resource, Step } from './resources.ts';
 export function propertiesText(resources: readonly Resource[]): string {
   const properties = [choice('Resource', 'resource', resources.map(resourceOption)), ...resources.flatMap(fieldsOf)];
   return [
-    '/** Made from the contract of the API. */',
+    '/** Generated from the API’s contract. */',
     "import type { INodeProperties } from 'n8n-workflow';",
     "import { clearFields, explain, nextPage } from './requests';",
     `\nexport const properties: INodeProperties[] = ${literal(properties)};\n`,
@@ -28,17 +28,17 @@ export function contractText(resources: readonly Resource[], baseUrl: string): s
     return [type, { path, filter, time: sort.replace('-', ''), hasStatus }];
   });
   return [
-    '/** Made from the contract of the API. */',
+    '/** Generated from the API’s contract. */',
     "import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';",
     `\nexport const defaultUrl = ${JSON.stringify(baseUrl)};\n`,
-    '/** How a list finds the records to which an event happened. */',
+    '/** How a list finds the records that an event is about. */',
     'export type Poll = { path: string; filter: IDataObject; time: string; hasStatus: boolean };\n',
     `export const polls: Record<string, Poll> = ${literal(Object.fromEntries(polls))};\n`,
     `export const events: INodePropertyOptions[] = ${literal(sorted(events))};\n`,
   ].join('\n');
 }
 
-/** The linter reads object literals with plain keys. `code clearFields` is a name, not a text. */
+/** n8n's linter reads only literals with unquoted keys. `code clearFields` becomes an identifier, not a string. */
 const literal = (value: unknown) =>
   JSON.stringify(value, undefined, 2)
     .replaceAll(/^(\s*)"([A-Za-z]\w*)":/gm, '$1$2:')
@@ -112,7 +112,7 @@ function fieldsOf(resource: Resource): Json[] {
   ];
 }
 
-/** The records of a page become items; further pages follow if all are wanted. */
+/** The records of a page become items; further pages follow for Return All. */
 const paged = {
   operations: {
     pagination: {

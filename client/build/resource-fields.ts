@@ -25,7 +25,7 @@ export type Field = {
   required: boolean;
   /** Whether an update may set it to `null`. */
   clearable: boolean;
-  /** undefined for one that has none. */
+  /** undefined if it has none. */
   default: unknown;
   example: unknown;
   /** The resource whose id this is: `customers`. */
@@ -38,14 +38,14 @@ export function filterOf({ name, description = '', example, schema }: Parameter,
   return { ...fieldOf([name], { description, ...schema }, document), example, required: false, clearable: false };
 }
 
-/** The fields of an object; those of an object in it have its name before theirs. */
+/** The fields of an object; the name of a nested field starts with that of the object around it. */
 export function fieldsOf(schema: Schema, document: Document, around: readonly string[] = []): Field[] {
   const { properties = {}, required = [] } = resolved(schema, document);
   return Object.entries(properties).flatMap(([name, property]) => {
     const inner = resolved(property, document);
     const path = [...around, name];
     if (inner.properties) return fieldsOf(inner, document, path);
-    // A list of records has no field of its own.
+    // A list of records does not become a field.
     if (inner.items && resolved(inner.items, document).properties) return [];
     const isRequired = around.length === 0 && required.includes(name);
     return [{ ...fieldOf(path, inner, document), required: isRequired }];
@@ -79,7 +79,7 @@ function fieldOf(path: readonly string[], schema: Schema, document: Document): F
   };
 }
 
-/** A `customerId` is one of those that the path of a customer takes. */
+/** The resource whose path has this parameter: `customers` for `customerId`. */
 function resourceNamed(field: string, { paths }: Document): string | undefined {
   const path = Object.keys(paths).find((one) => one.endsWith(`/{${field}}`));
   return path?.split('/')[2];

@@ -1,6 +1,6 @@
 /**
- * The contract as no-code tools see it: resources, the steps that each has, and their fields, with labels, help and samples.
- * The packages of n8n and Zapier are made from this, so that a new field or operation reaches both.
+ * The contract as no-code tools see it: resources, their steps and their fields, with labels, help and samples. The
+ * packages for n8n and Zapier are built from this, so a new field or operation reaches both.
  */
 import type { Document, Operation, Schema } from '../../contract/openapi/document.ts';
 import { labelOf } from '../../contract/openapi/label.ts';
@@ -23,19 +23,19 @@ export type Resource = {
   name: string;
   singular: string;
   plural: string;
-  /** The field that people know a record by. */
+  /** The field by which people know a record. */
   title: string;
   steps: { list: Step; get: Step; create?: Step; update?: Step };
   /** How a list may be sorted, and what it may include. */
   sorts: string[];
-  /** What a create can do about an externalId that another record has: `update`, `return`. */
+  /** What a create can do if another record has the externalId: `update`, `return`. */
   conflicts: string[];
   record: Field[];
   sample: Record<string, unknown>;
   triggers: Trigger[];
 };
 
-/** What tools do on their own: they turn pages, and choose the order. */
+/** Parameters that tools set on their own, to read page by page and choose the order. */
 const ofPaging = new Set(['limit', 'cursor', 'sort']);
 
 /** The resources of the document: each path that lists records, and the operations beside it. */
@@ -64,7 +64,7 @@ function resourceOf(name: string, document: Document): Resource {
     singular,
     plural: labelOf(name),
     title: record.some((field) => field.name === 'name') ? 'name' : 'title',
-    // Every resource has these two, as was checked.
+    // The steps that every resource has were checked above.
     steps: steps as Resource['steps'],
     sorts: choicesOf(list, 'sort'),
     conflicts: create ? choicesOf(create, 'onConflict').filter((choice) => choice !== 'error') : [],
@@ -99,7 +99,7 @@ function stepOf(method: string, path: string, operation: Operation, document: Do
     method: method.replace('one ', '').toUpperCase(),
     path: method.startsWith('one ') ? `${path}/{id}` : path,
     summary,
-    // What concerns HTTP alone follows in sentences of its own.
+    // Details of HTTP follow in later sentences.
     description: firstSentence(description),
     fields: body ? fieldsOf(body.schema, document, undefined) : filters.map((one) => filterOf(one, document)),
   };
@@ -107,7 +107,7 @@ function stepOf(method: string, path: string, operation: Operation, document: Do
 
 const firstSentence = (text: string) => /^.*?[.;](?= |$)/.exec(text)?.[0].replace(/;$/, '.') ?? text;
 
-/** What can be waited for: each event about this resource, and how a list finds what happened. */
+/** The triggers of a resource: each event about it, and how a list finds the records. */
 function triggersOf(singular: string, list: Operation, { webhooks = {} }: Document): Trigger[] {
   const kind = singular.toLowerCase();
   const statuses = parameterOf(list, 'status')?.schema.items?.enum ?? [];
@@ -118,7 +118,7 @@ function triggersOf(singular: string, list: Operation, { webhooks = {} }: Docume
     const found = { type, label: `${singular} ${labelOf(what)}`, summary: post.summary };
     if (what === 'created') return [{ ...found, filter: {}, sort: '-createdAt' }];
     if (what === 'updated') return [{ ...found, filter: {}, sort: '-updatedAt' }];
-    if (!statuses.includes(what)) throw new Error(`No list finds what ${type} tells.`);
+    if (!statuses.includes(what)) throw new Error(`No list filter finds the records of ${type}.`);
     return [{ ...found, filter: { status: what }, sort: newest }];
   });
 }

@@ -27,7 +27,7 @@ export type Place = 'response' | 'body' | 'query';
 type Context = { place: Place; definitions: Record<string, Schema>; types: Types };
 
 export class Types {
-  /** The named schemas met so far, as declarations. */
+  /** The named schemas found so far, as declarations. */
   readonly declarations = new Map<string, string>();
 
   /** The schema's type; its named parts become declarations. */
@@ -57,7 +57,7 @@ export function jsonSchemas(schema: z.ZodType, place: Place): { root: Schema; de
       Object.assign(jsonSchema, typeNames.get(zodSchema));
       const also = alsoAccepted.get(zodSchema);
       const { additionalProperties } = jsonSchema;
-      // In metadata it is the values that may be something else.
+      // In metadata, it is the values that may have other types.
       if (also && typeof additionalProperties === 'object') {
         jsonSchema.additionalProperties = Object.assign({}, additionalProperties, also);
       } else Object.assign(jsonSchema, also);
@@ -78,7 +78,7 @@ function typeText(schema: Schema, context: Context, indent = ''): string {
   return union([...types, ...alsoAccepts]);
 }
 
-/** A set of values that a caller sends is closed; one in a response may gain values. */
+/** An enum in a request is closed; one in a response may gain values. */
 function enumText({ enum: values = [], typeName }: Schema, { place, types }: Context): string {
   const known = union(values.map((value) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value))));
   if (place !== 'response') return known;
@@ -125,7 +125,7 @@ function objectText({ properties = {}, required = [] }: Schema, context: Context
   return `{\n${lines.join('')}${indent}}`;
 }
 
-/** The description of a field: its own, or that of the schema that it refers to or may be. */
+/** The description of a field: its own, or that of the schema that it refers to or of one of its alternatives. */
 function descriptionOf(schema: Schema, context: Context): string {
   const { $ref, description, anyOf = [], default: fallback } = schema;
   const target = $ref === undefined ? undefined : context.definitions[$ref.replace('#/$defs/', '')];
@@ -141,7 +141,7 @@ export const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, St
 
 const lineWidth = 116;
 
-/** A doc comment with lines that are not too long; nothing for an empty text. */
+/** A doc comment with wrapped lines; an empty string for an empty text. */
 export function docComment(text: string, indent = ''): string {
   if (text === '') return '';
   const lines = text

@@ -1,4 +1,4 @@
-/** The app for Zapier's CLI, made from the contract: triggers, searches and creates of every resource. */
+/** The app for Zapier's CLI, built from the contract: triggers, searches and creates for every resource. */
 import type { Field } from '../build/resource-fields.ts';
 import type { Resource, Step, Trigger } from '../build/resources.ts';
 import { authenticationOf, authorize, explain } from './authentication.ts';
@@ -71,7 +71,7 @@ function actionOf({ resource }: Parts, label: string, description: string, opera
     key: keyOf(label),
     noun: singular,
     display: { label, description },
-    // `operation` has what is missing here.
+    // `operation` has the properties that are missing here.
     operation: { outputFields, sample, ...operation } as Operation,
   };
 }
@@ -100,13 +100,13 @@ function find(parts: Parts): Action {
     const params = { ...queryOf(fields, inputData), limit: page.search };
     return dataOf(await z.request({ url: parts.at(steps.list.path), params }));
   };
-  return actionOf(parts, `Find ${singular}`, `Finds ${plural.toLowerCase()} by what they contain.`, {
+  return actionOf(parts, `Find ${singular}`, `Finds ${plural.toLowerCase()} by search and filters.`, {
     perform,
     inputFields: fields.map((field) => inputField(field, parts.dropdownOf)),
   });
 }
 
-/** A search that finds nothing is an empty list. */
+/** A search that finds nothing returns an empty list. */
 function get(parts: Parts): Action {
   const { singular, steps } = parts.resource;
   const perform = async (z: Z, { inputData }: Bundle) => {
@@ -124,7 +124,7 @@ const create = (parts: Parts, step: Step): Action =>
     inputFields: step.fields.map((field) => inputField(field, parts.dropdownOf)),
   });
 
-/** A step that runs twice makes one record: its externalId says which. */
+/** A step that runs twice creates one record: the externalId identifies it. */
 function createUnlessThere(parts: Parts, step: Step): Action {
   const { singular, conflicts } = parts.resource;
   const updates = conflicts.includes('update');
@@ -144,7 +144,7 @@ function update(parts: Parts, step: Step): Action {
   const clear = {
     key: 'clear',
     label: 'Fields to Clear',
-    helpText: 'An empty field stays as it is. Choose those that are to be empty.',
+    helpText: 'An empty field stays as it is. Choose the fields to clear.',
     choices: Object.fromEntries(step.fields.filter((field) => field.clearable).map(({ name, label }) => [name, label])),
     list: true,
   };
@@ -171,7 +171,7 @@ function idField({ resource, dropdownOf }: Parts): object {
   return { key: 'id', label: singular, required: true, dynamic: dropdownOf(name), search };
 }
 
-/** Times are the last thing that a search is made by. */
+/** Filters by time come last: people seldom search by them. */
 const filtersFirst = (fields: readonly Field[]) =>
   fields.toSorted((one, other) => Number(one.kind === 'time') - Number(other.kind === 'time'));
 

@@ -1,7 +1,7 @@
-/** How an account is connected, and what each request carries: an API key, typed or made by clicking Connect. */
+/** How an account is connected, and what each request carries: an API key, pasted or created by clicking Connect. */
 import type { Bundle, Request, Response, Z } from './platform.ts';
 
-/** Where the service is; with a `clientId`, people connect by OAuth, without it they paste a key. */
+/** The URL of the service. With a `clientId`, people connect by OAuth; without one, they paste a key. */
 export type Connection = { baseUrl: string; clientId: string | undefined };
 
 /** An app has one way to connect. `label` is what the service calls the connection. */
@@ -47,10 +47,10 @@ const oauth = (baseUrl: string, clientId: string) => ({
   },
 });
 
-/** The key goes to the service, and nowhere else. */
+/** Sends the key to the service and nowhere else. */
 export const authorize =
   (baseUrl: string) =>
-  // Without authData, as long as nobody is connected.
+  // There is no authData until an account is connected.
   (request: Request, _: Z, { authData = {} }: Partial<Bundle>): Request => {
     const key = authData.apiKey ?? authData.access_token;
     const isOurs = request.url.startsWith(`${baseUrl}/v1/`);
@@ -58,7 +58,7 @@ export const authorize =
     return { ...request, headers: { ...request.headers, Authorization: `Bearer ${key}` } };
   };
 
-/** A failure, in the words of the service, for the person who builds the Zap. */
+/** Reports a failure to the person who builds the Zap, in the service's own words. */
 export function explain(response: Response, z: Z): Response {
   const { status } = response;
   if (status < 400) return response;
@@ -69,7 +69,7 @@ export function explain(response: Response, z: Z): Response {
   throw new z.errors.Error(sentence, code, status);
 }
 
-/** Of the API or of its OAuth; {} if it is not JSON, because a proxy responds in HTML. */
+/** A problem of the API or an error of its OAuth; {} if the content is not JSON, such as a proxy's HTML. */
 function problemOf(content: string): { sentence?: string; code?: string } {
   try {
     const { detail, error_description: description, code, error } = Object(JSON.parse(content));

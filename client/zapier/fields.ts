@@ -1,4 +1,4 @@
-/** The contract's fields as those of Zapier's editor, and what a person entered as a query or a body. */
+/** Turns the contract's fields into those of Zapier's editor, and what a person entered into a query or a body. */
 import type { Field, FieldKind } from '../build/resource-fields.ts';
 import type { Values } from './platform.ts';
 
@@ -50,12 +50,12 @@ export const outputField = (field: Field, primary: readonly string[] = []): obje
   ...(primary.includes(field.name) && { primary: true }),
 });
 
-/** Pairs have the keys that a person chose. */
+/** Pairs are no output fields, because people choose their keys. */
 export const isOutput = ({ kind }: Field): boolean => kind !== 'pairs';
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
 
-/** A field that is not mapped arrives empty, and is not sent. */
+/** A field that is not mapped arrives empty and is not sent. */
 const given = (fields: readonly Field[], input: Values) =>
   fields.map((field) => ({ field, value: input[keyOf(field)] })).filter(({ value }) => !isEmpty(value));
 
@@ -71,7 +71,7 @@ export function queryOf(fields: readonly Field[], input: Values): Values {
 export function bodyOf(fields: readonly Field[], input: Values): Values {
   const body: Values = {};
   for (const { field, value } of given(fields, input)) place(body, field.name, value);
-  // It is a list of choices.
+  // `clear` is a list of choices.
   for (const name of [input.clear ?? []].flat() as string[]) place(body, name, null);
   return body;
 }

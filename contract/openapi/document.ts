@@ -14,7 +14,7 @@ export type Schema = {
   readOnly?: boolean;
   /** 3.1: a list of examples. */
   examples?: unknown[];
-  /** 3.0: one example, and null beside a type. */
+  /** 3.0: one example, and `nullable` instead of a null type. */
   example?: unknown;
   nullable?: boolean;
   [keyword: string]: unknown;
@@ -70,16 +70,16 @@ export type Document = {
   };
 };
 
-/** Integers of this API are small: generators of Java, C# and Go then use their usual type for it. */
+/** All integers in this API are small, so generated Java, C# and Go code can use its usual integer type. */
 export const largestInt32 = 2 ** 31 - 1;
 
-/** Every value of a record, changed; the keys stay. */
+/** The record with `change` applied to each value. */
 export const mapValues = <Value, Result>(
   record: Record<string, Value>,
   change: (value: Value, key: string) => Result,
 ) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 
-/** The schema with `change` applied to each schema in it, the innermost first. */
+/** The schema with `change` applied to each schema in it, innermost first. */
 export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const inner = (part: Schema) => mapSchema(part, change);
   const { properties, items, additionalProperties, anyOf, allOf } = schema;
@@ -96,7 +96,7 @@ export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): S
 const schemaReference = '#/components/schemas/';
 export const refer = (name: string): Schema => ({ $ref: schemaReference + name });
 
-/** Follows a `$ref` to its schema; a schema without one is its own. */
+/** Follows a `$ref` to its schema; returns any other schema as it is. */
 export function resolve(schema: Schema, schemas: Record<string, Schema>): Schema {
   if (schema.$ref === undefined) return schema;
   const target = schemas[schema.$ref.slice(schemaReference.length)];
@@ -104,7 +104,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>): Schema
   return target;
 }
 
-/** Only the components that are referred to: not schemas written inline, nor codes that no operation has. */
+/** Only the components that are referenced: no schemas that are written inline, and no codes that no operation has. */
 export function referred<T>(kind: string, components: Record<string, T>, ...places: object[]): Record<string, T> {
   const text = JSON.stringify(places);
   return Object.fromEntries(
@@ -112,7 +112,7 @@ export function referred<T>(kind: string, components: Record<string, T>, ...plac
   );
 }
 
-/** The same for schemas, which refer to each other: a schema used only by an unused one is unused, too. */
+/** The same for schemas, which refer to one another: a schema that only unused schemas refer to is also unused. */
 export function referredSchemas(schemas: Record<string, Schema>, paths: object): Record<string, Schema> {
   const used = referred('schemas', schemas, paths, schemas);
   return Object.keys(used).length === Object.keys(schemas).length ? used : referredSchemas(used, paths);

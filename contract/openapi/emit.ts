@@ -20,7 +20,7 @@ type MapOperation = NonNullable<Options['operationMapper']>;
 
 export function emitOpenApi(contract: AppRouter): Document {
   const { named, publish } = createSchemaCollection();
-  // ts-rest types documents of 3.0, with one type a schema; what goes in and comes out here is 3.1.
+  // ts-rest's types describe OpenAPI 3.0, with one type per schema; input and output here are 3.1.
   const schemaTransformer: Transform = ({ schema, type, appRoute }) => {
     if (!(schema instanceof z.ZodType)) return null;
     const published = publish(schema, type === 'response' ? 'output' : 'input');
@@ -50,7 +50,7 @@ export function emitOpenApi(contract: AppRouter): Document {
   };
 }
 
-/** Where a route lists its headers, ts-rest expects each as an object with one key. */
+/** If a route lists its headers, ts-rest expects each as an object with one key. */
 function underItsName(published: Schema, schema: z.ZodType, { headers }: AppRoute): Schema {
   const [name] = Object.entries(Object(headers)).find(([, header]) => header === schema) ?? [];
   if (name === undefined) return published;

@@ -1,4 +1,4 @@
-/** What tools that show fields to people call them. */
+/** Labels for tools that show fields to people. */
 
 const acronyms: Record<string, string> = { id: 'ID', ids: 'IDs', url: 'URL', sku: 'SKU', etag: 'ETag', q: 'Search' };
 

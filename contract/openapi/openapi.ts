@@ -13,7 +13,7 @@ const published = once(() => shareComponents(emitted()));
 const emitted30 = once(() => toOpenApi30(emitted()));
 const published30 = once(() => shareComponents(emitted30()));
 
-/** OpenAPI 3.1. `baseUrl` is the URL of the service without a slash at its end; the paths begin with `/v1`. */
+/** OpenAPI 3.1. `baseUrl` is the URL of the service without a trailing slash; the paths begin with `/v1`. */
 export const openApiDocument = (baseUrl: string): PublishedDocument => at(baseUrl, published());
 
 /** The same in OpenAPI 3.0.3. */
@@ -25,7 +25,7 @@ export const expandedDocument30 = (baseUrl: string): Document => at(baseUrl, emi
 
 /** Replaces the placeholder URL in every example. */
 function at<T>(baseUrl: string, document: T): T {
-  // A copy of the same shape: only texts change.
+  // A copy of the same shape: only strings change.
   return JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, JSON.stringify(baseUrl).slice(1, -1))) as T;
 }
 

@@ -47,7 +47,7 @@ export function describeOperation(draft: Draft, route: AppRoute, schemas: Schema
 function describeParameter({ name, in: place, description = '', required, schema }: Parameter): Parameter {
   const { examples = [], description: _, ...bare } = schema;
   return {
-    // ts-rest wants headers in lower case; people write them as the standards do.
+    // ts-rest requires header names in lower case; the document capitalizes them as the standards do.
     name: place === 'header' ? name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name,
     in: place,
     description,
@@ -59,7 +59,7 @@ function describeParameter({ name, in: place, description = '', required, schema
   };
 }
 
-/** Of two records of an organization, only one can have the value: the example can be sent twice without it. */
+/** Unique within an organization: left out of the example, which can then be sent more than once. */
 const uniqueFields = new Set(['externalId', 'sku']);
 
 function describeBody(schema: Schema, route: AppRoute, schemas: Schemas): RequestBody {
@@ -116,7 +116,7 @@ function describeSuccess({ status, schema = {}, inputs, route }: Described, sche
   };
 }
 
-/** All lists share one `pagination`, whose example URL is of customers: it is changed to the URL of this list. */
+/** All lists share one `pagination`, whose example URL lists customers: this replaces it with the URL of this list. */
 function inPlace(example: unknown, path: string): unknown {
   return JSON.parse(JSON.stringify(example).replaceAll('/v1/customers?', `${path}?`));
 }

@@ -1,4 +1,4 @@
-/** The failures of an operation as OpenAPI describes them: by status, with the codes that it can have and one example of each. */
+/** The failures of an operation as OpenAPI describes them: by status, with the possible codes and examples. */
 import { exampleRequestId, exampleUrl } from '../examples.ts';
 import type { Problem } from '../problem.ts';
 import { problemCatalog, problemCodes } from '../problems/catalog.ts';
@@ -23,7 +23,7 @@ const idempotent = ({ headers }: Inputs) => headers.has('idempotency-key');
 const conditional = ({ headers }: Inputs) => headers.has('if-match');
 const never = () => false;
 
-/** Which operations a code is possible in; those that are absent are possible in every one with their status. */
+/** Which operations can fail with a code; a code that is not listed applies to every operation with its status. */
 const possible: Partial<Record<ProblemCode, (inputs: Inputs) => boolean>> = {
   malformed_json: inBody,
   duplicate_parameter: inQuery,

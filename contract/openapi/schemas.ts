@@ -30,7 +30,7 @@ export function createSchemaCollection(): SchemaCollection {
   };
   return {
     named,
-    // ts-rest takes parameters apart in place: each use gets a copy of its own.
+    // ts-rest modifies the schemas of parameters, so each use gets its own copy.
     publish: (schema, direction) => structuredClone(published[direction].get(schema) ?? publishNew(schema, direction)),
   };
 }
@@ -71,7 +71,7 @@ const definition = /^#\/\$defs\/(.+)$/;
 
 type Definitions = {
   define(name: string): Schema;
-  /** The names of those that a request may replace by null. */
+  /** The names of the definitions that may be null in a request. */
   nullable: Set<string>;
 };
 
@@ -83,13 +83,13 @@ function tidyOne(schema: Schema, direction: Direction, definitions: Definitions)
   return {
     ...(direction === 'output' ? openEnded(bounded) : withoutReadOnly(bounded)),
     ...(minimum !== undefined && { minimum }),
-    // Zod bounds each integer by what a float can hold, which says nothing about the field.
+    // Zod limits every integer to what a float can represent, which says nothing about the field.
     ...(maximum !== undefined && { maximum: maximum === Number.MAX_SAFE_INTEGER ? largestInt32 : maximum }),
     ...(rest.type === 'integer' && { format: 'int32' }),
   };
 }
 
-/** Generated code would send fields that only the server sets, with zeros for what it does not know. */
+/** Otherwise, generated code would send the fields that only the server sets, with zeros for unknown values. */
 function withoutReadOnly(schema: Schema): Schema {
   if (!schema.properties) return schema;
   const properties = Object.entries(schema.properties).filter(([, field]) => !field.readOnly);
@@ -97,8 +97,8 @@ function withoutReadOnly(schema: Schema): Schema {
 }
 
 /**
- * `anyOf [X, null]` as one schema that may be null, which no-code tools and generators read. A named schema stays a
- * reference: with `anyOf` in a response, and in a request, which avoids `anyOf`, to a definition that may itself be null.
+ * Turns `anyOf [X, null]` into one nullable schema, which no-code tools and generators understand. A named schema stays
+ * a reference: in a response, inside `anyOf`; in a request, which avoids `anyOf`, to a definition that may be null.
  */
 function orNull(schema: Schema, direction: Direction, { define, nullable }: Definitions): Schema {
   const { anyOf, ...around } = schema;
@@ -120,7 +120,7 @@ function orNull(schema: Schema, direction: Direction, { define, nullable }: Defi
   };
 }
 
-/** The format is enough: given a pattern or a length too, generators try to apply them to their own date type. */
+/** The format is enough: generators would try to apply a pattern or a length to their own date type. */
 function formatOnly(schema: Schema): Schema {
   const { pattern: _, maxLength: __, ...formatted } = schema;
   return formatted;
@@ -128,7 +128,7 @@ function formatOnly(schema: Schema): Schema {
 
 const openEnum = 'New values may be added.';
 
-/** Responses may grow within v1: further fields and further values do not break anything. */
+/** Responses may grow within v1: new fields and new values are not breaking changes. */
 function openEnded(schema: Schema): Schema {
   const { additionalProperties, enum: values, ...open } = schema;
   return {
@@ -138,7 +138,7 @@ function openEnded(schema: Schema): Schema {
   };
 }
 
-/** Generated code rejects values that an `enum` does not list, so that an open one is told in words. */
+/** Generated code rejects values that an `enum` does not list, so an open set is described in words. */
 function describeOpen({ description = '', enum: values = [] }: Schema): string {
   const listed = values.map((value) => `\`${String(value)}\``).join(', ');
   return [description.replace(openEnum, '').trim(), `One of ${listed}. ${openEnum}`].join(' ').trim();

@@ -1,4 +1,4 @@
-/** Parameters and responses that several operations have in common become components, so that each is written once. */
+/** Parameters and responses that several operations share become components, so each is written only once. */
 import { mapValues } from './document.ts';
 import type { Document, Operation, Parameter, Reference, Response } from './document.ts';
 
@@ -12,7 +12,7 @@ export type PublishedDocument = Omit<Document, 'paths' | 'components'> & {
   components: Document['components'] & SharedComponents;
 };
 
-/** What each status is called as a component. */
+/** The component name of each status. */
 const statusNames: Record<string, string> = {
   304: 'NotModified',
   400: 'BadRequest',
@@ -69,7 +69,7 @@ export function shareComponents(document: Document): PublishedDocument {
   };
 }
 
-/** The values that have the same name wherever there is one, and that at least two operations have. */
+/** The values that at least two operations use, under names that stand for the same value everywhere. */
 function agreed<T>(uses: Use<T>[]): Record<string, T> {
   const values = new Map<string, T[]>();
   for (const { name, value } of uses) values.set(name, [...(values.get(name) ?? []), value]);
@@ -81,13 +81,13 @@ function agreed<T>(uses: Use<T>[]): Record<string, T> {
   );
 }
 
-/** `customerId` is a parameter of a path and of a query. */
+/** Path parameters get a suffix, because `customerId` is also a query parameter. */
 const parameterUse = (value: Parameter): Use<Parameter> => ({
   name: value.in === 'path' ? `${value.name}InPath` : value.name,
   value,
 });
 
-/** `Unauthorized` if every operation responds so, else `ListBadRequest` if every operation that lists does. */
+/** `Unauthorized` if every operation has the same response, else `ListBadRequest` if every list operation does. */
 function responseNames({ operationId }: Operation, status: string): string[] {
   const name = statusNames[status];
   const [verb = ''] = /^[a-z]+/.exec(operationId) ?? [];

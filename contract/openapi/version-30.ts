@@ -62,13 +62,13 @@ function withSchemas(node: unknown, convert: (schema: Schema) => Schema): unknow
 function older(schema: Schema): Schema {
   // 3.0 cannot express rules for property names: the descriptions state them.
   const { type, examples = [], anyOf, propertyNames: _, ...kept } = schema;
-  // The one use of `anyOf` is a reference that may be null. 3.0 ignores what is beside a `$ref`, and
+  // `anyOf` is used only for a reference that may be null. 3.0 ignores keywords beside a `$ref`, and
   // `nullable` without a type.
   const [reference] = anyOf ?? [];
   if (reference) return { ...kept, type: 'object', nullable: true, allOf: [reference] };
   const types = [type ?? []].flat();
   const only = types.find((one) => one !== 'null');
-  // Tools read `example: null` as none: an example of the type says more.
+  // Tools read `example: null` as no example, so any other value is preferred.
   const example = examples.find((one) => one !== null) ?? examples[0];
   return {
     ...(only !== undefined && { type: only }),

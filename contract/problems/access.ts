@@ -1,10 +1,10 @@
-/** Problems of access: the key, the plan and the rate limit. */
+/** Problems with access: the key, the plan and the rate limit. */
 import { rateLimit, retryAfter } from '../limits.ts';
 import { plainRow, row } from './row.ts';
 
 const { limit, windowSeconds } = rateLimit;
 const challenge = () => ({ 'WWW-Authenticate': 'Bearer realm="api"' });
-/** There was a token (RFC 6750, 3.1). */
+/** For requests that have a token (RFC 6750, 3.1). */
 const rejected = () => ({ 'WWW-Authenticate': 'Bearer realm="api", error="invalid_token"' });
 const send = 'Send `Authorization: Bearer ak_live_…`';
 const sendKey = `${send} with one of your organization’s API keys.`;

@@ -9,7 +9,7 @@ import { serviceProblems } from './service.ts';
 
 export const problemCatalog = { ...requestProblems, ...accessProblems, ...recordProblems, ...serviceProblems };
 
-/** The kind of problem: the part of a response that a program should decide by. */
+/** The kind of problem: the part of a response that a program should branch on. */
 export type ProblemCode = keyof typeof problemCatalog;
 
 // Object.keys forgets that it returns the table's own names.

@@ -1,4 +1,4 @@
-/** What can be wrong with one field of a body: for the documentation, what each code means and what to do about it. */
+/** What can be wrong with one field of a body, with the meaning and remedy of each code for the documentation. */
 
 const rows = {
   required: { meaning: 'The field is missing.', remedy: 'Give it a value.' },
@@ -46,7 +46,7 @@ const rows = {
   },
   unknown_field: {
     meaning: 'The record has no such field. It is rejected so that nothing you send is silently lost.',
-    remedy: 'Correct the name; `suggestion` has the nearest. Put data of your own into `metadata`.',
+    remedy: 'Correct the name; `suggestion` has the nearest. Put your own data into `metadata`.',
   },
   read_only_field: {
     meaning: 'The server sets this field.',

@@ -49,7 +49,7 @@ export const recordProblems = {
     title: 'Customer erased',
     detail: 'The personal data of this customer was erased, so it cannot be changed. Erase your copy of it, too.',
     meaning: 'The personal data of this customer was erased on request: `erasedAt` says when. It cannot be changed.',
-    remedy: 'Erase your own copy. For a person who comes back, create a new customer.',
+    remedy: 'Erase your own copy. If the person comes back, create a new customer.',
   }),
   external_id_erased: row({
     status: 409,
@@ -67,7 +67,7 @@ export const recordProblems = {
     ],
     members: (facts: Existing) => existing(facts),
     meaning:
-      'The customer that had this `externalId` was erased on request. `existingId` is its id. Its `externalId` is kept as a keyed hash only, so that a sync does not bring the person back.',
+      'The customer that had this `externalId` was erased on request. `existingId` is its id. Its `externalId` is kept as a keyed hash only, so that a sync does not create the customer again.',
     remedy:
       'Erase your own copy. If the person comes back, an admin can release the externalId in the settings, on the page of the erased customer.',
     example: { existingId: exampleId('cus') },

@@ -1,4 +1,4 @@
-/** Problems of a request as such: its syntax, its parameters, its URL and its size. */
+/** Problems with the request itself: its syntax, parameters, URL and size. */
 import { inKiB, maximumBodyBytes, maximumDepth, maximumHeaderBytes } from '../limits.ts';
 import type { ProblemError } from '../problem.ts';
 import { plainRow, row } from './row.ts';

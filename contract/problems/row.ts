@@ -1,7 +1,7 @@
-/** One kind of problem: everything that is said about it, wherever it is said. */
+/** One kind of problem, with all of its texts: those of responses and those of the documentation. */
 import type { Problem, ProblemError } from '../problem.ts';
 
-/** What is sent. */
+/** What a response contains. */
 export type Row<Status extends number = number, Facts = never> = {
   status: Status;
   title: string;
@@ -14,7 +14,7 @@ export type Row<Status extends number = number, Facts = never> = {
   headers?: (facts: Facts) => Record<string, string>;
 };
 
-/** What is sent and published. */
+/** What a response contains and what the documentation publishes. */
 export type PublishedRow<Status extends number, Facts> = Row<Status, Facts> & {
   /** For the documentation, as Markdown: what the code means, and what to do about it. */
   meaning: string;
@@ -26,7 +26,7 @@ export type PublishedRow<Status extends number, Facts> = Row<Status, Facts> & {
 /** A row whose sentence depends on facts. */
 export const row = <const Status extends number, Facts>(wanted: PublishedRow<Status, Facts>) => wanted;
 
-/** A row that always says the same. */
+/** A row with a fixed sentence. */
 export function plainRow<const Status extends number>({
   detail,
   ...rest
@@ -34,7 +34,7 @@ export function plainRow<const Status extends number>({
   return { ...rest, detail: () => detail, example: undefined };
 }
 
-/** The body of a response with this problem. `publicUrl` has no slash at its end. */
+/** The body of a response with this problem. `publicUrl` has no trailing slash. */
 export function problemBody<Facts>(
   { status, title, detail, errors, members }: Row<number, Facts>,
   { code, facts, requestId, publicUrl }: { code: string; facts: Facts; requestId: string; publicUrl: string },

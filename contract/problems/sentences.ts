@@ -4,7 +4,7 @@ import type { ProblemError } from '../problem.ts';
 /** How many errors `detail` names; the rest are in `errors`. */
 const named = 3;
 
-/** `limit must be a whole number from 1 to 100.` for each of the first errors, and how many there are besides. */
+/** `limit must be a whole number from 1 to 100.` for each of the first errors, and how many more there are. */
 export function describeErrors({ errors }: { errors: readonly ProblemError[] }): string {
   const sentences = errors.slice(0, named).map(sentenceOf);
   const more = errors.length - named;
@@ -28,7 +28,7 @@ const capitalized = (text: string) => text.slice(0, 1).toUpperCase() + text.slic
 type Elsewhere = {
   advice: string;
   suggestion?: string;
-  /** The advice where the operation does not have the suggested parameter. */
+  /** The advice if the operation does not have the suggested parameter. */
   otherwise?: string;
 };
 const nextPage: Elsewhere = {
@@ -75,7 +75,7 @@ const elsewhere: readonly [names: string, Elsewhere][] = [
   ['expand', include],
 ];
 
-/** What users of other APIs look for → where it is here; the advice continues "is not a parameter of this operation". */
+/** A parameter of other APIs → its equivalent here; the advice continues "is not a parameter of this operation". */
 export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map(
   elsewhere.flatMap(([names, where]) => names.split(' ').map((name) => [name, where] as const)),
 );

@@ -9,11 +9,11 @@ import type {
   JsonObject,
 } from 'n8n-workflow';
 
-/** The query of each page: that of the list, and where the page before ended. n8n's types know no expression here. */
+/** The query of each page: the list's, and the cursor of the page before. n8n's types allow no expression here. */
 export const nextPage =
   '={{ Object.assign({}, $request.qs, { cursor: $response.body?.pagination?.nextCursor ?? "" }) }}' as unknown as IDataObject;
 
-/** Sets the fields that are to be cleared to null: `address.city` is that part of the address. */
+/** Sets the fields to clear to null: `address.city` clears that part of the address. */
 export async function clearFields(
   this: IExecuteSingleFunctions,
   options: IHttpRequestOptions,
@@ -26,7 +26,7 @@ export async function clearFields(
   return options;
 }
 
-/** A failure, in the words of the API. The node asks n8n to leave failures to this. */
+/** Reports a failure in the API's own words. The node tells n8n to leave failures to this function. */
 export async function explain(
   this: IExecuteSingleFunctions,
   items: INodeExecutionData[],

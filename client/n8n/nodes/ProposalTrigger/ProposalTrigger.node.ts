@@ -1,4 +1,4 @@
-/** Starts a workflow when something happened, by asking what changed since the last time. Nothing is missed. */
+/** Starts a workflow by polling for what changed since the last time. Nothing is missed. */
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { INodeType, INodeTypeDescription, IPollFunctions } from 'n8n-workflow';
 import { events, polls } from '../../contract';
@@ -13,7 +13,7 @@ export class ProposalTrigger implements INodeType {
     group: ['trigger'],
     version: 1,
     subtitle: '={{$parameter["event"]}}',
-    description: 'Starts the workflow when a customer, proposal or item changed',
+    description: 'Starts the workflow when a customer, proposal or item changes',
     defaults: { name: 'Proposal API Trigger' },
     polling: true,
     inputs: [],
@@ -51,7 +51,7 @@ export class ProposalTrigger implements INodeType {
       return records.length === 0 ? null : [this.helpers.returnJsonArray(records)];
     }
     const memory = this.getWorkflowStaticData('node');
-    // A workflow that is switched on is told what happens from now on.
+    // A workflow that was just switched on starts with what happens from now on.
     if (memory.since === undefined) {
       Object.assign(memory, await begin(this, poll));
       return null;

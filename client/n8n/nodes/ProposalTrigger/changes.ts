@@ -1,4 +1,4 @@
-/** What happened since the last poll, from what was updated since then. */
+/** What happened since the last poll, found among the records that were updated since then. */
 import { NodeApiError } from 'n8n-workflow';
 import type { IDataObject, IPollFunctions, JsonObject } from 'n8n-workflow';
 import type { Poll } from '../../contract';
@@ -8,7 +8,7 @@ type Page = {
   pagination: { hasMore: boolean; nextCursor: string | null };
   syncedThrough: string | null;
 };
-/** What the workflow remembers: from when on to ask, and what it was told. */
+/** What the workflow remembers: the time from which to ask, and the records that it has seen. */
 export type Memory = { since: string; seen: string[] };
 
 const start = '1970-01-01T00:00:00.000Z';
@@ -49,7 +49,7 @@ export async function latest(context: IPollFunctions, poll: Poll): Promise<IData
   return (await list(context, poll, { sort: `-${poll.time}` }, 1)).records;
 }
 
-/** Where a new trigger starts: everything until now is known to it. */
+/** Where a new trigger starts: everything up to now counts as seen. */
 export async function begin(context: IPollFunctions, poll: Poll): Promise<Memory> {
   const { records } = await list(context, { ...poll, filter: {} }, { sort: '-updatedAt' }, 1);
   const since = String(records[0]?.updatedAt ?? start);
@@ -58,8 +58,9 @@ export async function begin(context: IPollFunctions, poll: Poll): Promise<Memory
 }
 
 /**
- * Oldest change first. The service sends the changes of the last moment again, in case another one was stored in it, and `seen`
- * tells them apart. When a proposal was accepted can lie in the past, because proposals are imported: `seen` tells those, too.
+ * Oldest change first. The service repeats the changes of the last moment, in case another one was stored in it, and
+ * `seen` filters them out. An imported proposal can have been accepted long ago, so for a status only `seen` decides
+ * what is new.
  */
 export async function changesSince(context: IPollFunctions, poll: Poll, { since, seen }: Memory) {
   const { records, syncedThrough } = await list(context, poll, { sort: 'updatedAt', updatedSince: since });

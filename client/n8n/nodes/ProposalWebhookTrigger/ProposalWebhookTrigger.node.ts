@@ -37,7 +37,7 @@ export class ProposalWebhookTrigger implements INodeType {
     ],
   };
 
-  // An API key cannot create an endpoint: a person does, so that there is nothing to register here.
+  // An API key cannot create an endpoint: a person does, so there is nothing to register here.
   webhookMethods = {
     default: {
       async checkExists() {
@@ -56,13 +56,13 @@ export class ProposalWebhookTrigger implements INodeType {
     const { signingSecret } = await this.getCredentials<{ signingSecret: string }>('proposalWebhookApi');
     const { rawBody, headers } = this.getRequestObject();
     if (!isSigned({ secret: signingSecret, headers, body: rawBody })) {
-      this.getResponseObject().status(401).json({ message: 'The signature does not belong to this body and secret.' });
+      this.getResponseObject().status(401).json({ message: 'The signature does not match this body and secret.' });
       return { noWebhookResponse: true };
     }
     const wanted = this.getNodeParameter('events') as string[];
     const event = this.getBodyData();
     if (wanted.length > 0 && !wanted.includes(String(event.type))) return { webhookResponse: 'ignored' };
-    // The same in every attempt, so that a workflow can tell that it has seen an event.
+    // The id is the same in every attempt, so a workflow can recognize an event that it has seen.
     return { workflowData: [[{ json: { id: headers['webhook-id'], ...event } }]] };
   }
 }

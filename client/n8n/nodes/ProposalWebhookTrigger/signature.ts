@@ -1,11 +1,11 @@
-/** Signatures by Standard Webhooks. */
+/** Signatures as Standard Webhooks defines them. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 type Signed = { secret: string; headers: Record<string, string | string[] | undefined>; body: Buffer | string };
 
 const toleranceSeconds = 300;
 
-/** Whether one of the signatures is that of this body with this secret, made within the last five minutes. */
+/** Whether one of the signatures is that of this body with this secret, made within five minutes of now. */
 export function isSigned({ secret, headers, body }: Signed, now = Date.now() / 1000): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures = '' } = headers;
   if (!(Math.abs(now - Number(time)) <= toleranceSeconds)) return false;
