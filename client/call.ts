@@ -7,7 +7,7 @@ import type { CallOptions, RateLimit, WithResponse } from './options.ts';
 
 /** The URL of the API, the key, and how requests are sent. */
 export type ClientOptions = {
-  /** URL of the API, such as `https://api.example.com`; with or without `/v1` or a slash at the end. */
+  /** URL of the API, such as `https://api.example.com`; with or without `/v1` or a trailing slash. */
   baseUrl: string;
   /** The API key, `ak_live_…`. It stays inside the client: it never appears in errors, inspection or JSON. */
   apiKey: string;

@@ -9,7 +9,7 @@ export type CallOptions = {
   timeoutMs?: number | undefined;
   /** How many times a failed attempt is retried; 0 for never. Default: the client's, 3. */
   maxRetries?: number | undefined;
-  /** Further headers, such as `traceparent`. They replace none that the client sets, except `User-Agent`. */
+  /** Further headers, such as `traceparent`. They can replace `User-Agent` but no other header that the client sets. */
   headers?: Readonly<Record<string, string>> | undefined;
 };
 

@@ -1,6 +1,6 @@
 /** The URL of a request. Nothing that a caller passes can turn it into another route. */
 
-/** Scheme, host and path of the service, without `/v1` or a slash at the end. Throws a TypeError unless it is an http(s) URL. */
+/** The service's URL without `/v1` or a trailing slash. Throws a TypeError for anything but an http(s) URL. */
 export function serviceUrl(baseUrl: unknown): string {
   const url = typeof baseUrl === 'string' ? parseUrl(baseUrl) : undefined;
   if (!url) throw new TypeError('baseUrl must be the URL of the API, such as https://api.example.com');

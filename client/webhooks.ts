@@ -14,7 +14,7 @@ export type UnwrapOptions = {
   now?: Date | undefined;
 };
 
-/** The request is not from this service, was changed on the way, or is too old. Respond with 400. */
+/** The request is not from this service, was changed in transit, or is too old. Respond with 400. */
 export class WebhookVerificationError extends Error {
   static {
     this.prototype.name = 'WebhookVerificationError';
@@ -66,7 +66,8 @@ function headerOf(headers: WebhookHeaders, name: string): string {
 const isHeaders = (headers: WebhookHeaders): headers is PlatformHeaders => typeof headers.get === 'function';
 
 function checkTime(timestamp: string, toleranceSeconds: number, now: Date): void {
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('The header webhook-timestamp is not a valid time.');
+  if (!/^\d{1,12}$/.test(timestamp))
+    throw new WebhookVerificationError('The header webhook-timestamp is not a valid time.');
   const age = now.getTime() / 1000 - Number(timestamp);
   if (age > toleranceSeconds) throw new WebhookVerificationError('The request is too old.');
   if (age < -toleranceSeconds) throw new WebhookVerificationError('The request is from the future: check the clock.');

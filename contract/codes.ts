@@ -13,7 +13,7 @@ export const countryCodes: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** ISO 4217 currencies in circulation, CLF and UYW; no proposal uses other funds, metals or test codes. */
+/** ISO 4217 currencies in circulation, plus CLF and UYW; no proposal uses other funds, metals or test codes. */
 const currencies =
   'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLF ' +
   'CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG ' +

@@ -19,7 +19,7 @@ export function missingName(body: unknown): ProblemError | undefined {
   };
 }
 
-/** Only a new record needs a name. A body with an externalId may update an existing record, so the server checks that. */
+/** Only a new record needs a name. A body with an externalId may update a record, so the server checks that case. */
 export function requireName<T extends z.ZodType>(schema: T): T {
   return schema.refine((body) => !isAbsent(Reflect.get(Object(body), 'externalId')) || !missingName(body), {
     path: ['name'],

@@ -43,7 +43,6 @@ export function pathId(kind: Kind) {
     .meta({ description: `Id of the ${kind}.`, maxLength: longestPathId, examples: [exampleId(prefixes[kind])] });
 }
 
-/** When the personal data of a customer was erased. */
 export const erasedAt = timestamp('', '2026-03-01T09:30:00.123Z')
   .nullable()
   .meta({

@@ -47,9 +47,9 @@ const wellFormedTags = z.string().check(({ value, issues }) => {
 });
 
 /**
- * Each operation honors the ones it declares and rejects the others, which it would otherwise ignore. If-Modified-Since
- * and If-Range are ignored, as RFC 9110 (13.1.3, 13.1.5) requires of a service without modification dates and ranges:
- * they can only save a transfer.
+ * Each operation honors the ones it declares and rejects the others rather than ignoring them. If-Modified-Since and
+ * If-Range are ignored, as RFC 9110 (13.1.3, 13.1.5) requires of a service without modification dates and ranges: they
+ * can only save a transfer.
  */
 export const conditionalHeaders = ['if-match', 'if-none-match', 'if-unmodified-since'] as const;
 

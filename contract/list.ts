@@ -58,7 +58,7 @@ export const beforeParameter = (field: string) =>
     examples: [filterTimes.before],
   });
 
-/** The query parameters that all lists share; `kind` is the kind of record, and `searched` names the fields that `q` searches. */
+/** The query parameters that all lists share; `searched` names the fields that `q` searches. */
 export function listQuery<const Sort extends string>(
   kind: Kind,
   sorts: readonly Sort[],
@@ -90,7 +90,7 @@ export function listQuery<const Sort extends string>(
   };
 }
 
-/** Sorts by creation, by last change, and by a further field of the resource. */
+/** Sorts by creation, by last change, and by one more field of the resource. */
 export const sortsBy = <const Field extends string>(field: Field) =>
   ['createdAt', '-createdAt', 'updatedAt', '-updatedAt', field, `-${field}`] as const;
 

@@ -7,7 +7,7 @@ import { cleanText, failure, isBlank } from './text.ts';
 import type { Failure } from './text.ts';
 
 export type Schema = { description: string; inHttp?: string; emptyIsAbsent?: boolean } & Record<string, unknown>;
-/** The maximum length of numbers, times, codes and choices: ample for each of them. */
+/** The maximum length of a number, time, id, code or choice: ample for each of them. */
 export const longestWord = 100;
 
 /**
@@ -81,7 +81,7 @@ export function choiceParameter<const T extends string>(values: readonly T[], sc
 /** Agents send JSON, which can contain objects; String() throws on one with a member `toString`. */
 const isPlain = (value: unknown): boolean => typeof value !== 'object';
 
-/** Up to `most` values, without duplicates: separated by commas, repeated, or both. `word` is what one value is. */
+/** Up to `most` values, without duplicates: separated by commas, repeated, or both. `word` names one of them. */
 export function eachIn<T extends string>(
   value: unknown,
   { most, word }: { most: number; word: string },
@@ -164,7 +164,7 @@ export const metadataParameter = parsed<Record<string, string>>(
 ).optional();
 
 function metadataFilter(key: string, value: unknown): string | Failure {
-  if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'is not a valid metadata key', key);
+  if (!metadataKeyForm.test(key)) return failure('invalid_characters', 'is not a valid key', key);
   if (Array.isArray(value)) return failure('duplicate_item', 'must be given once', value);
   if (!isPlain(value)) return failure('invalid_type', 'must be text', value);
   return parseText(String(value), metadataLimits.valueLength, (text) => text);

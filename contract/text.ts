@@ -1,4 +1,4 @@
-/** Strings as people and tools send them: normalized, limited in length, and rejected with a code if they cannot be stored. */
+/** Strings as people and tools send them: normalized, limited in length, and rejected if they cannot be stored. */
 import { z } from 'zod';
 import { typeNames } from './annotations.ts';
 import type { FieldCode } from './problems/field-codes.ts';

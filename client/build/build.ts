@@ -43,7 +43,7 @@ async function nameJavaScript(file: string): Promise<void> {
   await writeFile(file, text.replaceAll(/ from '(\.\/[\w-]+)\.ts'/g, " from '$1.js'"));
 }
 
-/** Gives every build the same bytes: the compiler writes the path from the output to this folder, which can differ. */
+/** Gives every build the same bytes: the compiler writes the path from the output to this folder, which varies. */
 async function nameSource(file: string): Promise<void> {
   const map = JSON.parse(await readFile(file, 'utf8'));
   map.sources = map.sources.map((source: string) => `../../${basename(source)}`);
@@ -69,7 +69,7 @@ async function pack(file: string): Promise<void> {
   }
 }
 
-/** Keeps the package of this version in the repository. A released version cannot be released again with different bytes. */
+/** Keeps this version's package in the repository. A released version cannot be released again with other bytes. */
 async function release(): Promise<void> {
   const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
   const kept = join(client, 'releases', `${version}.tgz`);

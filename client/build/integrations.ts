@@ -50,7 +50,7 @@ type Manifest = {
   n8n: { nodes: string[]; credentials: string[] };
 };
 
-/** Creates the folder with the files that every package has; its version is that of the client. */
+/** Empties the folder and writes the files that every package has, with the version of the client. */
 async function startPackage(source: string, folder: string): Promise<Manifest> {
   const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
   // The sources are ES modules; what is built from them is CommonJS.

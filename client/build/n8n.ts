@@ -38,7 +38,7 @@ export function contractText(resources: readonly Resource[], baseUrl: string): s
   ].join('\n');
 }
 
-/** n8n's linter reads only literals with unquoted keys. `code clearFields` becomes an identifier, not a string. */
+/** n8n's linter needs unquoted keys in object literals. `code clearFields` becomes an identifier, not a string. */
 const literal = (value: unknown) =>
   JSON.stringify(value, undefined, 2)
     .replaceAll(/^(\s*)"([A-Za-z]\w*)":/gm, '$1$2:')

@@ -7,7 +7,7 @@ export type Row<Status extends number = number, Facts = never> = {
   title: string;
   /** The sentence: what is wrong, then what to do. */
   detail: (facts: Facts) => string;
-  /** What is wrong with single fields or parameters. */
+  /** What is wrong with individual fields or parameters. */
   errors?: (facts: Facts) => ProblemError[];
   /** Members that only this problem has. */
   members?: (facts: Facts) => Pick<Problem, 'existingId' | 'currentEtag'>;

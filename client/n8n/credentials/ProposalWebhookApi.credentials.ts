@@ -20,7 +20,7 @@ export class ProposalWebhookApi implements ICredentialType {
       typeOptions: { password: true },
       default: '',
       required: true,
-      description: 'Starts with whsec_. Settings > Webhooks shows it when the endpoint is created.',
+      description: 'Starts with whsec_. Shown in Settings under Webhooks when the endpoint is created.',
     },
   ];
 }
