@@ -38,7 +38,7 @@ afterEach(async () => {
 describe('the embedded database', () => {
   test('keeps its rows when it is closed and opened again', async () => {
     const dataDir = await emptyFolder();
-    // As a start that was killed leaves it.
+    // Left behind by a start that was killed.
     await mkdir(join(dataDir, 'postgres.new-x'));
     await writeFile(join(dataDir, 'postgres.pgpass.new'), '');
     const first = await open(dataDir);
@@ -46,7 +46,7 @@ describe('the embedded database', () => {
     expect((await readdir(dataDir)).filter((name) => name.includes('.new'))).toEqual([]);
     await query(first, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.close();
-    // A log that has grown is emptied.
+    // A large log is emptied.
     const log = join(dataDir, 'postgres.log');
     await truncate(log, 10_000_001);
 
@@ -78,7 +78,7 @@ describe('the embedded database', () => {
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  test('survives the process that started it, with what was written', async () => {
+  test('survives the process that started it, and keeps its data', async () => {
     const dataDir = await emptyFolder();
     const killed = await openElsewhere(dataDir);
     const pid = await serverPid(dataDir);
@@ -88,14 +88,14 @@ describe('the embedded database', () => {
     const next = await open(dataDir);
     expect(await serverPid(dataDir)).toBe(pid);
     expect(await query(next, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-    // Until the server notices that the killed process is gone, that one counts as another user of it.
+    // Until the server notices that the killed process is gone, it still counts as a user.
     const users = "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory'";
     await expect.poll(() => query(next, users)).toEqual([{ count: 1 }]);
     await next.close();
     await expect(serverPid(dataDir)).rejects.toThrow('ENOENT');
   });
 
-  test('comes back for the same pool when the server is killed', async () => {
+  test('is restarted for the same pool when the server is killed', async () => {
     const dataDir = await emptyFolder();
     const lines: string[] = [];
     const database = await open(dataDir, (line) => lines.push(line));
@@ -167,7 +167,7 @@ describe('the embedded database', () => {
     expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('LC_ALL=C\0');
   });
 
-  test('is kept where PostgreSQL can enter: below a folder that only its owner can, root keeps it elsewhere', async () => {
+  test('is stored where PostgreSQL can reach it: root keeps it elsewhere if only the owner can enter the folder', async () => {
     const dataDir = await emptyFolder(0o700);
     const lines: string[] = [];
     await (await open(dataDir, (line) => lines.push(line))).close();
@@ -177,7 +177,7 @@ describe('the embedded database', () => {
     expect(lines[0]?.includes(cluster)).toBe(IS_ROOT);
   });
 
-  test('keeps its lock, log and password to the account that it runs as', async () => {
+  test('restricts its lock, log and password to the account that it runs as', async () => {
     const dataDir = await emptyFolder();
     await open(dataDir);
     const owner = (await lstat(join(dataDir, 'postgres'))).uid;
@@ -187,7 +187,7 @@ describe('the embedded database', () => {
     }
   });
 
-  test.runIf(IS_ROOT)('runs as an account of its own under root, and says so where there is none', async () => {
+  test.runIf(IS_ROOT)('runs under a dedicated account if started by root, and says so if there is none', async () => {
     const lines: string[] = [];
     const dataDir = await emptyFolder();
     await open(dataDir, (line) => lines.push(line));
@@ -199,7 +199,7 @@ describe('the embedded database', () => {
     expect(lines.some((line) => line.includes('`nobody`'))).toBe(!dedicated);
   });
 
-  test('copies programs that its account cannot run, again if some are missing, and rejects those of others', async () => {
+  test('copies programs that its account cannot run, repairs incomplete copies, and rejects other accounts’ copies', async () => {
     const folder = await emptyFolder();
     const program = join(folder, 'native', 'bin', 'postgres');
     await mkdir(join(program, '..'), { recursive: true });
@@ -227,7 +227,7 @@ describe('the embedded database', () => {
     await expect(find()).rejects.toThrow(/belongs to someone else/);
   });
 
-  test('rejects at once a folder below one that can have no children', async () => {
+  test('immediately rejects a folder below one that cannot have children', async () => {
     await expect(open('/proc/nowhere/data')).rejects.toThrow(/^Set DATA_DIR to a folder .*ENOENT/);
   });
 
@@ -245,7 +245,7 @@ describe('the embedded database', () => {
       if (IS_ROOT) await chown(folder, 65_534, 65_534);
       folders.push(folder);
     }
-    // Root can write anywhere: for the attempt it is someone else.
+    // Root can write anywhere, so the attempt runs as someone else.
     if (IS_ROOT) process.seteuid?.(65_534);
     try {
       for (const folder of folders) await expect(open(folder)).rejects.toThrow(/^Set DATA_DIR to a folder .*EACCES/);
@@ -275,7 +275,7 @@ describe('the role of the embedded database', () => {
     expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).not.toContain('CREATE DATABASE other');
   });
 
-  test('is the only one that can connect, and needs its password, which the URL for people does not contain', async () => {
+  test('is the only one that can connect, and needs its password, which the displayed URL does not contain', async () => {
     const dataDir = join(await emptyFolder(), 'a & b');
     const { connection, displayUrl } = await open(dataDir);
     const connecting = (changes: object) => connect({ ...connection, ...changes });
@@ -292,7 +292,7 @@ describe('the role of the embedded database', () => {
     expect(await readFile(String(passfile), 'utf8')).toBe(`*:*:*:proposal_api:${password}\n`);
   });
 
-  test('has a password of its own in each folder, which does not open without it', async () => {
+  test('has a different password in each folder, which cannot be opened without it', async () => {
     const [dataDir, other] = [await emptyFolder(), await emptyFolder()];
     const [{ close, connection }, another] = [await open(dataDir), await open(other)];
     expect(connection.password).toMatch(/^[0-9a-f]{64}$/);
@@ -316,7 +316,7 @@ describe('a folder that other accounts can change', () => {
     await expect(open(dataDir)).rejects.toThrow(/^Set DATA_DIR .*other accounts can write to .*chmod o-w/);
   });
 
-  test('opens neither a password that others can read, nor a cluster that they can enter', async () => {
+  test('is rejected if others can read its password or enter its cluster', async () => {
     const dataDir = await emptyFolder();
     await (await open(dataDir)).close();
     const [file, cluster] = [join(dataDir, 'postgres.pgpass'), join(dataDir, 'postgres')];
@@ -335,7 +335,7 @@ describe('a folder that other accounts can change', () => {
     await open(dataDir);
   });
 
-  test('has its socket in another one, if it is that of the socket', async () => {
+  test('is not used for the socket', async () => {
     const dataDir = await emptyFolder();
     const { connection, close } = await open(dataDir);
     await close();
@@ -360,7 +360,7 @@ describe('a folder that other accounts can change', () => {
     expect(await query(database, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('leads to no file elsewhere through a link', async () => {
+  test('does not lead to files elsewhere through a link', async () => {
     const [dataDir, elsewhere] = [await emptyFolder(), join(await emptyFolder(), 'file')];
     await (await open(dataDir)).close();
     await writeFile(elsewhere, 'kept');
@@ -391,7 +391,7 @@ describe('a folder that other accounts can change', () => {
     expect(await lstat(join(cluster, 'PG_VERSION'))).toMatchObject({ uid, gid });
   });
 
-  test.runIf(IS_ROOT)('has its database run by its owner, whose other files root leaves alone', async () => {
+  test.runIf(IS_ROOT)('runs its database as its owner, and root does not touch files elsewhere', async () => {
     const owner = { uid: 1, gid: 1 }; // `daemon`, on every Unix
     const dataDir = await emptyFolder();
     await chown(dataDir, owner.uid, owner.gid);
@@ -470,7 +470,7 @@ async function connect(connection: EmbeddedPostgres['connection']): Promise<void
 
 async function query({ url }: Pick<EmbeddedPostgres, 'url'>, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
-  client.on('error', () => undefined); // the server may stop before it has said goodbye
+  client.on('error', () => undefined); // the server may stop before the client disconnects
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>(sql)).rows;

@@ -16,7 +16,7 @@ async function scene() {
 const sessionIds = (text: string) => [...text.matchAll(/name="session" value="([^"]+)"/g)].map(([, id = '']) => id);
 
 describe('changing one’s own password', () => {
-  test('takes the current one, ends the other sessions and every link, and keeps this session', async () => {
+  test('requires the current one, ends all other sessions and links, and keeps this session', async () => {
     const { tenant, member, visiting } = await scene();
     const other = await signIn(world, member);
     const link = await passwordPath(world.database, member);
@@ -32,7 +32,7 @@ describe('changing one’s own password', () => {
     expect(await auditLog(world, tenant)).toContain('password_changed');
   });
 
-  test('with a wrong current password, a short or a common one changes nothing, and says which', async () => {
+  test('rejects a wrong current password and a short or common new one, and says which', async () => {
     const { member, visiting } = await scene();
     for (const [current, typed, id, sentence] of [
       ['wrong wrong wrong', next, 'current', 'Incorrect password.'],
@@ -49,7 +49,7 @@ describe('changing one’s own password', () => {
     expect((await visit(world.url).post('/settings/sign-in', { email: member.email, password })).status).toBe(303);
   });
 
-  test('is not a way around the limit of sign-ins', async () => {
+  test('does not get around the sign-in limit', async () => {
     const { visiting } = await scene();
     await world.database.pool.query(`delete from sign_in.attempts where key like 'address %'`);
     const attempt = async () =>
@@ -65,8 +65,8 @@ describe('changing one’s own password', () => {
   });
 });
 
-describe('one’s own sessions', () => {
-  test('are listed with browser and network, and are ended one by one or all but this', async () => {
+describe('sessions', () => {
+  test('are listed with browser and network, and can be ended one by one or all but this one', async () => {
     const { member, visiting } = await scene();
     const [second, third, fourth] = [
       await signIn(world, member),
@@ -90,7 +90,7 @@ describe('one’s own sessions', () => {
     expect((await visiting.get(path)).status).toBe(200);
   });
 
-  test('of someone else stay', async () => {
+  test('of someone else cannot be ended', async () => {
     const { visiting } = await scene();
     const other = await scene();
     const { rows } = await world.database.pool.query<{ id: string }>(
@@ -102,7 +102,7 @@ describe('one’s own sessions', () => {
     expect((await other.visiting.get(path)).status).toBe(200);
   });
 
-  test('are stored without what would sign someone in', async () => {
+  test('are stored without the token that signs someone in', async () => {
     const { member, visiting } = await scene();
     const [, token = ''] = /session_token=([^.]+)\./.exec(decodeURIComponent(visiting.cookie())) ?? [];
     expect(token.length).toBeGreaterThan(20);
@@ -116,7 +116,7 @@ describe('one’s own sessions', () => {
 });
 
 describe('a password', () => {
-  test('is rejected if it is common, in any disguise', async () => {
+  test('is rejected if it is common, even in disguise', async () => {
     for (const common of [
       'passwordpassword',
       'PASSWORD2024!',
@@ -130,7 +130,7 @@ describe('a password', () => {
       expect([good, await passwordProblem(good)]).toEqual([good, undefined]);
   });
 
-  test('is stored at the cost that OWASP advises, and with a salt of its own', async () => {
+  test('is hashed at the cost that OWASP recommends, with its own salt', async () => {
     const [one, other] = [await hashPassword(password), await hashPassword(password)];
     expect(one).not.toBe(other);
     expect(one).toMatch(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);

@@ -1,4 +1,4 @@
-/** What only an admin of the organization may do: nobody else does it, by whatever way the request gets that far. */
+/** The functions themselves refuse everyone but an admin of the organization, no matter how a request gets that far. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addMember, changeRole, removeMember, resetTwoFactor } from '../../server/accounts/members.ts';
 import { changeOrganization, requireTwoFactor } from '../../server/accounts/organizations.ts';
@@ -75,7 +75,7 @@ describe.each(Object.entries(ownPeople))('%s', (_, person) => {
   });
 
   test.each(Object.entries(deeds))(
-    'is refused %s, which changes nothing and is on the audit log',
+    'cannot %s; nothing changes, and the attempt is in the audit log',
     async (_name, deed) => {
       const { organization, em } = ours.tenant;
       const [before, logged] = [await stateOf(world, organization.id), await rejections()];
@@ -88,7 +88,7 @@ describe.each(Object.entries(ownPeople))('%s', (_, person) => {
 
 const strangers: Record<string, () => Promise<Actor>> = {
   'an admin of another organization': async () => (await world.organization()).admin,
-  'one who claims to be of this one': async () => {
+  'an admin of another organization who claims to be of this one': async () => {
     const { id } = (await world.organization()).admin;
     return { id, organizationId: ours.tenant.organization.id };
   },
@@ -100,10 +100,10 @@ describe.each(Object.entries(strangers))('%s', (_, stranger) => {
     actor = await stranger();
   });
 
-  test.each(Object.entries(deeds))('changes nothing by %s', async (_name, deed) => {
+  test.each(Object.entries(deeds))('changes nothing with %s', async (_name, deed) => {
     const { organization, em } = ours.tenant;
     const before = await stateOf(world, organization.id);
-    // By the check of the role, or by the foreign key of what would be written.
+    // Rejected by the role check, or by the foreign key of the row to be written.
     await expect(deed(em(), actor)).rejects.toMatchObject({ code: expect.stringMatching(/^(?:role|23503)$/) });
     expect(await stateOf(world, organization.id)).toBe(before);
   });

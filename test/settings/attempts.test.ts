@@ -1,4 +1,4 @@
-/** The limits on guessing, and on how much is kept about it. */
+/** Rate limits on guessing, and the limit on how many attempts are stored. */
 import { describe, expect, test } from 'vitest';
 import { admitMail, admitReset, admitSignIn, attemptLimits, claimWork } from '../../server/accounts/attempts.ts';
 import { knownDevices } from '../../server/accounts/known-devices.ts';
@@ -7,7 +7,7 @@ import { useWorld } from '../world.ts';
 
 const world = useWorld({ ownDatabase: true });
 
-test('work that one process does for all is claimed by one of them, and again when its time is over', async () => {
+test('a job for all processes is claimed by one of them, and can be claimed again once its period is over', async () => {
   const { pool } = world.database;
   const claims = await Promise.all(Array.from({ length: 8 }, () => claimWork(pool, 'to look', 900)));
   expect(claims.filter(Boolean)).toHaveLength(1);
@@ -16,7 +16,7 @@ test('work that one process does for all is claimed by one of them, and again wh
   expect(await claimWork(pool, 'to look', 900)).toBe(true);
 });
 
-test('an address is the same one however it is written', async () => {
+test('an email address counts as the same regardless of case', async () => {
   const { pool } = world.database;
   const written = (count: number) => (count % 2 === 0 ? 'ann@example.com' : 'Ann@EXAMPLE.com');
   const attempt = (count: number) => admitSignIn(pool, { email: written(count), ipAddress: '192.0.2.99' });
@@ -33,7 +33,7 @@ test('an address is the same one however it is written', async () => {
 });
 
 describe('attempts', () => {
-  test('are kept up to a limit, and those that end first are removed', async () => {
+  test('are kept up to a limit, and those that expire first are removed', async () => {
     const { pool } = world.database;
     await pool.query(
       `insert into sign_in.attempts (key, count, ends_at)
@@ -49,7 +49,7 @@ describe('attempts', () => {
     expect((await pool.query(`select 1 from sign_in.attempts where key = 'k25'`)).rowCount).toBe(0);
   });
 
-  test('to get a password link are limited for a network, not for an account', async () => {
+  test('to get a password link are limited per network, not per account', async () => {
     const { pool } = world.database;
     for (let count = 0; count < attemptLimits.reset.most; count += 1)
       expect(await admitReset(pool, '192.0.2.7')).toBe(0);

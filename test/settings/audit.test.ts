@@ -13,7 +13,7 @@ const secure = useWorld({ publicUrl: 'https://api.example.com', port: securePort
 const from = (ip: string) => ({ 'x-forwarded-for': ip });
 
 describe('the audit log', () => {
-  test('holds sign-ins and failures with their network, for admins to see', async () => {
+  test('shows admins sign-ins and failed sign-ins with their network', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin', 'Ann Lee');
     const member = await someone(world, tenant, 'member', 'Ida Berg');
@@ -28,7 +28,7 @@ describe('the audit log', () => {
     expect((await (await signIn(world, member)).get('/settings/api-keys')).text).not.toContain('203.0.113.9');
   });
 
-  test('is not flooded by failures: twenty of an account are kept, from wherever they come', async () => {
+  test('is not flooded by failures: it keeps twenty per account, regardless of network', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant);
     await world.database.pool.query(
@@ -43,7 +43,7 @@ describe('the audit log', () => {
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual(['sign_in_failed']);
   });
 
-  test('shows changes however many attempts were rejected after them', async () => {
+  test('still shows changes after any number of rejected attempts', async () => {
     const tenant = await world.organization();
     await setPlan(world.database, tenant.organization, 'free');
     await setPlan(world.database, tenant.organization, 'team');
@@ -59,7 +59,7 @@ describe('the audit log', () => {
     expect(text.match(/was not allowed to/g)).toHaveLength(20);
   });
 
-  test('has a page of its own, back to the first event, and a file for admins', async () => {
+  test('has its own page, back to the first event, and a CSV file for admins', async () => {
     const tenant = await world.organization();
     const [admin, member] = [await someone(world, tenant, 'admin'), await someone(world, tenant, 'member')];
     await world.database.pool.query(
@@ -76,7 +76,7 @@ describe('the audit log', () => {
       seen.push(...[...text.matchAll(/created <q>=key (\d+)<\/q>/g)].map(([, n = '']) => n));
       path = /href="([^"]+before=[^"]+)">Older/.exec(text)?.[1]?.replace('&amp;', '&');
     }
-    // Each once, although pages begin among events of one time.
+    // Each exactly once, although pages begin among events with the same time.
     expect(seen.map(Number).toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 120 }, (_, n) => n + 1),
     );
@@ -99,7 +99,7 @@ describe('the audit log', () => {
     ).not.toContain('=key');
   });
 
-  test('says who did what nobody did in the settings', async () => {
+  test('names who made changes outside the settings', async () => {
     const tenant = await world.organization();
     await world.database.pool.query(
       `insert into audit_events (organization_id, id, kind, action, detail, reason)
@@ -121,10 +121,10 @@ describe('the audit log', () => {
   });
 });
 
-describe('under https', () => {
+describe('HTTPS', () => {
   const ours = { 'sec-fetch-site': 'same-origin', origin: 'https://api.example.com' };
 
-  test('browsers are told to stay there, and cookies are bound to this host', async () => {
+  test('makes browsers stay on it, and binds cookies to this host', async () => {
     const member = await someone(secure, await secure.organization());
     const visiting = visit(`http://127.0.0.1:${securePort}`);
     const signedIn = await visiting.post('/settings/sign-in', { email: member.email, password }, ours);
@@ -138,13 +138,13 @@ describe('under https', () => {
     expect((await visiting.get('/settings/api-keys')).status).toBe(200);
   });
 
-  test('and not without', async () => {
+  test('is not enforced without an https PUBLIC_URL', async () => {
     const { headers } = await visit(world.url).get('/settings/sign-in');
     expect(headers.get('strict-transport-security')).toBeNull();
   });
 });
 
-test('a sign-in leads to pages of the settings only', async () => {
+test('signing in redirects only to settings pages', async () => {
   const member = await someone(world, await world.organization());
   for (const [next, location] of [
     ['/settings/members?x=1', '/settings/members?x=1'],
@@ -162,7 +162,7 @@ test('a sign-in leads to pages of the settings only', async () => {
   }
 });
 
-test('a change is recorded with what was before', async () => {
+test('a change is recorded with its previous value', async () => {
   const tenant = await world.organization();
   const { admin } = tenant;
   await changeOrganization(tenant.em(), admin, { name: 'Acme Two', currency: 'EUR' });

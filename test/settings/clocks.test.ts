@@ -1,4 +1,4 @@
-/** A process whose clock is wrong: what ends does so by the database's clock, neither later nor earlier. */
+/** A process whose clock is wrong: everything still expires by the database's clock. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
@@ -9,12 +9,12 @@ const hourMs = 3_600_000;
 const wrongByHours = [-26, 26];
 const sql = (text: string, values: unknown[]) => world.database.pool.query(text, values);
 
-/** Of this process only, and only its dates: no timer waits for another time. */
+/** Affects only this process, and only its dates: no timer waits for a different time. */
 const setClock = (hours: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * hourMs });
 afterEach(() => void vi.useRealTimers());
 
-describe.each(wrongByHours)('%i hours from the time of the database', (hours) => {
-  test('a session is open until it ends', async () => {
+describe.each(wrongByHours)('%i hours off the database’s clock', (hours) => {
+  test('a session works until it expires', async () => {
     const member = await someone(world, await world.organization());
     const visiting = await signIn(world, member);
     setClock(hours);
@@ -25,7 +25,7 @@ describe.each(wrongByHours)('%i hours from the time of the database', (hours) =>
     expect((await (await signIn(world, member)).get('/settings/overview')).status).toBe(200);
   });
 
-  test('a password link works until it ends', async () => {
+  test('a password link works until it expires', async () => {
     const member = await someone(world, await world.organization());
     const path = await passwordPath(world.database, member);
     const choose = async () => (await visit(world.url).get(path)).text.includes('name="password"');
@@ -35,7 +35,7 @@ describe.each(wrongByHours)('%i hours from the time of the database', (hours) =>
     expect(await choose()).toBe(false);
   });
 
-  test('a sign-in that waits for a code takes the code of the moment', async () => {
+  test('a sign-in that waits for a code accepts the current one', async () => {
     const member = await someone(world, await world.organization());
     const { secret } = await turnOnTwoFactor(await signIn(world, member), Date.now());
     await sql(
@@ -48,7 +48,7 @@ describe.each(wrongByHours)('%i hours from the time of the database', (hours) =>
     expect((await visiting.post('/settings/sign-in/code', { code })).location).toBe('/settings/overview');
   });
 
-  test('a key with an expiry is made, counted, shown, replaced and rejected by it', async () => {
+  test('a key with an expiry is created, counted, shown, replaced and rejected by the database’s clock', async () => {
     const tenant = await world.organization();
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));
     setClock(hours * 30);

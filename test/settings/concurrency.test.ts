@@ -1,4 +1,4 @@
-/** Changes at once: none waits for a connection that another holds, and none for a lock in the other order. */
+/** Concurrent changes: none waits for a connection that another holds, or takes locks in a different order. */
 import { expect, test } from 'vitest';
 import { addMember } from '../../server/accounts/members.ts';
 import { publicId } from '../../server/records/public-id.ts';
@@ -7,7 +7,7 @@ import { signIn, someone, unknownEmail } from './visiting.ts';
 
 const world = useWorld();
 
-test('fourteen members added at once are added, more than there are connections', async () => {
+test('fourteen members can be added at once, more than there are connections', async () => {
   const { organization, admin } = await world.organization();
   const add = () =>
     addMember(world.database, organization, { email: unknownEmail(), name: 'Jo', role: 'member' }, admin);
@@ -15,7 +15,7 @@ test('fourteen members added at once are added, more than there are connections'
   expect(new Set(added.map(({ id }) => id)).size).toBe(14);
 });
 
-test('members are removed while they export: each has the one outcome or the other, and none a deadlock', async () => {
+test('members who are removed while they export get either outcome, but never a deadlock', async () => {
   const tenant = await world.organization();
   const admin = await signIn(world, await someone(world, tenant, 'admin'));
   const csrfToken = await admin.csrfToken();

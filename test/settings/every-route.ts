@@ -1,4 +1,4 @@
-/** Every route of the settings, taken from the router itself, and an organization that each of them could change. */
+/** Every settings route, taken from the router itself, and an organization that each of them could change. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -48,10 +48,10 @@ export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
   return paths;
 }
 
-/** What the database holds that a form could change. */
+/** Everything in the database that a form could change. */
 export async function stateOf({ database }: World, organizationId: string): Promise<string> {
   const { rows } = await database.pool.query(
-    // The last use of a key is written a moment after it.
+    // The last use of a key is written a moment later.
     `select (select json_agg(to_jsonb(k) - 'last_used_at' order by k.id) from api_keys k where organization_id = $1) as keys,
        (select json_agg(m order by m.id) from members m where organization_id = $1) as members,
        (select json_agg(a.password order by a.id) from sign_in."account" a join sign_in."user" u on u.id = a."userId"
@@ -74,7 +74,7 @@ export async function stateOf({ database }: World, organizationId: string): Prom
 
 export type Scene = { tenant: Tenant; admin: Member; member: Member; fill(path: string): string; visiting: Visit };
 
-/** A file that an import could be started for. */
+/** An uploaded file whose import could be started. */
 async function checkedUpload({ database }: World, { organization }: Tenant, { id }: Member): Promise<string> {
   const { rows } = await database.pool.query<{ id: string }>(
     `insert into uploads (organization_id, id, member_id, kind, file_name, mapping, state, rows)

@@ -1,4 +1,4 @@
-/** Keys that expire, and passwords that others would guess. */
+/** Keys that expire, and guessable passwords. */
 import { describe, expect, inject, test } from 'vitest';
 import { passwordProblem } from '../../server/accounts/passwords.ts';
 import { runCommand } from '../command.ts';
@@ -17,7 +17,7 @@ async function scene() {
 }
 
 describe('a key with an expiry', () => {
-  test('is made by a command, too', async () => {
+  test('can also be created by a command', async () => {
     const { tenant } = await scene();
     const options = `--organization ${tenant.organization.slug} --by ${tenant.admin.email} --name n`;
     const create = (more: string) =>
@@ -29,7 +29,7 @@ describe('a key with an expiry', () => {
     expect([wrong.status, wrong.err]).toEqual([1, expect.stringContaining('30, 90, 365')]);
   });
 
-  test('works until then, and is told afterward that it has expired', async () => {
+  test('works until then, and is rejected as expired afterward', async () => {
     const { tenant, visiting, create } = await scene();
     const options = (await visiting.get(path)).text.split('id="expires"')[1]?.match(/<option [^<]*/g);
     expect(options?.slice(0, 4)).toEqual([
@@ -50,7 +50,7 @@ describe('a key with an expiry', () => {
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
   });
 
-  test('is chosen again in a form that was rejected, which says what is wrong with it', async () => {
+  test('keeps the chosen expiry in a rejected form, and reports an unknown one', async () => {
     const { create } = await scene();
     expect((await create({ name: '', expires: '90' })).text).toMatch(/<option value="90"\s+selected/);
     const unknown = await create({ name: 'Short', expires: '91' });
@@ -58,7 +58,7 @@ describe('a key with an expiry', () => {
     expect(unknown.text).toMatch(/id="expires-problem" role="alert">Choose when the key expires/);
   });
 
-  test('is replaced by one that lives as long, and never lives longer for it', async () => {
+  test('is replaced by one with the same lifetime, and its own is not extended', async () => {
     const { tenant, visiting, create } = await scene();
     await create({ name: 'Short', expires: '30' });
     const near = `update api_keys set ends_at = now() + interval '10 minutes', created_at = now() - interval '1 day'
@@ -75,7 +75,7 @@ describe('a key with an expiry', () => {
     expect(rows).toEqual([{ minutes: 10 }, { minutes: 1450 }]);
   });
 
-  test('has one of the lifetimes that the form offers', async () => {
+  test('accepts only the lifetimes that the form offers', async () => {
     const { tenant, create } = await scene();
     for (const expires of ['1', '-30', '30 days', '1e9']) {
       expect((await create({ name: 'Odd', expires })).status).toBe(422);
@@ -85,7 +85,7 @@ describe('a key with an expiry', () => {
 });
 
 describe('a password', () => {
-  test('is rejected if it is made of the email, the name or the organization', async () => {
+  test('is rejected if it is built from the email, name or organization', async () => {
     const known = ['maria.anders@futterkiste.example', 'Maria Anders', 'Alfreds Futterkiste GmbH'];
     for (const typed of [
       'maria.anders@futterkiste.example',
@@ -98,7 +98,7 @@ describe('a password', () => {
       expect([typed, await passwordProblem(typed, known)]).toEqual([typed, undefined]);
   });
 
-  test('is rejected with the same sentence when it is set with a link', async () => {
+  test('is rejected with the same message when it is set with a link', async () => {
     const { admin } = await world.organization();
     const visiting = visit(world.url);
     const token = (await passwordPath(world.database, admin)).split('token=')[1] ?? '';

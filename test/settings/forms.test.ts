@@ -1,4 +1,4 @@
-/** Laws over every form of the settings: taken from the router itself, so that a new form cannot be forgotten. */
+/** Laws for every settings form. The list comes from the router itself, so a new form cannot be forgotten. */
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { publicId } from '../../server/records/public-id.ts';
@@ -16,16 +16,16 @@ const plainPort = () => Number(new URL(plain.url).port);
 
 let ours: Scene;
 let stranger: Scene;
-/** Of another session of the same admin. */
+/** A CSRF token from another session of the same admin. */
 let otherToken: string;
 beforeAll(async () => {
   [ours, stranger] = [await scene(plain), await scene(plain)];
   otherToken = await (await signIn(plain, ours.admin)).csrfToken();
 });
-// What is rejected changes nothing, so one scene serves every test; only the attempts are counted.
+// Rejected requests change nothing but the count of attempts, so one scene serves every test.
 beforeEach(() => {
   const members = [ours, stranger].map(({ admin }) => `member ${admin.id}`);
-  // Other files count theirs at the same time.
+  // Other test files count theirs in the same table at the same time.
   const own = `delete from sign_in.attempts where key like '% 127.0.0.1' or key = any($1)`;
   return plain.database.pool.query(own, [members]);
 });
@@ -78,7 +78,7 @@ describe('every form', async () => {
   });
 
   for (const path of paths) {
-    test(`POST ${path} rejects what another site sends, with the session and its CSRF token`, async () => {
+    test(`POST ${path} rejects requests from other sites, even with a valid session and CSRF token`, async () => {
       const { tenant, fill, visiting } = ours;
       const csrfToken = await visiting.csrfToken();
       const before = await stateOf(plain, tenant.organization.id);
@@ -90,7 +90,7 @@ describe('every form', async () => {
       expect(await stateOf(plain, tenant.organization.id)).toBe(before);
     });
 
-    test(`POST ${path} rejects a forged Host, whether PUBLIC_URL is set or not`, async () => {
+    test(`POST ${path} rejects a forged Host, with and without PUBLIC_URL`, async () => {
       const { fill, visiting } = ours;
       const csrfToken = await visiting.csrfToken();
       for (const port of [plainPort(), publishedPort]) {
@@ -99,7 +99,7 @@ describe('every form', async () => {
           { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' },
           { host: `evil.example:${port}`, 'sec-fetch-site': 'same-origin' },
           { host: 'localhost:1', origin: 'http://localhost:1', 'sec-fetch-site': 'same-origin' },
-          // A page of the same name that someone on the network has made up.
+          // A page that someone on the network serves under our name, over plain HTTP.
           { host: 'api.example.com', origin: 'http://api.example.com' },
         ];
         for (const headers of forged) {
@@ -119,7 +119,7 @@ describe('every form', async () => {
   const behindSession = paths.filter((path) => !withoutSession.includes(path));
 
   for (const path of behindSession) {
-    test(`POST ${path} needs a CSRF token of its own session, and a session`, async () => {
+    test(`POST ${path} needs a session and that session’s own CSRF token`, async () => {
       const { tenant, fill, visiting } = ours;
       const foreign = await stranger.visiting.csrfToken();
       const before = await stateOf(plain, tenant.organization.id);
@@ -145,7 +145,7 @@ describe('every form', async () => {
   for (const path of behindSession.filter((one) => !one.includes(':id')))
     test(`POST ${path} changes nothing in another organization`, async () => {
       const before = await stateOf(plain, ours.tenant.organization.id);
-      // Of its own, because some of these forms end the session.
+      // A separate session, because some of these forms end it.
       const visiting = await signIn(plain, await someone(plain, await plain.organization(), 'admin'));
       const organization = publicId('organization', ours.tenant.organization.id);
       const sent = await visiting.post(ours.fill(path), { ...everyField(await visiting.csrfToken()), organization });
@@ -156,7 +156,7 @@ describe('every form', async () => {
   const forMembers = (path: string) => path.startsWith('/account') || path === '/organization';
 
   for (const path of behindSession.filter((one) => !forMembers(one)))
-    test(`POST ${path} is not for an admin who was demoted meanwhile`, async () => {
+    test(`POST ${path} rejects an admin who was demoted after opening the form`, async () => {
       const { tenant, admin, fill, visiting } = ours;
       const csrfToken = await visiting.csrfToken();
       await plain.database.pool.query(`update members set role = 'member' where id = $1`, [admin.id]);
@@ -166,11 +166,11 @@ describe('every form', async () => {
       await plain.database.pool.query(`update members set role = 'admin' where id = $1`, [admin.id]);
     });
 
-  test('from the page itself goes through, by every name of this machine', async () => {
+  test('is accepted from its own page, under every name of this machine', async () => {
     const { visiting } = ours;
     const port = plainPort();
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`]) {
-      // Some browsers send the origin alone.
+      // Some browsers send only Origin.
       const site: Record<string, string> = host.startsWith('1') ? {} : { 'sec-fetch-site': 'same-origin' };
       const headers = { host, origin: `http://${host}`, cookie: visiting.cookie(), ...site };
       const response = await rawRequest(port, '/settings/api-keys', headers, body(await visiting.csrfToken()));
@@ -178,7 +178,7 @@ describe('every form', async () => {
     }
   });
 
-  test('from the public URL goes through, whatever Host a proxy sets', async () => {
+  test('is accepted from the public URL, no matter which Host a proxy sets', async () => {
     const headers = { host: 'internal:8080', origin: 'https://api.example.com', 'sec-fetch-site': 'same-origin' };
     const fields = 'email=nobody%40example.com&password=wrong+wrong+wrong';
     expect((await rawRequest(publishedPort, '/settings/sign-in', headers, fields)).status).toBe(422);
@@ -198,7 +198,7 @@ describe('a malformed form', () => {
       body: sent,
     });
 
-  test('has more than 20 fields, is broken in its compression, or too large: 4xx, and a page', async () => {
+  test('with too many fields, broken compression or too much data gets a 4xx page', async () => {
     const { tenant, visiting } = ours;
     const before = await stateOf(plain, tenant.organization.id);
     const csrfToken = await visiting.csrfToken();

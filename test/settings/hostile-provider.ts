@@ -1,4 +1,4 @@
-/** An OpenID provider that can be told to lie: about whom its answers are for, how fast it is, and how much it sends. */
+/** An OpenID provider that misbehaves on request: it lies about the user, never responds, or responds endlessly. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ export type Lies = {
   token?: Record<string, unknown>;
   /** The answer of the userinfo endpoint. */
   userinfo?: Record<string, unknown>;
-  /** The path that never answers, and the one that answers without end. */
+  /** The path that never responds, and the one that responds endlessly. */
   silent?: string;
   endless?: string;
 };

@@ -3,7 +3,7 @@ import { html } from '../../server/web/html.ts';
 import { ago, timeAgo } from '../../server/web/settings/time.ts';
 import { inWords, sentenceFor } from '../../server/web/settings/visit.ts';
 
-/** By another name, because the formatter breaks the lines of html`…`. */
+/** An alias, because the formatter rewraps html`…`. */
 const page = html;
 
 describe('html', () => {
@@ -14,7 +14,7 @@ describe('html', () => {
     expect(page`<ul>${[name, page`<b>${name}</b>`]}</ul>`.html).toBe(`<ul>${escaped}<b>${escaped}</b></ul>`);
   });
 
-  test('prints nothing for what is not there', () => {
+  test('prints nothing for undefined, null, false and an empty string', () => {
     expect(page`<p>${undefined}${null}${false}${''}${0}</p>`.html).toBe('<p>0</p>');
   });
 });
@@ -34,12 +34,12 @@ describe('a moment', () => {
   ];
   for (const [at, said] of moments) test(`${at} is ${said}`, () => expect(ago(at, nowMs)).toBe(said));
 
-  test('is exact beside what is said', () => {
+  test('has the exact time in its attributes', () => {
     const printed = timeAgo('2020-01-02T03:04:05.678Z').html;
     expect(printed).toBe('<time datetime="2020-01-02T03:04:05.678Z" title="2020-01-02 03:04:05 UTC">2 Jan 2020</time>');
   });
 
-  test('is one in UTC, also where the database gives it with another offset', () => {
+  test('is shown in UTC even if the database returns another offset', () => {
     const printed = timeAgo('2020-01-02 03:04:05.678+05:30').html;
     expect(printed).toBe('<time datetime="2020-01-01T21:34:05.678Z" title="2020-01-01 21:34:05 UTC">1 Jan 2020</time>');
   });
@@ -53,7 +53,7 @@ test.each([
   [900, '15 minutes'],
 ])('a wait of %i seconds is %s', (seconds, said) => expect(inWords(seconds)).toBe(said));
 
-test('a word of the URL chooses one of the sentences, or none', () => {
+test('a word in the URL selects one of the known sentences, or none', () => {
   const sentences = { removed: 'It was removed.' };
   expect(['removed', 'toString', ''].map((word) => sentenceFor(sentences, word))).toEqual([
     'It was removed.',

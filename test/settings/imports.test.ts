@@ -1,4 +1,4 @@
-/** Files that go in and out by the settings pages. */
+/** Import and export on the settings pages. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -71,7 +71,7 @@ async function finish(visiting: Visit, tenant: Tenant): Promise<string> {
 
 const rowOf = async (tenant: Tenant): Promise<Upload | undefined> =>
   (await tenant.em().find(Upload, {}, { orderBy: { id: 'desc' } }))[0];
-/** The fields that are selected in the form about a file's columns. */
+/** The fields selected in the form that maps a file's columns. */
 const selected = (page: string) =>
   [...page.matchAll(/<select id="field-\d+"[\s\S]*?<\/select>/g)].map(
     ([select]) => /value="([^"]*)"\s+selected/.exec(select)?.[1],
@@ -95,7 +95,7 @@ async function choose(
   return visiting.post(path, { csrfToken: await visiting.csrfToken(), ...Object.fromEntries(chosen), ...more });
 }
 
-/** By a command, or by an earlier run of the same one. */
+/** Holds the import lock, as a command or an earlier run of the same import would. */
 async function whileAnotherRuns<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
   const client = await patientConnection(world.database.pool);
   const lock = `hashtextextended('import ' || $1, 0)`;
@@ -161,7 +161,7 @@ describe('an import', () => {
     expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
   });
 
-  test('reads what other tools export, compressed or not, without asking', async () => {
+  test('recognizes exports from other tools, compressed or not, without asking', async () => {
     const { tenant, visiting } = await start();
     const hubspot = 'Record ID,First Name,Last Name,Email,Lead Status\n7,Ana,Roy,a@b.example,new\n';
     const recognized = words(await check(visiting, new Uint8Array(gzipSync(hubspot)), { name: 'contacts.csv.gz' }));
@@ -170,7 +170,7 @@ describe('an import', () => {
     expect(await columnsOf(visiting, tenant)).toMatchObject({ 'Lead Status': 'preset' });
   });
 
-  test('proposes what columns with other names mean, asks, and remembers the answer', async () => {
+  test('proposes a mapping for columns with other names, asks, and remembers the answer', async () => {
     const { tenant, visiting } = await start();
     const own = 'Kd.-Nr.;Firma;Straße;PLZ;Ort;Land;Schuhgröße\n1;Acme;Hauptstr. 1;01067;Dresden;Deutschland;42\n';
     const asked = await check(visiting, own);
@@ -189,7 +189,7 @@ describe('an import', () => {
     const chosen = { ...proposed, Schuhgröße: 'metadata' };
     expect((await choose(visiting, tenant, Object.values(chosen))).location).toBe('/settings/imports');
     expect(words(await settled(visiting))).toMatch(/metadata\.Schuhgr_e 2 Acme 1|Schuhgr/);
-    // What was chosen can be changed after the check.
+    // The mapping can still be changed after the check.
     expect(await columnsOf(visiting, tenant)).toEqual(chosen);
     await finish(visiting, tenant);
     expect(await tenant.client.customers.list()).toMatchObject({
@@ -198,20 +198,20 @@ describe('an import', () => {
     expect(figures(await check(visiting, own.replace('Acme', 'Acme AG')))).toBe(
       ' new 0 changed 1 unchanged 0 rejected 0 ',
     );
-    // A report of rejected rows has the same columns behind its own.
+    // A report of rejected rows has the same columns after its own.
     const [header = '', row = ''] = own.replace('Acme', 'Acme KG').split('\n');
     expect(figures(await check(visiting, `\uFEFFline;field;code;message;${header}\r\n2;x;y;z;${row}\r\n`))).toBe(
       ' new 0 changed 1 unchanged 0 rejected 0 ',
     );
   });
 
-  test('remembers columns without a name for files of the same columns only', async () => {
+  test('remembers unnamed columns only for files with the same columns', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'Nr;;Mail;\n1;Acme;a@b.example;Dresden\n');
     await choose(visiting, tenant, ['externalId', 'companyName', 'email', 'address.city']);
     expect(figures(await settled(visiting))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
     await finish(visiting, tenant);
-    // Of its rejected rows, none may have the last column.
+    // In a report of rejected rows, the last column may be empty in every row.
     expect(
       figures(
         await check(visiting, 'line;field;code;message;Nr;column 2;Mail;column 4\n2;x;y;z;1;Acme AG;a@b.example;\n'),
@@ -221,7 +221,7 @@ describe('an import', () => {
     expect(Object.values(await columnsOf(visiting, tenant))).toEqual(['externalId', '', 'email', '', 'address.city']);
   });
 
-  test('remembers of each column what was said last', async () => {
+  test('remembers the latest answer for each column', async () => {
     const em = (await world.organization()).em();
     const answers: Record<string, string>[] = [{ A: 'name', B: 'notes' }, { A: 'companyName' }];
     for (const map of answers) {
@@ -231,7 +231,7 @@ describe('an import', () => {
     expect(await rememberedChoices(em, 'customers')).toEqual({ map: { A: 'companyName', B: 'notes' }, columns: ['A'] });
   });
 
-  test('names every fault of the chosen columns at once, and keeps what was chosen', async () => {
+  test('reports every mapping error at once, and keeps what was chosen', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'Name;Mail;Mail 2\nAna;a@b.example;c@d.example\n');
     const wrong = await choose(visiting, tenant, ['name', 'email', 'email']);
@@ -250,7 +250,7 @@ describe('an import', () => {
     );
   });
 
-  test('asks once how numbers are written, with what each answer makes of them', async () => {
+  test('asks once how numbers are written, and shows how each answer would read them', async () => {
     const { tenant, visiting } = await start();
     const text = 'externalId;name;unitPrice\nI-1;Chair;1.200\nI-2;Table;2.500\n';
     const asked = words(await check(visiting, text, { kind: 'items', name: 'items.csv' }));
@@ -272,7 +272,7 @@ describe('an import', () => {
     expect(words(await check(visiting, 'Kd.-Nr.;Firma;Ort\n1;Acme;Dresden\n'))).not.toContain('better than');
   });
 
-  test('says that every row creates a record where an earlier file was read so', async () => {
+  test('remembers that every row creates a record, and says so', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'Firma;Ort\nAcme;Dresden\n');
     await choose(visiting, tenant, ['companyName', 'address.city'], { match: 'none' });
@@ -281,13 +281,13 @@ describe('an import', () => {
     const checked = await check(visiting, 'Firma;Ort\nAcme;Dresden\n');
     expect(figures(checked)).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
     expect(words(checked)).toContain('Every row creates a record.');
-    // What was chosen for those columns is no answer for others.
+    // That choice does not apply to other columns.
     const asked = await check(visiting, 'Kd.-Nr.;Firma\n1;Acme\n');
     expect(words(asked)).toContain('What is in customers.csv?');
     expect(asked).toMatch(/value="externalId"\s+required\s+checked/);
   });
 
-  test('of a corrected report of rejected rows asks nothing that the file was asked', async () => {
+  test('does not ask again about a corrected report of rejected rows', async () => {
     const { tenant, visiting } = await start();
     const text =
       'Nr;Name;Preis;Angelegt am\n1;Stuhl;1.200;03/04/2026\n2;Tisch;2.500;05/06/2026;x\n3;;3.500;07/08/2026\n';
@@ -312,7 +312,7 @@ describe('an import', () => {
     });
   });
 
-  test('lists the records that it created and changed, for this organization alone', async () => {
+  test('lists the records that it created and changed, for this organization only', async () => {
     const { tenant, visiting } = await start();
     const { id } = await tenant.client.customers.create({ externalId: 'C-1', name: 'Old' });
     await check(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
@@ -323,12 +323,12 @@ describe('an import', () => {
     const stranger = await admin(await world.organization());
     expect((await stranger.get(path)).status).toBe(404);
     expect((await (await signIn(world, await someone(world, tenant))).get(path)).status).toBe(403);
-    // It stays when the next file comes.
+    // The list is kept when the next file is uploaded.
     expect(words(await check(visiting, 'externalId,name\nC-3,Cy\n'))).toContain('Import customers.csv?');
     expect(words((await visiting.get(path)).text)).toContain('Created');
   });
 
-  test('offers empty files to fill in, which it takes without a question', async () => {
+  test('offers templates to fill in, and accepts them without questions', async () => {
     const { visiting } = await start();
     for (const kind of ['customers', 'items']) {
       const template = await visiting.get(`/settings/import-templates/${kind}.csv`);
@@ -354,7 +354,7 @@ describe('an import', () => {
     );
   });
 
-  test('of JSON, items and proposals shows their fields', async () => {
+  test('of proposals as JSON shows their fields', async () => {
     const { tenant, visiting } = await start();
     const line = { type: 'product', name: 'Chai', quantity: '2', unitPrice: '18.00' };
     const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft', lineItems: [line, line] };
@@ -365,7 +365,7 @@ describe('an import', () => {
     expect(await tenant.client.proposals.list()).toMatchObject({ data: [{ total: '72.00' }] });
   });
 
-  test('names the field that is wrong, and the file as its owner knows it', async () => {
+  test('names the invalid field, and the file by the name its owner gave it', async () => {
     const { tenant, visiting } = await start();
     const csrfToken = await visiting.csrfToken();
     const missing = await visiting.post('/settings/imports', { csrfToken, kind: 'customers' });
@@ -381,7 +381,7 @@ describe('an import', () => {
     expect(failed).not.toContain(uploadFolder);
   });
 
-  test('is rejected before it is received if it is too large or not a form', async () => {
+  test('is rejected before the body is received if it is too large or not a form', async () => {
     const { tenant, visiting } = await start();
     const sending = await slowUpload(visiting, { 'content-length': '100200000' });
     sending.write('externalId,name\n');
@@ -397,7 +397,7 @@ describe('an import', () => {
     expect(broken.status).toBe(400);
   });
 
-  test('keeps the rejected rows of the five latest, so that no organization fills the folder', async () => {
+  test('keeps the rejected rows of only the five latest, so no organization can fill the folder', async () => {
     const { tenant, visiting } = await start();
     const { id: memberId } = await someone(world, tenant, 'admin');
     const em = tenant.em();
@@ -413,7 +413,7 @@ describe('an import', () => {
     await settled(visiting);
   });
 
-  test('is checked although the database cannot store what is in it', async () => {
+  test('is checked even if it contains characters that the database cannot store', async () => {
     const { tenant, visiting } = await start();
     const ended = async (...given: Parameters<typeof formWith>) => {
       expect((await visiting.post('/settings/imports', await formWith(...given))).status).toBe(303);
@@ -428,7 +428,7 @@ describe('an import', () => {
     expect(await ended(visiting, lines, { name: 'a.jsonl' })).toBe('checked');
   });
 
-  test('is one at a time', async () => {
+  test('is rejected while another one is running', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name\nC-1,Ana\n');
     await setState(
@@ -440,13 +440,13 @@ describe('an import', () => {
       expect(late.status).toBe(409);
       expect(words(late.text)).toMatch(/Another import is running.*Importing customers.csv 50%, 3,000 rows/);
     }
-    // By a command, too.
+    // The same while a command is importing.
     await setState(tenant, `state = 'checked'`);
     const busy = await whileAnotherRuns(tenant, async () => {
       return words(await finish(visiting, tenant));
     });
     expect(busy).toContain('Another import into this organization is running.');
-    // It may have been an earlier run of this one.
+    // The other import may have been an earlier run of this one.
     expect(busy).not.toContain('Nothing has been imported yet');
     expect(words(await finish(visiting, tenant))).toContain('customers.csv was imported');
     const again = await press(visiting, 'start', tenant);
@@ -456,13 +456,13 @@ describe('an import', () => {
     ]);
   });
 
-  test('that was killed says so, and can be started again', async () => {
+  test('that was killed is shown as interrupted, and can be started again', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name\nC-1,Ana\nC-2,Bo\n');
     await setState(tenant, `state = 'importing', active_at = now() - interval '1 minute', rows_read = 1`);
     const page = words(await settled(visiting));
     expect(page).toContain('The import of customers.csv was interrupted It stopped after 1 row.');
-    // What is stored was read with the columns as they are.
+    // The rows already stored were read with this mapping.
     expect(page).not.toContain('Change what the columns mean');
     expect((await choose(visiting, tenant, ['externalId', 'companyName'])).status).toBe(404);
     const uploads = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
@@ -480,7 +480,7 @@ describe('an import', () => {
     expect(figures(await finish(visiting, tenant))).toBe(' created 2 updated 0 unchanged 0 rejected 0 ');
   });
 
-  test('stops between two chunks when the server does, and keeps what is stored', async () => {
+  test('stops between two chunks on shutdown, and keeps what is stored', async () => {
     const { tenant, visiting } = await start();
     const many = Array.from({ length: 4000 }, (_, index) => `C-${index},Customer ${index}\n`).join('');
     await check(visiting, `externalId,name\n${many}`);
@@ -504,7 +504,7 @@ describe('an import', () => {
     expect(rows).toEqual([{ n: 4000 }]);
   });
 
-  test('whose process dies is started again, and no row is stored twice, although each creates a record', async () => {
+  test('can be started again after its process dies without storing a row twice, even if every row creates a record', async () => {
     const { tenant, visiting } = await start();
     const { pool } = world.database;
     await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
@@ -514,7 +514,7 @@ describe('an import', () => {
     const before = world.log.length;
     const client = await patientConnection(pool);
     await client.query('begin');
-    // The last row waits for it.
+    // The import's last row waits for this lock.
     await client.query(`delete from customers where organization_id = $1`, [tenant.organization.id]);
     await press(visiting, 'start', tenant);
     const stored = async () =>
@@ -531,7 +531,7 @@ describe('an import', () => {
     );
     const logged = world.log.slice(before).filter(({ message }) => message === 'an upload failed');
     expect(logged).toMatchObject([{ error: { message: 'The process of an import ended with SIGKILL.' } }]);
-    // The database ends what the killed process had begun a little later.
+    // PostgreSQL takes a moment to end the killed process's transaction.
     const again = async () => {
       return figures(await finish(visiting, tenant));
     };
@@ -539,7 +539,7 @@ describe('an import', () => {
     expect(await stored()).toBe(1500);
   });
 
-  test('that the database fails is logged without what the file contains', async () => {
+  test('that fails in the database is logged without the file’s contents', async () => {
     const { tenant, visiting } = await start();
     const { pool } = world.database;
     const refuse = `create function refuse(text) returns boolean language plpgsql as 'begin raise exception ''%'', $1; end'`;
@@ -550,7 +550,7 @@ describe('an import', () => {
     await finish(visiting, tenant);
     await pool.query('drop function refuse cascade');
     const logged = world.log.slice(before).filter(({ message }) => message === 'an upload failed');
-    // Of what fails in a COPY on a worker, the coordinator of a cluster passes on the message alone.
+    // When a COPY fails on a worker, a cluster's coordinator passes on only the message.
     const error = world.database.isDistributed
       ? { sqlState: 'XX000', routine: 'ReportCopyError' }
       : { sqlState: 'P0001', routine: 'exec_stmt_raise' };
@@ -558,7 +558,7 @@ describe('an import', () => {
     expect(JSON.stringify(logged)).not.toMatch(/quax\.example|Maria/);
   });
 
-  test('is discarded, with its file', async () => {
+  test('can be discarded, along with its file', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name\nC-1,Ana\n');
     const { id = '' } = (await rowOf(tenant)) ?? {};
@@ -569,7 +569,7 @@ describe('an import', () => {
     expect([again.status, words(again.text)]).toEqual([404, expect.stringContaining('no longer exists')]);
   });
 
-  test('loses its file, and what was read of it, when a customer is erased', async () => {
+  test('loses its file and the rows read from it when a customer is erased', async () => {
     const { tenant, visiting } = await start();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax', email: 'maria@quax.example' });
     const file = 'externalId,name,email,notes\nQ-1,Maria Quax,maria@quax.example,x\nQ-2,Maria Quax,maria,x\n';
@@ -589,7 +589,7 @@ describe('an import', () => {
     expect(words(await check(visiting, 'externalId,name\nC-1,Ana\n'))).toContain('Import customers.csv?');
   });
 
-  test.each(['erased', 'discarded'] as const)('whose data is %s while it runs leaves nothing', async (deed) => {
+  test.each(['erased', 'discarded'] as const)('leaves nothing behind if its data is %s while it runs', async (deed) => {
     const { tenant, visiting } = await start();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Maria Quax' });
     await tenant.call('POST', '/v1/customers', { name: 'Ana', externalId: 'C-1' });
@@ -619,13 +619,13 @@ describe('an import', () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name,email\nQ-1,Maria Quax,maria@quax.example\nQ-2,Maria Quax,maria\n');
     await finish(visiting, tenant);
-    // What was read of the file goes with it.
+    // The rows read from the file are deleted with it.
     expect(await rowOf(tenant)).toMatchObject({ rows: [], inspection: null });
     const { id = '', records } = (await rowOf(tenant)) ?? {};
     const files = () => filesWith(id);
     expect(await files()).toEqual([`${id}.rejected.csv`]);
     const customer = publicId('customer', records?.created[0] ?? '');
-    // By a process that does not have the files, such as the command.
+    // Erased by a process that does not have the files, such as the command.
     await eraseCustomer(forOrganization(world.database, tenant.organization.id), records?.created[0] ?? '', null);
     expect((await tenant.call('GET', `/v1/customers/${customer}`)).body.erasedAt).toMatch(/Z$/);
     const elsewhere = new Uploads({ database: world.database, folder: uploadFolder, onError: () => undefined });
@@ -635,10 +635,10 @@ describe('an import', () => {
     expect(await rowOf(tenant)).toMatchObject({ id, state: 'imported', records, summary: { rejected: 1, errors: [] } });
   });
 
-  test('leaves nothing after a day', async () => {
+  test('leaves nothing behind after a day', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'externalId,name\nC-1,Ana\n');
-    // Another server has never had the file.
+    // Another server never had the file.
     const elsewhere = `${uploadFolder}-elsewhere`;
     const uploads = new Uploads({ database: world.database, folder: elsewhere, onError: () => undefined });
     const { id = '' } = (await rowOf(tenant)) ?? {};
@@ -646,7 +646,7 @@ describe('an import', () => {
     await expect(started).rejects.toThrow('This server no longer has the file.');
     await uploads.close();
     await rm(elsewhere, { recursive: true });
-    // A check that was stopped is no import to go on with.
+    // A stopped check is not an import that can be resumed.
     await setState(tenant, `state = 'stopped', summary = null`);
     expect((await press(visiting, 'start', tenant)).status).toBe(409);
     await setState(tenant, `active_at = now() - interval '25 hours'`);
@@ -656,12 +656,12 @@ describe('an import', () => {
 });
 
 describe('a slow upload', () => {
-  test('has more time than other requests, as long as it arrives', async () => {
+  test('gets more time than other requests, as long as data keeps arriving', async () => {
     const { tenant, visiting } = await start();
     const sending = await slowUpload(visiting);
     sending.write('externalId,name\n');
     await expect.poll(async () => (await rowOf(tenant))?.state).toBe('uploading');
-    // Ended by the same check that leaves the upload alone.
+    // Timed out by the same check that spares the upload.
     const { port } = new URL(world.url);
     const other = request({
       host: '127.0.0.1',
@@ -679,7 +679,7 @@ describe('a slow upload', () => {
     expect(figures(await settled(visiting))).toBe(' new 1 changed 0 unchanged 0 rejected 0 ');
   });
 
-  test('whose form ends within the file is rejected, whether that was read before or after', async () => {
+  test('whose form is cut off within the file is rejected, whether noticed before or after the file is read', async () => {
     const { tenant, visiting } = await start();
     const part = (head: string, content: string) =>
       `--x\r\nContent-Disposition: form-data; name=${head}\r\n\r\n${content}`;
@@ -697,7 +697,7 @@ describe('a slow upload', () => {
     }
   });
 
-  test('that breaks off, or is canceled on another page, leaves nothing', async () => {
+  test('that breaks off, or is canceled on another page, leaves nothing behind', async () => {
     const { tenant, visiting } = await start();
     for (const end of ['abort', 'discard'] as const) {
       const sending = await slowUpload(visiting);
@@ -716,20 +716,20 @@ describe('a slow upload', () => {
 });
 
 describe('an export', () => {
-  test('has no more listeners than Node takes for a leak', async () => {
+  test('does not trigger Node’s warning about leaked listeners', async () => {
     const visiting = await admin(await world.organization());
     const warned = Promise.withResolvers<Error>();
     process.once('warning', warned.resolve);
     const { status } = await send(visiting, { kind: 'customers', format: 'csv' });
     process.off('warning', warned.resolve);
-    // Node warns in the next tick.
+    // Node emits the warning in the next tick.
     expect([status, await Promise.race([warned.promise, Promise.resolve()])]).toEqual([200, undefined]);
   });
 
   const send = async (visiting: Visit, fields: Record<string, string>) =>
     visiting.post('/settings/exports', { csrfToken: await visiting.csrfToken(), since: '', ...fields });
 
-  test('is a download of this organization’s records alone', async () => {
+  test('downloads only this organization’s records', async () => {
     const [tenant, other] = [await world.organization(), await world.organization()];
     await tenant.client.customers.create({ externalId: 'C-1', name: 'Ana' });
     await other.client.customers.create({ name: 'Stranger' });
@@ -750,7 +750,7 @@ describe('an export', () => {
     expect(words(await check(visiting, csv.text))).toContain('The import would change nothing.');
   });
 
-  test('runs one at a time in an organization, and does not wait for those of others', async () => {
+  test('runs one at a time per organization, regardless of other organizations’ exports', async () => {
     const [tenant, other] = [await world.organization(), await world.organization()];
     const [visiting, neighbor] = [await admin(tenant), await admin(other)];
     const fields = { kind: 'customers', format: 'jsonl' };
@@ -765,7 +765,7 @@ describe('an export', () => {
     expect((await send(visiting, fields)).status).toBe(200);
   });
 
-  test('that cannot begin is an error page, and the next one begins', async () => {
+  test('that cannot start gets an error page, and the next one works', async () => {
     const visiting = await admin(await world.organization());
     const fields = { kind: 'customers', format: 'csv' };
     vi.stubEnv('TMPDIR', join(uploadFolder, 'nowhere'));
@@ -775,7 +775,7 @@ describe('an export', () => {
     expect((await send(visiting, fields)).status).toBe(200);
   });
 
-  test('names the field that is wrong, and is for admins', async () => {
+  test('names the invalid field, and is for admins only', async () => {
     const { tenant, visiting } = await start();
     await check(visiting, 'Firma;Ort\nAcme;Dresden\n');
     const wrong = await send(visiting, { kind: 'items', format: 'jsonl', since: 'yesterday' });
@@ -794,7 +794,7 @@ describe('an export', () => {
   });
 });
 
-test('files of another day are removed', async () => {
+test('old files are removed', async () => {
   const old = join(uploadFolder, 'left.csv');
   await writeFile(old, 'x');
   const { utimes } = await import('node:fs/promises');
@@ -806,7 +806,7 @@ test('files of another day are removed', async () => {
 const setState = (tenant: Tenant, changes: string) =>
   world.database.pool.query(`update uploads set ${changes} where organization_id = $1`, [tenant.organization.id]);
 
-/** A form whose file is sent piece by piece. */
+/** A form whose file is sent in pieces. */
 async function slowUpload(visiting: Visit, headers: Record<string, string> = {}) {
   const boundary = 'a-boundary';
   const field = (name: string, value: string) =>

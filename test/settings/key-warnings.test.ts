@@ -1,4 +1,4 @@
-/** Keys that need the attention of an admin: on the pages, and by mail. */
+/** Keys that need an admin's attention: warnings on the pages and by mail. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { UsageLog } from '../../server/keys/usage.ts';
 import { claimWarnings, readWarnings, releaseWarnings } from '../../server/keys/warnings.ts';
@@ -60,7 +60,7 @@ async function limitedIn(where: World, tenant: Tenant, { id }: Made, minutes: re
 const warningsIn = (text: string) => [...text.matchAll(/<li>\s*(“[^<]+?)\s*<a/g)].map(([, sentence]) => sentence);
 
 describe('a key that needs attention', () => {
-  test('is named with the reason on the overview, under API Keys and on its own page, and no other key is', async () => {
+  test('is listed with the reason on the overview, under API Keys and on its own page, and no other key is', async () => {
     const tenant = await world.organization();
     const [failing, few, ended, limited, burst, unused, expiring] = await Promise.all(
       ['Failing', 'Few', 'Ended', 'Limited', 'Burst', 'Unused', 'Expiring'].map((name) =>
@@ -76,7 +76,7 @@ describe('a key that needs attention', () => {
     await change(world, ended, `revoked_at = now() - interval '10 minutes', last_used_at = now()`);
     await limitedIn(world, tenant, limited, [7, 8, 9]);
     await limitedIn(world, tenant, burst, [7, 8, 10]);
-    // That it expires matters only to one that is used, or not replaced already.
+    // Expiry matters only for a key that is used and has not already been replaced.
     await change(world, unused, `created_at = now() - interval '91 days', ends_at = now() + interval '5 days'`);
     await change(world, few, `ends_at = now() + interval '5 days', replaced_by = '${expiring.id}'`);
     await change(world, expiring, `ends_at = now() + interval '5 days'`);
@@ -102,7 +102,7 @@ describe('a key that needs attention', () => {
     expect(warningsIn((await stranger.get('/settings/api-keys')).text)).toEqual([]);
   });
 
-  test('that ended long ago, was used for the last time as it ended, or at its limit on another day, is not', async () => {
+  test('is not one that ended long ago, was last used just as it ended, or was at its limit on an earlier day', async () => {
     const tenant = await world.organization();
     const [old, just] = [await keyNamed(world, tenant, 'Old'), await keyNamed(world, tenant, 'Just')];
     const [expired, calm] = [await keyNamed(world, tenant, 'Expired'), await keyNamed(world, tenant, 'Calm')];
@@ -121,8 +121,8 @@ describe('a key that needs attention', () => {
 describe('mail about keys', () => {
   const received = (email: string) => server.mails.filter(({ to }) => to.includes(email));
 
-  test('goes to every admin of the organization, once for a key and a reason', async () => {
-    // First, so that a look which finds the others finds its plan.
+  test('goes to every admin of the organization, once per key and reason', async () => {
+    // Created first, so a check that finds the other keys already knows its plan.
     const free = await mailing.organization({ plan: 'free' });
     const tenant = await mailing.organization({ name: 'Acme' });
     const neighbor = await mailing.organization();
@@ -147,7 +147,7 @@ describe('mail about keys', () => {
     for (const { email } of [member, removed, neighbor.admin, free.admin]) expect(received(email)).toEqual([]);
   });
 
-  test('is for one of several processes that look at once, and again if it was not sent', async () => {
+  test('is sent by one of several processes that check at once, and again if it could not be sent', async () => {
     const tenant = await world.organization();
     const key = await keyNamed(world, tenant, 'CRM');
     await change(world, key, `ends_at = now() + interval '5 days'`);
@@ -169,7 +169,7 @@ describe('mail about keys', () => {
     }
   });
 
-  test('that was not delivered is tried again', async () => {
+  test('that was not delivered is retried', async () => {
     const tenant = await broken.organization();
     await change(broken, await keyNamed(broken, tenant, 'CRM'), `ends_at = now() + interval '5 days'`);
     const failures = () => broken.log.filter(({ message }) => message === 'admins were not told about API keys').length;

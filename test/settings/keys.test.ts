@@ -35,7 +35,7 @@ const create = async (visiting: Visit, name: string, csrfToken?: string) =>
   visiting.post(path, { name, csrfToken: csrfToken ?? (await visiting.csrfToken()) });
 
 describe('creating a key', () => {
-  test('shows it in that one answer, and it works at once', async () => {
+  test('shows the key in that response only, and it works immediately', async () => {
     const { tenant, visiting } = await scene();
     const answer = await create(visiting, 'Zapier');
     expect(answer.status).toBe(201);
@@ -50,7 +50,7 @@ describe('creating a key', () => {
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Zapier']);
   });
 
-  test('leaves the raw key nowhere: not in the database, not in the log', async () => {
+  test('leaves the raw key neither in the database nor in the log', async () => {
     const { visiting } = await scene();
     const [raw = ''] = (await create(visiting, 'Secret')).text.match(rawKey) ?? [];
     const tables = await world.database.pool.query<{ name: string }>(
@@ -66,7 +66,7 @@ describe('creating a key', () => {
     expect(JSON.stringify(world.log)).not.toContain(raw.slice(12, -4));
   });
 
-  test('makes one key of one form, however often and from however many tabs it is sent', async () => {
+  test('creates one key per form, no matter how often or from how many tabs it is sent', async () => {
     const { tenant, visiting } = await scene();
     const form = await visiting.csrfToken();
     const answers = await Promise.all([1, 2, 3].map(() => create(visiting, 'Once', form)));
@@ -107,7 +107,7 @@ describe('creating a key', () => {
 });
 
 describe('a key in the list', () => {
-  test('says who made it, when, when it was last used, and what became of it', async () => {
+  test('shows who created it and when it was last used', async () => {
     const { tenant, visiting, keyPath } = await scene();
     const before = (await visiting.get(path)).text;
     expect(before).toMatch(/data-head="Created by">Ann</);
@@ -121,7 +121,7 @@ describe('a key in the list', () => {
     expect(confirmation.text).toMatch(/last used <strong><time [^>]+>just now/);
   });
 
-  test('is renamed, and shown under its new name', async () => {
+  test('can be renamed, and is shown under its new name', async () => {
     const { tenant, visiting, keyPath } = await scene();
     await tenant.call('GET', '/v1/me');
     const rename = async (name: string) =>
@@ -132,12 +132,12 @@ describe('a key in the list', () => {
     expect((await tenant.call('GET', '/v1/me')).body.key.name).toBe('Night & day');
     const refused = await rename('');
     expect([refused.status, refused.text.includes('Enter a name.')]).toEqual([422, true]);
-    // The name that it has is no change.
+    // Renaming it to its current name is not a change.
     expect((await rename('Night & day')).status).toBe(303);
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_renamed Night & day']);
   });
 
-  test('is revoked, and rejected from the next request on', async () => {
+  test('can be revoked, and is rejected from the next request on', async () => {
     const { tenant, visiting, keyPath } = await scene();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const answer = await visiting.post(`${keyPath}/revoke`, { csrfToken: await visiting.csrfToken() });
@@ -163,7 +163,7 @@ describe('a key in the list', () => {
     );
   });
 
-  test('is text, whatever its name and its maker are called', async () => {
+  test('is escaped, no matter what it and its creator are called', async () => {
     const tenant = await world.organization({ name: '<i>Acme</i> & "Sons"' });
     const visiting = await signIn(world, await someone(world, tenant, 'admin', `<img src=x onerror=alert(1)>`));
     const name = `<script>alert('&')</script>"`;
@@ -186,7 +186,7 @@ describe('a key in the list', () => {
 });
 
 describe('without permission', () => {
-  test('a member sees the list without raw keys and without anything to do', async () => {
+  test('a member sees the list without raw keys or actions', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
     const { text } = await visiting.get(path);
@@ -246,7 +246,7 @@ describe('without permission', () => {
     expect((await visiting.get(path)).text).toContain('the form did not come from a page of this service');
   });
 
-  test('an admin on the Free plan sees what Team gives, and a forged form makes nothing', async () => {
+  test('an admin on the Free plan sees what Team includes, and a forged form creates nothing', async () => {
     const { tenant, visiting } = await scene({ plan: 'free' });
     const { text } = await visiting.get(path);
     expect(text).toContain('API keys need the Team plan');
@@ -274,20 +274,20 @@ describe('without permission', () => {
 });
 
 describe('every page', () => {
-  test('has its stylesheets and its script, which may be kept for ever', async () => {
+  test('has stylesheets and a script that can be cached forever', async () => {
     const { text } = await visit(world.url).get('/settings/sign-in');
     const assets = new Set([...text.matchAll(/"(\/settings\/assets\/[^"]+)"/g)].map(([, found = '']) => found));
     expect(assets.size).toBe(4);
     for (const asset of assets) {
       const { status, headers, text: content } = await visit(world.url).get(asset);
       expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
-      // Safari knows it with its prefix only.
+      // Safari supports it only with its prefix.
       expect(content).not.toMatch(/^\s*user-select:/m);
     }
     expect((await visit(world.url).get('/settings/assets/..%2froutes.ts')).status).toBe(404);
   });
 
-  test('that fails is a page as well', async () => {
+  test('that reports an error is still an HTML page', async () => {
     const { tenant, visiting } = await scene();
     const pages: [number, Promise<{ status: number; headers: Headers; text: string }>][] = [
       [404, visiting.get('/settings/nowhere')],
@@ -310,9 +310,9 @@ describe('every page', () => {
     expect(await keyNames(world, tenant)).toEqual(['test']);
   });
 
-  test('that fails for a reason of our own says so without telling why, and the log tells', async () => {
+  test('that fails on our side says so without the cause, which is in the log', async () => {
     const { admin, visiting } = await scene();
-    // What nobody foresaw.
+    // Unforeseen by the code.
     await world.database.pool.query(`update api_keys set created_at = 'infinity' where organization_id = $1`, [
       admin.organizationId,
     ]);
@@ -329,7 +329,7 @@ describe('every page', () => {
   });
 });
 
-test('the plan of an organization is known to the page at once', async () => {
+test('the page reflects a change of plan immediately', async () => {
   const { tenant, visiting } = await scene();
   const em = world.database.orm.em.fork();
   (await em.findOneOrFail(Organization, { id: tenant.organization.id })).plan = 'free';

@@ -1,4 +1,4 @@
-/** When keys were last used is written for the keys that were used, and for no others. */
+/** The time of the last use is written only for keys that were used. */
 import { describe, expect, test } from 'vitest';
 import { toRfc3339 } from '../../server/entities/timestamp.ts';
 import { LastUses } from '../../server/keys/last-uses.ts';
@@ -7,7 +7,7 @@ import { useWorld } from '../world.ts';
 
 const world = useWorld();
 
-/** Four keys of two organizations, as a directory of keys would have read them. */
+/** Four keys of two organizations, as the key directory would have read them. */
 async function scene() {
   const tenants = [await world.organization(), await world.organization()];
   for (const tenant of tenants) await tenant.anotherKey();
@@ -26,7 +26,7 @@ async function scene() {
 }
 
 describe('the time of the last use', () => {
-  test.each([[[0]], [[1, 2]], [[3, 0]], [[0, 1, 2, 3]]])('is stored and shown for the keys %j alone', async (used) => {
+  test.each([[[0]], [[1, 2]], [[3, 0]], [[0, 1, 2, 3]]])('is stored and shown only for the keys %j', async (used) => {
     const { keys, stored } = await scene();
     const uses = new LastUses(world.database.pool, () => 0);
     for (const index of used) {
@@ -39,7 +39,7 @@ describe('the time of the last use', () => {
     expect(keys.map(({ lastUsedAt }) => lastUsedAt)).toEqual(times);
   });
 
-  test('that another process has just stored stays, and is not that of another key', async () => {
+  test('that another process has just stored is kept, and does not end up on another key', async () => {
     const { keys, stored } = await scene();
     const [recent, other] = keys;
     if (!recent || !other) throw new Error('Four keys.');

@@ -27,7 +27,7 @@ const received = (email: string) => server.mails.filter(({ to }) => to.includes(
 const forgot = (where: World, email: string) => visit(where.url).post('/settings/forgot-password', { email });
 
 describe('an invitation', () => {
-  test('goes out by mail, to one address, with the link of the page', async () => {
+  test('is mailed to one address, with the same link as on the page', async () => {
     const email = unknownEmail();
     const invited = await invite(world, email);
     expect(invited.status).toBe(201);
@@ -38,7 +38,7 @@ describe('an invitation', () => {
     expect(linkIn(sent?.text)).toBe(linkIn(invited.text));
   });
 
-  test('is no way to fill a mailbox: an address gets five in an hour, and the page still has the link', async () => {
+  test('cannot be used to flood a mailbox: an address gets five an hour, and the page still has the link', async () => {
     const tenant = await world.organization({ name: 'Acme' });
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));
     const member = await someone(world, tenant);
@@ -52,14 +52,14 @@ describe('an invitation', () => {
     expect(last).toContain('so we sent no other');
     expect((await visit(world.url).get(linkIn(last) ?? '')).status).toBe(200);
     expect(received(member.email)).toHaveLength(attemptLimits.mail.most);
-    // It is for others to invite, and for the member to ask.
+    // Other organizations can still invite the member, who can still ask for a link.
     const other = await invite(world, member.email);
     expect(other.text).toContain('We also sent it by email.');
     await forgot(world, member.email);
     await expect.poll(() => received(member.email).length).toBe(attemptLimits.mail.most + 2);
   });
 
-  test('that the mail server does not take is still a member and a link', async () => {
+  test('that cannot be mailed still adds the member and shows the link', async () => {
     const invited = await invite(broken, unknownEmail());
     expect(invited.status).toBe(201);
     expect(invited.text).toContain('We could not email it');
@@ -117,7 +117,7 @@ describe('members add', () => {
   });
 });
 
-describe('a forgotten password', () => {
+describe('a password reset', () => {
   test('gets the same response for a member and an unknown address, and only the member gets mail', async () => {
     const member = await someone(world, await world.organization());
     const stranger = unknownEmail();
@@ -135,7 +135,7 @@ describe('a forgotten password', () => {
     expect((await visit(world.url).post('/settings/sign-in', { email: member.email, password })).status).toBe(422);
   });
 
-  test('of a removed member sends nothing', async () => {
+  test('sends nothing to a removed member', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant);
     await removeMember(tenant.em(), null, member);
@@ -158,7 +158,7 @@ describe('a forgotten password', () => {
     expect(new Set(told).size).toBe(1);
   });
 
-  test('is mailed to one address five times an hour, no matter who asks', async () => {
+  test('sends at most five mails an hour to one address, no matter who asks', async () => {
     const member = await someone(world, await world.organization());
     for (let count = 0; count < attemptLimits.mail.most + 2; count += 1) {
       await world.database.pool.query(`delete from sign_in.attempts where key like 'reset %'`);
@@ -170,7 +170,7 @@ describe('a forgotten password', () => {
     expect(received(member.email)).toHaveLength(attemptLimits.mail.most);
   });
 
-  test('is requested ten times from one network, and no more', async () => {
+  test('can be requested at most ten times from one network', async () => {
     const here = visit(without.url, { 'x-forwarded-for': '198.51.100.203' });
     const statuses: number[] = [];
     for (let count = 0; count < 11; count += 1)

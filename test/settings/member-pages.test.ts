@@ -11,7 +11,7 @@ const path = '/settings/members';
 async function scene() {
   const tenant = await world.organization();
   const admin = await someone(world, tenant, 'admin', 'Ann Lee');
-  // The world's own admin would be another one.
+  // The world's own admin would be a second one.
   await removeMember(tenant.em(), null, tenant.admin);
   const visiting = await signIn(world, admin);
   const post = async (where: string, fields: Record<string, string> = {}, by: Visit = visiting) =>
@@ -20,8 +20,8 @@ async function scene() {
   return { tenant, admin, visiting, post, pathOf };
 }
 
-describe('the organization', () => {
-  test('is renamed and gets another currency by an admin, which the API shows at once', async () => {
+describe('editing the organization', () => {
+  test('lets an admin change its name and currency, and the API shows both', async () => {
     const { tenant, visiting, post } = await scene();
     const details = { organizationName: 'Larkmoor & Söhne', currency: 'eur' };
     const { status, location } = await post('/organization', details);
@@ -38,7 +38,7 @@ describe('the organization', () => {
     expect((await tenant.call('POST', '/v1/items', item)).body).toMatchObject({ currency: 'EUR', unitPrice: '1.00' });
   });
 
-  test('says beside the field what is wrong, keeps what was typed, and is for admins alone', async () => {
+  test('shows errors beside the field, keeps what was typed, and is for admins only', async () => {
     const { tenant, post } = await scene();
     for (const [fields, id] of [
       [{ organizationName: ' ', currency: 'EUR' }, 'organizationName'],
@@ -59,7 +59,7 @@ describe('the organization', () => {
 });
 
 describe('inviting a member', () => {
-  test('shows a link once, with which the member chooses a password', async () => {
+  test('shows once a link with which the member sets a password', async () => {
     const { tenant, visiting, post } = await scene();
     const email = unknownEmail();
     const invited = await post('', { name: 'Jo Kim', email, role: 'member' });
@@ -82,7 +82,7 @@ describe('inviting a member', () => {
     expect(JSON.stringify(world.log)).not.toContain(token);
   });
 
-  test('says beside the field what is wrong, and keeps what was typed', async () => {
+  test('shows errors beside the field, and keeps what was typed', async () => {
     const { tenant, admin, post } = await scene();
     for (const [fields, id, sentence] of [
       [{ name: ' ', email: unknownEmail() }, 'name', 'Enter a name.'],
@@ -99,7 +99,7 @@ describe('inviting a member', () => {
     expect(await listMembers(tenant.em())).toHaveLength(1);
   });
 
-  test('of one address by two admins at once adds one member', async () => {
+  test('adds one member if the same address is invited twice at once', async () => {
     const { tenant, post } = await scene();
     const email = unknownEmail();
     const statuses = await Promise.all(
@@ -111,7 +111,7 @@ describe('inviting a member', () => {
 });
 
 describe('a member', () => {
-  test('is made an admin and back, which counts from the next request on', async () => {
+  test('can be made an admin and a member again, effective from the next request', async () => {
     const { tenant, visiting, post, pathOf } = await scene();
     const member = await someone(world, tenant, 'member', 'Jo Kim');
     const jo = await signIn(world, member);
@@ -132,14 +132,14 @@ describe('a member', () => {
     ]);
   });
 
-  test('who is removed is signed out by that request; its keys stay, its password and links are gone', async () => {
+  test('who is removed is signed out immediately; their keys stay, but their password and links are deleted', async () => {
     const { tenant, visiting, post, pathOf } = await scene();
     const leaver = await someone(world, tenant, 'admin', 'Lee Vance');
     const lee = await signIn(world, leaver);
     const created = await lee.post('/settings/api-keys', { name: 'Left', csrfToken: await lee.csrfToken() });
     const [raw = ''] = /ak_live_[0-9a-f]{64}/.exec(created.text) ?? [];
     const link = await passwordPath(world.database, leaver);
-    // Of two keys, the one that this member has created.
+    // Only one of the two keys was created by this member.
     expect((await visiting.get(`${path}${pathOf(leaver)}/remove`)).text).toContain(
       'The API key that Lee Vance created',
     );
@@ -159,7 +159,7 @@ describe('a member', () => {
     expect((await post(`${pathOf(leaver)}/remove`)).status).toBe(404);
   });
 
-  test('who was removed can come back, in another organization too, with a new password only', async () => {
+  test('who was removed can join another organization, but needs a new password', async () => {
     const { tenant } = await scene();
     const leaver = await someone(world, tenant);
     await removeMember(tenant.em(), null, leaver);
@@ -172,7 +172,7 @@ describe('a member', () => {
     expect(await attempt()).toBe(303);
   });
 
-  test('gets a new password link, after which the older one no longer works', async () => {
+  test('gets a new password link, which invalidates the older one', async () => {
     const { tenant, post, pathOf } = await scene();
     const member = await someone(world, tenant);
     const linkIn = (text: string) => /\/settings\/password\?token=[\w-]{32}/.exec(text)?.[0] ?? '';
@@ -186,7 +186,7 @@ describe('a member', () => {
 });
 
 describe('the last admin', () => {
-  test('can neither go nor become a member', async () => {
+  test('can be neither removed nor demoted', async () => {
     const { tenant, admin, post, pathOf } = await scene();
     await someone(world, tenant);
     for (const [verb, fields] of [
@@ -199,7 +199,7 @@ describe('the last admin', () => {
     expect((await listMembers(tenant.em())).filter(({ role }) => role === 'admin')).toHaveLength(1);
   });
 
-  test('stays when two admins remove each other at once', async () => {
+  test('remains when two admins remove each other at once', async () => {
     const { tenant, admin, post, pathOf } = await scene();
     const second = await someone(world, tenant, 'admin', 'Bea');
     const bea = await signIn(world, second);

@@ -23,7 +23,7 @@ const adding = (slug: string, email: string) => [
 ];
 
 describe('the members command', () => {
-  test('prints a link on which a new member chooses a password', async () => {
+  test('prints a link with which a new member sets a password', async () => {
     const { organization } = await world.organization();
     const email = unknownEmail();
     const { status, out } = await members('', ...adding(organization.slug, email), '--json');
@@ -34,7 +34,7 @@ describe('the members command', () => {
     expect((await members('', 'password', email)).out).toContain(`${world.url}/settings/password?token=`);
   });
 
-  test('takes a password from standard input, and prints none', async () => {
+  test('reads a password from standard input, and does not print it', async () => {
     const { organization, admin } = await world.organization();
     const email = unknownEmail();
     const added = await members(`${password}\n`, ...adding(organization.slug, email), '--password-stdin');
@@ -87,7 +87,7 @@ describe('the commands', () => {
     });
   });
 
-  test('rename and replace a key, rename an organization, and tell the version', async () => {
+  test('rename and replace a key, rename an organization, and print the version', async () => {
     const tenant = await world.organization();
     const { slug } = tenant.organization;
     const by = ['--organization', slug, '--by', tenant.admin.email];

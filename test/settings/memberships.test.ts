@@ -1,4 +1,4 @@
-/** One person in several organizations: what each knows of the other, and what a password opens. */
+/** One person in several organizations: what each learns about the other, and which of them a password opens. */
 import { describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { addMember, changeRole } from '../../server/accounts/members.ts';
@@ -28,7 +28,7 @@ const otherPassword = 'another horse altogether';
 
 const twice = () => someoneInTwo(world, 'admin');
 
-/** Chooses a password by a link, as a person without a session does. */
+/** Sets a password with a link, as a person without a session does. */
 async function choose(path: string, typed: string) {
   const visiting = visit(world.url);
   const token = path.split('token=')[1] ?? '';
@@ -37,7 +37,7 @@ async function choose(path: string, typed: string) {
   return visiting;
 }
 
-/** How many rows of the sign-in say something of this person. */
+/** The number of sign-in rows about this person, by table. */
 async function signInRows({ emailKey }: Pick<Member, 'emailKey'>, memberIds: readonly string[]) {
   const { rows } = await world.database.pool.query<Record<string, number>>(
     `with person as (select id from sign_in."user" where email = $1)
@@ -52,7 +52,7 @@ async function signInRows({ emailKey }: Pick<Member, 'emailKey'>, memberIds: rea
   return rows[0];
 }
 
-test('an organization that is removed leaves nothing of its members, unless they are in another', async () => {
+test('removing an organization leaves nothing of its members, unless they are in another', async () => {
   const { first, second, member, again } = await twice();
   await choose(await passwordPath(world.database, again), otherPassword);
   await turnOnTwoFactor(await signIn(world, member), Date.now());
@@ -93,7 +93,7 @@ describe('an address in two organizations', () => {
     expect((await visiting.post('/settings/organization', { csrfToken: 'x', organization: '' })).status).toBe(403);
   });
 
-  test('changes nothing from a page of the one after another tab has switched to the other', async () => {
+  test('changes nothing from a stale page after another tab has switched organizations', async () => {
     const { first, second, member, again } = await twice();
     await changeRole(second.em(), null, again, 'admin');
     await givePassword(world, again);
@@ -120,7 +120,7 @@ describe('an address in two organizations', () => {
     );
   });
 
-  test('with two passwords signs in to one of them, and an admin’s link opens that admin’s organization only', async () => {
+  test('with two passwords signs in to one at a time, and an admin’s link opens only that admin’s organization', async () => {
     const { first, member, again } = await twice();
     const visiting = await choose(await passwordPath(world.database, again), otherPassword);
     const page = (await visiting.get(home)).text;
@@ -134,7 +134,7 @@ describe('an address in two organizations', () => {
     expect((await auditLog(world, first)).filter((line) => line.startsWith('password'))).toEqual([]);
   });
 
-  test('gets no more guesses at the password of one by signing in to the other', async () => {
+  test('gets no extra guesses at the password of one by signing in to the other', async () => {
     const { member, again } = await twice();
     await givePassword(world, again, otherPassword);
     const rejected = { right: 0, wrong: 0 };
@@ -146,13 +146,13 @@ describe('an address in two organizations', () => {
       }
     }
     expect(rejected).toEqual({ right: 1, wrong: 1 });
-    // Who signs in to all of them is held up by nothing.
+    // A person whose password opens all of their organizations is never throttled.
     const last = await world.organization();
     const alone = await someone(world, last);
     for (let count = 0; count <= attemptLimits.account.most; count += 1) await signIn(world, alone);
   });
 
-  test('finds the right one among the passwords of many, however many sign in after it', async () => {
+  test('still signs in with its first password after signing in with many others', async () => {
     const { member } = await twice();
     for (let count = 0; count < 6; count += 1) {
       const { organization } = await world.organization();
@@ -171,7 +171,7 @@ describe('an address in two organizations', () => {
     expect((await visiting.get(home)).text).not.toContain(second.organization.name);
   });
 
-  test('keeps a password that the previous release stored, for the membership of that time', async () => {
+  test('keeps a password that the previous release stored, for the membership of that time only', async () => {
     const { member, again } = await twice();
     await world.database.pool.query(
       `update sign_in.account set "accountId" = "userId"::text, "createdAt" = (select created_at from members where id = $1)
@@ -186,7 +186,7 @@ describe('an address in two organizations', () => {
     expect(old.status).toBe(422);
   });
 
-  test('keeps one when it is removed from the other', async () => {
+  test('stays in one when it is removed from the other', async () => {
     const { second, member, again } = await twice();
     await choose(await passwordPath(world.database, again), password);
     const visiting = await signIn(world, member);
@@ -201,7 +201,7 @@ describe('an address in two organizations', () => {
   });
 });
 
-test('the command line asks which organization is meant, of an address in two', async () => {
+test('the command line asks for the organization if an address is in two', async () => {
   const { first, second, member, again } = await twice();
   const run = (...words: string[]) =>
     runCommand(['members', ...words, '--json'], { DATABASE_URL: inject('databaseUrl') });
@@ -226,7 +226,7 @@ test('the command line asks which organization is meant, of an address in two', 
   expect((await run('role', member.email, 'member')).status).toBe(0);
 });
 
-test('no password is made of the name of any organization that it opens', async () => {
+test('a password must not be built from the name of any organization that it opens', async () => {
   const { member, again } = await twice();
   await world.database.pool.query(`update organizations set name = 'Wolkenstein' where id = $1`, [
     again.organizationId,
@@ -243,14 +243,14 @@ test('no password is made of the name of any organization that it opens', async 
 });
 
 describe('password links', () => {
-  test('of one member, asked for at once, leave one that works', async () => {
+  test('issued at once for one member leave only one that works', async () => {
     const { admin } = await world.organization();
     const paths = await Promise.all([1, 2, 3, 4].map(() => passwordPath(world.database, admin)));
     const statuses = await Promise.all(paths.map(async (path) => (await visit(world.url).get(path)).status));
     expect(statuses.toSorted()).toEqual([200, 410, 410, 410]);
   });
 
-  test('opened by several at once let one of them choose the password', async () => {
+  test('used several times at once set the password only once', async () => {
     const { admin } = await world.organization();
     const token = (await passwordPath(world.database, admin)).split('token=')[1] ?? '';
     const typed = [1, 2, 3].map((count) => `horse number ${count} altogether`);
@@ -258,7 +258,7 @@ describe('password links', () => {
     const holder = await pool.connect();
     await holder.query(`begin; select from sign_in."verification" where value = '${admin.id}' for update`);
     const sent = typed.map((wanted) => visit(world.url).post('/settings/password', { token, password: wanted }));
-    // Each has found that the link works.
+    // Each request has already found the link valid.
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
       and query like 'delete from sign_in."verification" where identifier%'`;
     await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(typed.length);
@@ -274,7 +274,7 @@ describe('password links', () => {
     }
   });
 
-  test('by a reset replace no invitation, and either ends both', async () => {
+  test('from a reset do not replace an invitation, and using either invalidates both', async () => {
     const { admin } = await world.organization();
     const invitation = await passwordPath(world.database, admin);
     const reset = pathOfLink(await issueLink(world.database.signIns, admin, 'reset'));
@@ -283,7 +283,7 @@ describe('password links', () => {
     for (const path of [invitation, reset]) expect((await visit(world.url).get(path)).status).toBe(410);
   });
 
-  test('are opened sixty times from one network, and no more', async () => {
+  test('can be opened at most sixty times from one network', async () => {
     const here = visit(world.url, { 'x-forwarded-for': '198.51.100.201' });
     expect((await here.get('/settings/password?token=x')).status).toBe(410);
     await world.database.pool.query(`update sign_in.attempts set count = $1 where key = 'link 198.51.100.201'`, [
@@ -293,7 +293,7 @@ describe('password links', () => {
   });
 });
 
-describe('a network full of guesses', () => {
+describe('a network over its guess limit', () => {
   const fill = (address: string) =>
     world.database.pool.query(
       `insert into sign_in.attempts values ('address ${address}', 60, now() + interval '15 minutes'),
@@ -301,7 +301,7 @@ describe('a network full of guesses', () => {
        on conflict (key) do update set count = excluded.count, ends_at = excluded.ends_at`,
     );
 
-  test('lets a browser in that has signed in before, and others after seconds', async () => {
+  test('admits a browser that has signed in before, and others after a few seconds', async () => {
     const member = await someone(world, await world.organization());
     const here = { 'x-forwarded-for': '198.51.100.202' };
     const known = visit(world.url, here);
@@ -329,7 +329,7 @@ describe('a network full of guesses', () => {
     expect((await enter(known, password))?.status).toBe(303);
   });
 
-  test('does not get around the limit of an account, and the cookie counts for its own address only', async () => {
+  test('gets no way around the limit of an account, and the device cookie counts only for its own address', async () => {
     const [member, other] = [
       await someone(world, await world.organization()),
       await someone(world, await world.organization()),

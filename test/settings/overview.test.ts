@@ -19,7 +19,7 @@ const failuresIn = (page: string): string[] =>
     ([, code, times = '1']) => `${code} ${times}`,
   );
 
-test('the overview counts the keys that work and the requests that failed, and shows the latest of these', async () => {
+test('the overview counts live keys, requests and failures, and lists the latest failures', async () => {
   const tenant = await world.organization();
   await tenant.anotherKey('Ended');
   const ended = (await listKeys(tenant.em())).find(({ name }) => name === 'Ended');

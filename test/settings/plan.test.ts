@@ -27,23 +27,23 @@ async function read(world: World, role: 'admin' | 'member' = 'admin') {
 }
 
 describe('on the Free plan', () => {
-  test('each page and the API’s 403 lead to where the operator says', async () => {
+  test('each page and the API’s 403 give the operator’s contact URL', async () => {
     const { texts, detail } = await read(withUrl);
     const link = `<a href="${contact.replace('&', '&amp;')}">`;
     expect(texts.map((text) => text.includes(link))).toEqual(pages.map(() => true));
     expect(detail).toMatch(/ To upgrade: https:\/\/acme\.example\/plans\?from=api&x=1$/);
   });
 
-  test('a sentence of the operator is shown as text', async () => {
+  test('the operator’s contact text is escaped', async () => {
     const { texts, detail } = await read(withText, 'member');
     const said = texts.map((text) => text.includes('To upgrade: Write to &lt;billing@acme.example&gt;.'));
-    // Members neither import nor make webhooks, so they are not told what these need.
+    // Members can neither import nor create webhooks, so those pages do not tell them what that requires.
     const ofAdmins = ['/settings/imports', '/settings/webhooks'];
     expect(said).toEqual(pages.map((page) => !ofAdmins.includes(page)));
     expect(detail).toContain('To upgrade: Write to <billing@acme.example>.');
   });
 
-  test('without a contact, the operator is named, and the slug to name to them', async () => {
+  test('without a contact, the pages refer to the operator and show the slug to give them', async () => {
     const { tenant, texts, detail } = await read(without);
     for (const text of texts) {
       expect(text).toContain('Ask the operator of this service to upgrade');

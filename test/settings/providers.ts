@@ -9,7 +9,7 @@ export type ReceivedMail = { from: string; to: string[]; text: string };
 
 type MailServer = { url: string; mails: ReceivedMail[]; reject(address: string): void; close(): Promise<void> };
 
-/** Takes every mail and keeps it, but for addresses that it rejects. */
+/** Accepts and keeps every mail, except those to addresses that it rejects. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const rejected = new Set<string>();
@@ -57,7 +57,7 @@ const decodeQuotedPrintable = (raw: string): string =>
 
 export type Person = { email: string; verified: boolean };
 
-/** An OpenID provider that signs in anyone by the name they type; `people` has the address of each name. */
+/** An OpenID provider that signs in anyone by the name they type; `people` maps names to addresses. */
 export async function startOpenIdProvider(redirectUri: string): Promise<{
   issuer: string;
   people: Map<string, Person>;

@@ -1,4 +1,4 @@
-/** Customers, proposals and items in the settings: who sees them, by the API's own operations. */
+/** Customers, proposals and items in the settings: who can see them, read with the API's own operations. */
 import { describe, expect, test } from 'vitest';
 import { rateLimit } from '../../contract/limits.ts';
 import { setPlan } from '../../server/accounts/organizations.ts';
@@ -41,7 +41,7 @@ describe('records', () => {
     expect((await visiting.get('/settings/overview')).text).toContain('Ana Trujillo');
   });
 
-  test('are searched, filtered and paged as the API does; what it rejects is said', async () => {
+  test('are searched, filtered and paged as in the API, whose errors are shown', async () => {
     const { tenant } = await scene();
     for (let count = 0; count < 26; count += 1)
       await tenant.call('POST', '/v1/customers', { name: `Customer ${count}` });
@@ -71,7 +71,7 @@ describe('records', () => {
     }
   });
 
-  test('are downloaded as they are filtered, every page of them, by admins', async () => {
+  test('can be downloaded by admins as they are filtered, across all pages', async () => {
     const { tenant } = await scene();
     const stranger = await scene();
     const named = (name: string, more = {}) => tenant.call('POST', '/v1/customers', { name, ...more });
@@ -112,7 +112,7 @@ describe('records', () => {
     expect(await auditLog(world, tenant)).toContain('records_exported customers as JSON Lines, filtered by tag, q');
   });
 
-  test('need the Team plan, and a Free organization reads why', async () => {
+  test('need the Team plan, and a Free organization sees why', async () => {
     const { tenant, paths } = await scene();
     const visiting = await signIn(world, await someone(world, tenant, 'admin'));
     const csrfToken = await visiting.csrfToken();
@@ -133,7 +133,7 @@ describe('records', () => {
     expect((await tenant.em().find(Customer, {})).length).toBe(1);
   });
 
-  test('are limited like the requests of a key', async () => {
+  test('are rate limited like the requests of a key', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
     const statuses: number[] = [];
@@ -185,7 +185,7 @@ describe('erasing a customer', () => {
       expect((await visiting.post(`${page}/release`, { csrfToken: await visiting.csrfToken() })).status).toBe(status);
     expect((await tenant.call('POST', '/v1/customers', known)).status).toBe(409);
 
-    // Also when the button is pressed twice.
+    // Even if the button is pressed twice.
     for (let press = 0; press < 2; press += 1) {
       const sent = await admin.post(`${page}/release`, { csrfToken: await admin.csrfToken() });
       expect([sent.status, sent.location]).toEqual([303, `${page}?released`]);

@@ -7,7 +7,7 @@ import { useWorld } from '../world.ts';
 import { auditLog, signIn, someone } from './visiting.ts';
 
 let laterMs = 0;
-// In a shared one, a change of any organization's key makes the process read every key again, by the real time.
+// In a shared one, a change to any organization's key makes the process reread every key, by the real time.
 const world = useWorld({ ownDatabase: true, clock: () => performance.now() + laterMs });
 const rawKey = /ak_live_[0-9a-f]{64}/;
 const hourMs = 3_600_000;
@@ -23,13 +23,13 @@ async function scene() {
 }
 
 describe('replacing a key', () => {
-  test('creates a successor of the same name, and the old key ends when its time has come', async () => {
+  test('creates a successor with the same name, and the old key ends when its period is over', async () => {
     const { tenant, visiting, replace } = await scene();
     const connection = { clientId: 'client-1', clientHost: 'app.example' };
     await tenant.em().nativeUpdate(ApiKey, {}, connection);
     const response = await replace('hour');
     expect(response.status).toBe(201);
-    // Its application goes on to be told.
+    // The successor belongs to the same application.
     expect(await listKeys(tenant.em())).toMatchObject([connection, connection]);
     const [raw = ''] = rawKey.exec(response.text) ?? [];
     const successor = tenant.as(raw);
@@ -49,7 +49,7 @@ describe('replacing a key', () => {
     expect((await successor.call('GET', '/v1/me')).status).toBe(200);
   });
 
-  test('a key whose time is up is rejected by a process that knew it, and is listed as replaced', async () => {
+  test('rejects the old key after its period even if it is cached, and lists it as replaced', async () => {
     const { tenant, visiting, replace } = await scene();
     await tenant.call('GET', '/v1/me');
     await replace('week');
@@ -62,7 +62,7 @@ describe('replacing a key', () => {
     expect((await visiting.get('/settings/api-keys')).text).toMatch(/Replaced<\/span>\s*<small>stopped working/);
   });
 
-  test('happens once for a form, and once for a key', async () => {
+  test('happens once per form, and once per key', async () => {
     const { tenant, visiting, replace } = await scene();
     const csrfToken = await visiting.csrfToken();
     const statuses = await Promise.all([1, 2].map(async () => (await replace('day', csrfToken)).status));
@@ -87,7 +87,7 @@ describe('replacing a key', () => {
   });
 });
 
-test('a name that another live key has is pointed out', async () => {
+test('a name that another live key already has is pointed out', async () => {
   const { visiting } = await scene();
   const create = async (name: string) =>
     (await visiting.post('/settings/api-keys', { name, csrfToken: await visiting.csrfToken() })).text;

@@ -1,6 +1,6 @@
 /**
- * Laws over every page and form of the settings, for nobody, a member, a removed admin and another organization. The pages
- * come from the router, and the forms from the pages themselves, so that a new one cannot be forgotten.
+ * Laws for every settings page and form, for visitors without a session, members, removed admins and other
+ * organizations. The pages come from the router, and the forms from the pages, so a new one cannot be forgotten.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freshId } from '../../server/records/public-id.ts';
@@ -17,12 +17,12 @@ let stranger: Scene;
 beforeAll(async () => {
   [ours, stranger] = [await scene(world), await scene(world)];
 });
-// Other files count theirs at the same time.
+// So that no test reaches the limit of changes.
 beforeEach(() => world.database.pool.query(`delete from sign_in.attempts where key like 'member %'`));
 
 type Form = { action: string; fields: Record<string, string>; needed: string[] };
 
-/** The forms of a page that change something, as a browser would send them unchanged, and the fields that they need. */
+/** The forms of a page that change something, as a browser would send them unchanged, and their required fields. */
 function formsIn(text: string): Form[] {
   return [...text.matchAll(/<form[^>]*?action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/g)].flatMap(
     ([whole, action = '', inner = '']) => {
@@ -37,7 +37,7 @@ function formsIn(text: string): Form[] {
           ? (inner.split(`name="${name}"`)[1]?.split('</select>') ?? [])
           : [];
         if (options !== '') fields[name] = /<option value="([^"]+)"/.exec(options)?.[1] ?? '';
-        // A choice with an empty option needs none.
+        // A select with an empty option is not required.
         const isNeeded = options === '' ? /\brequired\b/.test(tag) : !options.includes('value=""');
         if (isNeeded || name === 'csrfToken') needed.push(name);
       }
@@ -55,7 +55,7 @@ function formsIn(text: string): Form[] {
 
 const pages = (await pathsOf('get')).filter((path) => !openPages.includes(path));
 
-/** The other pages are for every member, perhaps with less on them. */
+/** Every other page is for all members, though it may show them less. */
 const forAdmins = [
   '/activity.csv',
   ...['rename', 'replace', 'revoke'].map((deed) => `/api-keys/:id/${deed}`),
@@ -88,7 +88,7 @@ describe('every page', () => {
     }
   });
 
-  test('is for no cache, frame or search engine, has its window for itself, and loads nothing from elsewhere', async () => {
+  test('is not cached, framed or indexed, isolates its window, and loads nothing from elsewhere', async () => {
     const reader = visit(world.url);
     for (const path of [...pages, ...openPages]) {
       const { headers, text } = await (openPages.includes(path) ? reader : ours.visiting).get(ours.fill(path));
@@ -119,7 +119,7 @@ describe('every page', () => {
     }
   });
 
-  test('says with each field what it is for, and to password managers which password it is', async () => {
+  test('labels each field, and tells password managers which password it is', async () => {
     const reader = visit(world.url);
     for (const path of [...pages, '/sign-in', '/forgot-password']) {
       const { text } = await (openPages.includes(path) ? reader : ours.visiting).get(ours.fill(path));
@@ -138,7 +138,7 @@ describe('every page', () => {
     }
   });
 
-  test('of a record of another organization is not found, and no list shows one', async () => {
+  test('of another organization’s record is not found, and no list shows one', async () => {
     const ids = pages.filter((path) => path.includes(':id')).map((path) => ours.fill(path).split('/')[3] ?? '');
     for (const path of pages) {
       const { status, text } = await stranger.visiting.get(ours.fill(path));
@@ -147,7 +147,7 @@ describe('every page', () => {
     }
   });
 
-  test('ends with the membership of an admin who is removed', async () => {
+  test('is closed to an admin who has been removed', async () => {
     const leaver = await someone(world, ours.tenant, 'admin');
     const visiting = await signIn(world, leaver);
     expect((await visiting.get('/settings/members')).status).toBe(200);
@@ -178,12 +178,12 @@ describe('every page', () => {
 });
 
 describe('every form', () => {
-  test('of an admin is refused to a member, and changes nothing', async () => {
+  test('for admins is refused to a member, and changes nothing', async () => {
     const { tenant, visiting: admin, fill } = ours;
     const visiting = await signIn(world, await someone(world, tenant));
     const offered = new Set((await formsOf(visiting, fill)).map(({ action }) => action));
     const forms = (await formsOf(admin, fill)).filter(({ action }) => !offered.has(action));
-    // And those that these pages do not have now, such as that of an endpoint that is off.
+    // Also those that these pages do not show now, such as the form of a disabled endpoint.
     const reached = new Set([...forms.map(({ action }) => action), ...offered]);
     const own = /^\/(?:account\/.*|organization|sign-out)$/;
     const others = (await pathsOf('post')).filter((path) => !openPages.includes(path) && !own.test(path));
@@ -222,7 +222,7 @@ describe('every form', () => {
   });
 });
 
-test('a session ends with its membership however the address is written', async () => {
+test('a session ends with its membership, regardless of the case of the address', async () => {
   const member = await someone(world, ours.tenant);
   await world.database.pool.query('update members set email = upper(email) where id = $1', [member.id]);
   const visiting = await signIn(world, { ...member, email: member.email.toUpperCase() });

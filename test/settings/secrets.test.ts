@@ -1,4 +1,4 @@
-/** AUTH_SECRET: processes with different ones are told, and a list changes it while people and programs go on. */
+/** AUTH_SECRET: a process with a different one is warned, and a list rotates it without ending sessions or cursors. */
 import { expect, test } from 'vitest';
 import { serve } from '../../server/http/server.ts';
 import { createSeal } from '../../server/text/seal.ts';
@@ -8,7 +8,7 @@ import { givePassword, signIn, visit } from './visiting.ts';
 const [old, fresh, other] = ['o', 'n', 'x'].map((letter) => letter.repeat(32));
 const world = useWorld({ ownDatabase: true, ...(old && { authSecret: old }) });
 
-/** What a process with this secret says at its start, and does with a cursor and a session of the first one. */
+/** What a process with this secret warns of at startup, and its responses to a cursor and session of the first one. */
 async function startedWith(authSecret: string | undefined, { cookie, next, key }: Record<string, string>) {
   const warnings: string[] = [];
   const { database } = world;
@@ -22,7 +22,7 @@ async function startedWith(authSecret: string | undefined, { cookie, next, key }
   return { warnings, statuses: [page.status, settings.status] };
 }
 
-test('another secret is named at the start, and of a list the first signs and each is accepted', async () => {
+test('a different secret is reported at startup; the first in a list signs, and each is accepted', async () => {
   const tenant = await world.organization();
   for (const name of ['Ann', 'Bo']) await tenant.call('POST', '/v1/customers', { name });
   const { body } = await tenant.call('GET', '/v1/customers?limit=1');
@@ -40,7 +40,7 @@ test('another secret is named at the start, and of a list the first signs and ea
   expect((await startedWith(`${old},${other}`, held)).warnings).toEqual([]);
 });
 
-test('what an older secret of the list has sealed can be opened', () => {
+test('values sealed with an older secret in the list can be opened', () => {
   const sealWith = (secret = '') => createSeal(secret, 'webhook secrets');
   const sealed = sealWith(old).seal('whsec', 'owner');
   expect(sealWith(`${fresh},${old}`).open(sealed, 'owner')).toBe('whsec');

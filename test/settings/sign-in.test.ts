@@ -11,7 +11,7 @@ import type { Visit } from './visiting.ts';
 const world = useWorld({ trustedProxies: 1 });
 const another = useWorld();
 let hosts = 0;
-/** An address that no other test attempts anything from. */
+/** An IP address that no other test uses. */
 const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${(hosts += 1)}` });
 const keys = '/settings/api-keys';
 const home = '/settings/overview';
@@ -23,7 +23,7 @@ async function age(member: { email: string }, column: 'createdAt' | 'expiresAt',
   );
 }
 
-/** The network has just made the one attempt that it has in some seconds; however slow this machine is. */
+/** Makes the network wait for its next attempt, no matter how slow this machine is. */
 const slowDown = (network: string) =>
   world.database.pool.query(
     `insert into sign_in.attempts values ($1, 1, now() + interval '1 hour')
@@ -41,7 +41,7 @@ async function refused(
 }
 
 describe('signing in', () => {
-  test('leads to the keys, with a cookie that only this site and no script sees', async () => {
+  test('leads to the overview, with a cookie that only this site, and no script, can read', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant);
     const visiting = visit(world.url);
@@ -74,7 +74,7 @@ describe('signing in', () => {
     expect(visiting.cookie()).toBe('');
   });
 
-  test('an account is tried ten times from one network; from elsewhere its member still signs in', async () => {
+  test('is limited to ten attempts per account and network; from elsewhere the member can still sign in', async () => {
     const member = await someone(world, await world.organization());
     for (const email of [member.email, unknownEmail()]) {
       const here = visit(world.url, elsewhere());
@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect((await there.post('/settings/sign-in', { email: member.email, password })).status).toBe(303);
   });
 
-  test('a network over its limit adds nothing to the counts of accounts', async () => {
+  test('from a network over its limit does not count against accounts', async () => {
     const here = { 'x-forwarded-for': '203.0.113.77' };
     const wrong = () => visit(world.url, here).post('/settings/sign-in', { email: unknownEmail(), password: 'x' });
     await wrong();
@@ -111,7 +111,7 @@ describe('signing in', () => {
     expect(await counted()).toBe(counts);
   });
 
-  test('a network tries fifty times, whatever the accounts, and then once in five seconds; what was right does not count', async () => {
+  test('is limited to fifty failures per network over all accounts, then one every five seconds; successes do not count', async () => {
     const member = await someone(world, await world.organization());
     const here = { 'x-forwarded-for': '2001:db8:1:2::7' };
     for (let count = 0; count < 3; count += 1)
@@ -142,7 +142,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  test('ends with signing out, on the server too', async () => {
+  test('ends on sign-out, on the server as well', async () => {
     const member = await someone(world, await world.organization());
     const visiting = await signIn(world, member);
     const held = visiting.cookie();
@@ -153,19 +153,19 @@ describe('a session', () => {
     expect(visiting.cookie()).toBe('');
     expect((await visit(world.url).get(home, { cookie: held })).location).toBe('/settings/sign-in?after=session-ended');
     expect((await visiting.get('/settings/sign-in?after=signed-out')).text).toContain('You are signed out.');
-    // As after a cookie that ended while a form was open.
+    // As if the cookie had expired while a form was open.
     expect((await visit(world.url).post('/settings/members', { name: 'Late' })).location).toBe(
       '/settings/sign-in?after=session-ended',
     );
   });
 
-  test('ends two hours after its last request, and is renewed by one', async () => {
+  test('ends after two hours without a request, and is renewed by one', async () => {
     const member = await someone(world, await world.organization());
     const visiting = await signIn(world, member);
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     const renewed = await visiting.get(home);
     expect(renewed.headers.getSetCookie()).toEqual([expect.stringContaining('Max-Age=7200')]);
-    // Not by each of them: that would be a write for every page.
+    // Not by every request: that would be a write for every page.
     expect((await visiting.get(home)).headers.getSetCookie()).toEqual([]);
     await age(member, 'expiresAt', sessionSeconds.idle - 60);
     expect((await visiting.get(home)).status).toBe(200);
@@ -173,7 +173,7 @@ describe('a session', () => {
     expect((await visiting.get(home)).location).toBe('/settings/sign-in?after=session-ended');
   });
 
-  test('ends twelve hours after it began, whatever happens', async () => {
+  test('ends twelve hours after it began, no matter what', async () => {
     const member = await someone(world, await world.organization());
     const visiting = await signIn(world, member);
     await age(member, 'createdAt', sessionSeconds.whole - 60);
@@ -182,7 +182,7 @@ describe('a session', () => {
     expect((await visiting.get(home)).location).toBe('/settings/sign-in?after=session-ended');
   });
 
-  test('outlives the process, and is worth nothing elsewhere once its password changes', async () => {
+  test('is valid in another process, and ends once the password changes', async () => {
     const member = await someone(world, await world.organization());
     const visiting = await signIn(world, member);
     expect((await visit(another.url).get(home, { cookie: visiting.cookie() })).status).toBe(200);
@@ -204,7 +204,7 @@ describe('a session', () => {
 });
 
 describe('a sign-in link', () => {
-  test('sets one password, signs in, and is spent', async () => {
+  test('sets one password, signs in, and then no longer works', async () => {
     const { admin } = await world.organization();
     const path = await passwordPath(world.database, admin);
     const [, token = ''] = /token=(.+)$/.exec(path) ?? [];
@@ -228,7 +228,7 @@ describe('a sign-in link', () => {
     expect(stored.rowCount).toBe(0);
   });
 
-  test('is worth nothing after 72 hours, or made up', async () => {
+  test('does not work after 72 hours, or if it is made up', async () => {
     const { admin } = await world.organization();
     const path = await passwordPath(world.database, admin);
     await world.database.pool.query(

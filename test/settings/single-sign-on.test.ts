@@ -26,14 +26,14 @@ describe('with a provider', () => {
 
   beforeAll(async () => {
     provider = await startOpenIdProvider(`${world.url}/settings/oidc/callback`);
-    // Of one that is away, the next sign-in asks again.
+    // While the provider cannot be reached, each sign-in tries again.
     await visit(world.url).get('/settings/oidc');
     const { id: clientId, secret: clientSecret } = provider.client;
     Object.assign(singleSignOn, { issuer: provider.issuer, clientId, clientSecret });
   });
   afterAll(() => provider.close());
 
-  /** Goes through the provider's two forms; returns what the service then answers. */
+  /** Goes through the provider's two forms, and returns the service's response. */
   async function signInAs(visiting: Visit, name: string, start = '/settings/oidc'): Promise<Reply> {
     const there = visit(provider.issuer);
     let at = (await visiting.get(start)).location ?? '';
@@ -49,7 +49,7 @@ describe('with a provider', () => {
     return visiting.get(at.replace(world.url, ''));
   }
 
-  test('signs in a member with the address that it verified, and leads back to where it began', async () => {
+  test('signs in a member by the address that it verified, and returns to where the sign-in began', async () => {
     const { tenant, member } = await invited(world);
     provider.people.set('jo', { email: member.email.toUpperCase(), verified: true });
     const visiting = visit(world.url);
@@ -57,7 +57,7 @@ describe('with a provider', () => {
     const answer = await signInAs(visiting, 'jo', '/settings/oidc?next=%2Fsettings%2Fmembers');
     expect([answer.status, answer.location]).toEqual([303, '/settings/members']);
     expect((await visiting.get('/settings/members')).text).toContain(member.email);
-    // The session opens the memberships of that time.
+    // The session opens only the memberships that existed at sign-in.
     const later = await world.organization({ name: 'Later Ltd' });
     await addMember(world.database, later.organization, { email: member.email, name: 'Jo', role: 'admin' });
     expect((await visiting.get('/settings/members')).text).not.toContain('Later Ltd');
@@ -66,12 +66,12 @@ describe('with a provider', () => {
       `select from sign_in.account a join sign_in."user" u on u.id = a."userId" where u.email = $1`,
       [member.emailKey],
     );
-    // Nothing of the provider's is stored: it is not called again.
+    // Nothing from the provider is stored, because it is not called again.
     expect(rows).toEqual([]);
     expect(visiting.cookie('/settings/oidc/callback')).not.toContain('settings.oidc=');
   });
 
-  test('signs in also from a page whose address no cookie holds, and then leads to the first page', async () => {
+  test('also signs in from a page whose URL is too long for a cookie, and then leads to the first page', async () => {
     const { member } = await invited(world);
     provider.people.set('jo', { email: member.email, verified: true });
     for (const [length, location] of [
@@ -88,7 +88,7 @@ describe('with a provider', () => {
     }
   });
 
-  test('signs in nobody with an address that is unverified, not a member’s, or a removed member’s', async () => {
+  test('signs in no one whose address is unverified, not a member’s, or a removed member’s', async () => {
     const { tenant, member } = await invited(world);
     const leaver = await invited(world);
     provider.people.set('unverified', { email: member.email, verified: false });
@@ -107,7 +107,7 @@ describe('with a provider', () => {
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual([]);
   });
 
-  test('lets the address decide each time: who had it before is someone else', async () => {
+  test('goes by the address at each sign-in, even if it now belongs to someone else', async () => {
     const [one, other] = [await invited(world), await invited(world)];
     provider.people.set('mover', { email: one.member.email, verified: true });
     const visiting = visit(world.url);
@@ -120,7 +120,7 @@ describe('with a provider', () => {
     expect((await signInAs(visit(world.url), 'mover')).location).toBe(refusedAt);
   });
 
-  test('asks for no code of this service, and says why', async () => {
+  test('does not ask for this service’s code, and says why', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant);
     await turnOnTwoFactor(await signIn(world, member), Date.now());
@@ -145,7 +145,7 @@ describe('with a provider', () => {
     expect((await visiting.get(home)).text).toMatch(/<option[^>]*>\s*Second Ltd/);
   });
 
-  test('stays in the other organizations when an admin signs in as the member in one, and ends every session there', async () => {
+  test('an admin who signs in as the member of one organization ends sessions only there', async () => {
     const { tenant, member } = await invited(world);
     const other = await world.organization({ name: 'Other Ltd' });
     await addMember(world.database, other.organization, { email: member.email, name: 'Jo', role: 'member' });
@@ -170,7 +170,7 @@ describe('with a provider', () => {
     expect((await end(admin)).location).toBe(`${account}?done=sessions`);
     expect(await opened(after)).toEqual([false, true]);
     expect((await after.get(account)).text).toContain('your provider decides whether it asks');
-    // Who proved the whole address ends all of it.
+    // A session that proved the address itself ends all the others.
     const again = visit(world.url);
     await signInAs(again, 'shared');
     await end(again);
@@ -196,7 +196,7 @@ describe('with a provider', () => {
     }
   });
 
-  test('a callback with another cookie of the service in place of its own signs in no one', async () => {
+  test('a callback with another of the service’s cookies in place of its own signs in no one', async () => {
     const visiting = await signIn(world, await someone(world, await world.organization()));
     const [, session = ''] = /settings\.session_token=([^;]+)/.exec(visiting.cookie()) ?? [];
     const answer = await visit(world.url).get('/settings/oidc/callback?code=x', { cookie: `settings.oidc=${session}` });
@@ -228,12 +228,12 @@ describe('with a provider that lies', () => {
     return location;
   }
 
-  test('signs in with what the ID token or the userinfo of the same subject says', async () => {
+  test('accepts claims from the ID token, or from the userinfo of the same subject', async () => {
     expect(await attempt({ token: { email, email_verified: true } })).toBe(home);
     expect(await attempt({ userinfo: { email, email_verified: true } })).toBe(home);
   });
 
-  test('signs in nobody with the userinfo of another subject, or a token for someone else', async () => {
+  test('signs in no one with the userinfo of another subject, or a token for someone else', async () => {
     const verified = { email, email_verified: true };
     expect(await attempt({ userinfo: { sub: 'another', ...verified } })).toBe(refusedAt);
     expect(await attempt({ token: { aud: 'another client', ...verified } })).toBe(refusedAt);
@@ -255,7 +255,7 @@ describe('with a provider that lies', () => {
 describe('a provider that cannot be reached', () => {
   const alone = useWorld({ singleSignOn: { issuer: 'http://localhost:1', clientId: 'x', clientSecret: 'y' } });
 
-  test('is a page, and passwords go on working', async () => {
+  test('gets an error page, and passwords keep working', async () => {
     const failed = await visit(alone.url).get('/settings/oidc');
     expect([failed.status, failed.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
     expect(failed.text).not.toContain('localhost:1');

@@ -1,4 +1,4 @@
-/** Codes of two people, entered in any order at two processes, against a model that knows what was used. */
+/** Codes of two people, entered in any order at two processes, compared with a model of which codes were used. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
@@ -15,14 +15,14 @@ const [world] = processes;
 
 type Person = TwoFactorSetUp & {
   member: Member;
-  /** How the database counts the guesses. */
+  /** The key under which the database counts guesses. */
   countedAs: string;
   /** The latest code that was accepted. */
   lastCode: string;
   /** The step of the latest code that was accepted. */
   lastStep: number;
   usedCodes: Set<string>;
-  /** Since the latest code that was accepted. */
+  /** Since the latest accepted code. */
   guesses: number;
 };
 
@@ -36,14 +36,14 @@ async function person(): Promise<Person> {
   return { ...setUp, member, countedAs, lastStep, lastCode, usedCodes: new Set(), guesses: 0 };
 }
 
-/** What the service responds with, in a browser that has never signed in. */
+/** The service's response in a browser that has never signed in. */
 async function statusOf({ member }: Person, code: string, { url }: { url: string }): Promise<number> {
   const visiting = visit(url);
   await visiting.post('/settings/sign-in', { email: member.email, password });
   return (await visiting.post('/settings/sign-in/code', { code })).status;
 }
 
-/** What it should respond with; a code that is accepted is used from then on. */
+/** The response that the model expects; an accepted code counts as used from then on. */
 function expected(who: Person, code: string, isAccepted: () => boolean): number {
   who.guesses += 1;
   if (who.guesses > attemptLimits.code.most) return 429;
@@ -76,7 +76,7 @@ async function take(step: Step, people: readonly [Person, Person]): Promise<void
   if (step.act === 'wait') return void (nowMs += step.steps * stepMs);
   const who = people[step.who] ?? people[0];
   if (step.act === 'forget') {
-    // As if the quarter of an hour were over.
+    // As if the 15 minutes were over.
     await world.database.pool.query('update sign_in.attempts set ends_at = now() where key = $1', [who.countedAs]);
     return void (who.guesses = 0);
   }
@@ -102,7 +102,7 @@ async function take(step: Step, people: readonly [Person, Person]): Promise<void
   if (await enter(codeAt(of.secret, nowMs + step.offset * stepMs), isAccepted)) who.lastStep = place;
 }
 
-test('each code works once, for its person alone, and ten guesses of one person are no one else’s', async () => {
+test('each code works once and only for its person, whose ten guesses do not count for anyone else', async () => {
   const agrees = fc.asyncProperty(steps, async (taken) => {
     nowMs += 3600_000;
     const people = [await person(), await person()] as const;

@@ -24,7 +24,7 @@ const choose = async (visiting: Visit, policy: 'required' | 'optional') =>
 const require = ({ organization }: Tenant) =>
   world.database.pool.query('update organizations set requires_two_factor = true where id = $1', [organization.id]);
 
-test('an admin requires it after turning it on, and makes it optional again; other admins get mail', async () => {
+test('an admin can require it after turning it on, and make it optional again; other admins get mail', async () => {
   const tenant = await world.organization({ name: 'Acme' });
   const [admin, removed] = [await someone(world, tenant, 'admin', 'Ida Berg'), await someone(world, tenant, 'admin')];
   await removeMember(tenant.em(), null, removed);
@@ -55,7 +55,7 @@ describe('a member without it', () => {
     await require(one.tenant);
   });
 
-  test('is led to set it up from every page, and sees the own account only', async () => {
+  test('is redirected to set it up from every page, and sees only their own account', async () => {
     const reachable: string[] = [];
     for (const path of await pathsOf('get')) {
       if (openPages.includes(path)) continue;
@@ -72,7 +72,7 @@ describe('a member without it', () => {
     expect(page).toContain('requires two-factor authentication. Set it up to continue.');
   });
 
-  test('changes nothing by any form until it is set up', async () => {
+  test('cannot change anything with any form until it is set up', async () => {
     const { visiting, tenant, fill } = one;
     const csrfToken = /name="csrfToken" value="([^"]+)"/.exec((await visiting.get(setUp)).text)?.[1] ?? '';
     const before = await stateOf(world, tenant.organization.id);
@@ -85,7 +85,7 @@ describe('a member without it', () => {
     expect(await stateOf(world, tenant.organization.id)).toBe(before);
   });
 
-  test('goes on where it wanted to go, once it is set up, and can sign out before', async () => {
+  test('continues to the requested page once it is set up, and can sign out before that', async () => {
     const member = await someone(world, one.tenant);
     const leaving = await signIn(world, member);
     const csrfToken = /name="csrfToken" value="([^"]+)"/.exec((await leaving.get('/settings/account')).text)?.[1] ?? '';
@@ -102,7 +102,7 @@ describe('a member without it', () => {
     expect((await visiting.get(wanted)).status).toBe(400);
   });
 
-  test('may still switch to another organization, which does not require it', async () => {
+  test('can still switch to an organization that does not require it', async () => {
     const other = await world.organization({ name: 'Second Ltd' });
     const member = await someone(world, one.tenant);
     const again = await addMember(world.database, other.organization, {

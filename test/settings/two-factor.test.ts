@@ -70,7 +70,7 @@ async function begin(member: Pick<Member, 'email'>, headers = {}, typed = passwo
 const enter = (visiting: Visit, code: string, more = {}) => visiting.post(codePath, { code, ...more });
 const isSignedIn = async (visiting: Visit) => (await visiting.get(home)).status === 200;
 
-test('codes are those of RFC 6238, and of the steps before and after', () => {
+test('codes match RFC 6238, and those of the steps before and after are accepted', () => {
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
   const published: [number, string][] = [
     [59, '287082'],
@@ -89,7 +89,7 @@ test('codes are those of RFC 6238, and of the steps before and after', () => {
 });
 
 describe('turning it on', () => {
-  test('takes the password and a code of the app that was just set up, and keeps what was shown until both are right', async () => {
+  test('needs the password and a code from the new app, and keeps its offer until both are right', async () => {
     const member = await someone(world, await world.organization(), 'member', 'Ida Berg');
     const visiting = await signIn(world, member);
     expect((await visiting.get(account)).text).toMatch(/Two-factor authentication\s*<span class="badge off">Off/);
@@ -125,7 +125,7 @@ describe('turning it on', () => {
     await expect.poll(() => mailsTo(member).join()).toContain('was turned on.');
   });
 
-  test('with an offer of another session is refused: nobody plants an app', async () => {
+  test('rejects an offer from another session, so no one can plant an app', async () => {
     const { tenant } = await scene();
     const [member, attacker] = [await someone(world, tenant), await someone(world, tenant)];
     const [mine, theirs] = [await signIn(world, member), await signIn(world, attacker)];
@@ -150,7 +150,7 @@ describe('turning it on', () => {
 });
 
 describe('a sign-in', () => {
-  test('takes a code after the password, and is no session before', async () => {
+  test('needs a code after the password, and has no session until then', async () => {
     const { tenant, member, secret } = await scene();
     const visiting = await begin(member);
     expect(visiting.cookie()).toBe('');
@@ -172,7 +172,7 @@ describe('a sign-in', () => {
     );
   });
 
-  test('takes each code once, also in two browsers at the same time', async () => {
+  test('accepts each code once, even in several browsers at the same time', async () => {
     const { member, secret } = await scene();
     const browsers = await Promise.all([1, 2, 3].map(() => begin(member)));
     const code = codeAt(secret, nowMs);
@@ -184,13 +184,13 @@ describe('a sign-in', () => {
     expect((await enter(late, codeAt(secret, nowMs))).status).toBe(303);
   });
 
-  test('takes the code with which the app was set up no second time', async () => {
+  test('does not accept the code that set up the app a second time', async () => {
     const member = await someone(world, await world.organization());
     const { secret } = await turnOnTwoFactor(await signIn(world, member), nowMs);
     expect((await enter(await begin(member), codeAt(secret, nowMs))).status).toBe(422);
   });
 
-  test('takes each recovery code once, however it is typed, and says so by mail and in the audit log', async () => {
+  test('accepts each recovery code once, however it is typed, and reports it by mail and in the audit log', async () => {
     const { tenant, member, codes } = await scene();
     const [first = '', second = ''] = codes;
     const visiting = await begin(member);
@@ -206,7 +206,7 @@ describe('a sign-in', () => {
     await expect.poll(() => mailsTo(member).join()).toContain('was passed with a recovery code');
   });
 
-  test('leads on to the page that was wanted, such as the consent of an application', async () => {
+  test('continues to the requested page, such as an application’s consent page', async () => {
     const { member, secret } = await scene();
     const next = '/settings/connect?client_id=x';
     const visiting = visit(world.url);
@@ -218,7 +218,7 @@ describe('a sign-in', () => {
     expect((await visiting.get(next)).status).toBe(400);
   });
 
-  test('in a browser that is known takes a code, too', async () => {
+  test('in a known browser still needs a code', async () => {
     const { member, secret } = await scene();
     const visiting = await begin(member);
     expect((await enter(visiting, codeAt(secret, nowMs))).status).toBe(303);
@@ -228,7 +228,7 @@ describe('a sign-in', () => {
 });
 
 describe('between password and code, a sign-in', () => {
-  test('belongs to its browser, and its cookie is no session', async () => {
+  test('belongs to its browser, and its cookie is not a session', async () => {
     const { member, secret } = await scene();
     const visiting = await begin(member);
     const stranger = visit(world.url);
@@ -242,7 +242,7 @@ describe('between password and code, a sign-in', () => {
       expect((await stranger.get(codePath, { cookie })).location).toBe('/settings/sign-in');
   });
 
-  test('is not what another cookie of the service says', async () => {
+  test('cannot be forged with another of the service’s cookies', async () => {
     const { member, secret } = await scene();
     const visiting = await begin(member);
     await enter(visiting, codeAt(secret, nowMs));
@@ -282,7 +282,7 @@ describe('between password and code, a sign-in', () => {
 });
 
 describe('guesses', () => {
-  test('are ten in fifteen minutes over all networks; a browser that has signed in before has its own', async () => {
+  test('are limited to ten in fifteen minutes over all networks; a browser that has signed in before has its own limit', async () => {
     const { member, secret } = await scene();
     const known = await begin(member);
     expect((await enter(known, codeAt(secret, nowMs))).status).toBe(303);
@@ -301,7 +301,7 @@ describe('guesses', () => {
     expect((await enter(known, codeAt(secret, nowMs))).status).toBe(303);
   });
 
-  test('are counted for each app: who has one for another membership of the address gets no more, and takes none', async () => {
+  test('are counted per app: another app for the same address neither adds guesses nor uses them up', async () => {
     const { member, secret } = await scene();
     const second = await world.organization();
     const { email } = member;
@@ -326,7 +326,7 @@ describe('guesses', () => {
     expect(await enterOther(100)).toBe(303);
   });
 
-  test('are limited where it is turned off, too', async () => {
+  test('are also limited when turning it off', async () => {
     const { visiting, secret } = await scene();
     const wrong = codeAt(secret, nowMs + 20 * stepMs);
     const attempt = async (code: string) =>
@@ -337,7 +337,7 @@ describe('guesses', () => {
 });
 
 describe('a new password', () => {
-  test('by a link from an admin or from a reset does not replace the code', async () => {
+  test('set with a link from an admin or from a reset does not replace the code', async () => {
     const { member, secret } = await scene();
     for (const kind of ['invitation', 'reset'] as const) {
       nowMs += stepMs;
@@ -352,8 +352,8 @@ describe('a new password', () => {
   });
 });
 
-describe('turning it off, and new recovery codes', () => {
-  test('take the password and a code', async () => {
+describe('turning it off and creating recovery codes', () => {
+  test('require the password and a code', async () => {
     const { tenant, member, visiting, secret, codes } = await scene();
     const send = async (what: string, current: string, code: string) =>
       visiting.post(`${path}/${what}`, { csrfToken: await visiting.csrfToken(), current, code });
@@ -433,7 +433,7 @@ describe('a person in two organizations', () => {
     expect((await third.post(codePath, { with: 'nothing' })).location).toBe('/settings/sign-in?after=too-late');
   });
 
-  test('with an app for each opens with a code what that app protects', async () => {
+  test('with one app for each opens only what the app of the entered code protects', async () => {
     const { second, member, again, secret } = await twice();
     await resetBy(second, again);
     const without = await begin(member);
@@ -450,7 +450,7 @@ describe('a person in two organizations', () => {
     }
   });
 
-  test('protects what the given password opens, also where single sign-on has opened more', async () => {
+  test('protects only what the given password opens, even where single sign-on has opened more', async () => {
     const { member, again } = await someoneInTwo(world);
     await setPassword(world.database.signIns, again, 'another horse altogether');
     const signIns = new SignIns({ database: world.database, secret: old, secure: false });
@@ -472,7 +472,7 @@ describe('a person in two organizations', () => {
     expect(signedIn.location).toBe(home);
   });
 
-  test('is not kept out of one by what someone with a link to the other turns on', async () => {
+  test('is not locked out of one by what someone with a link to the other turns on', async () => {
     const { member, again } = await someoneInTwo(world);
     const token = (await passwordPath(world.database, again)).split('token=')[1] ?? '';
     const intruder = visit(world.url);
@@ -486,7 +486,7 @@ describe('a person in two organizations', () => {
     await begin(member, {}, 'another horse altogether');
   });
 
-  test('is removed from one with what protected it there', async () => {
+  test('is removed from one along with its protection there', async () => {
     const { first, second, member, again, secret } = await twice();
     const count = async () =>
       (await sql('select from sign_in.two_factor_members where member_id = any($1)', [[member.id, again.id]])).rowCount;
@@ -505,7 +505,7 @@ describe('a person in two organizations', () => {
   });
 });
 
-test('nobody resets their own, or what is off', async () => {
+test('no one can reset their own, or one that is off', async () => {
   const { tenant, member, visiting } = await scene('admin');
   const other = await someone(world, tenant);
   const reset = async ({ id }: Member) =>
@@ -526,7 +526,7 @@ describe('the command line', () => {
   const run = (...words: string[]) =>
     runCommand(words, { DATABASE_URL: inject('databaseUrl'), SMTP_URL: mailServer.url });
 
-  test('lists who has it, and resets it in every organization of the person', async () => {
+  test('lists who has it, and resets it in all of a person’s organizations', async () => {
     const { tenant, member } = await scene();
     const list = async () => {
       const { out } = await run('members', 'list', '--organization', tenant.organization.slug, '--json');
@@ -547,7 +547,7 @@ describe('the command line', () => {
   });
 });
 
-test('AUTH_SECRET is replaced without asking anyone to set it up again: a sign-in meanwhile is enough', async () => {
+test('AUTH_SECRET can be rotated without anyone setting it up again: one sign-in during the rotation is enough', async () => {
   const { member, secret } = await scene();
   const { database } = world;
   const started = (authSecret: string) =>

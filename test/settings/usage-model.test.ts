@@ -1,4 +1,4 @@
-/** What the usage log stores of any requests, flushes and failures of the database is what a plain count says. */
+/** Whatever the order of requests, flushes and database failures, the usage log stores what a plain count gives. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UsageLog } from '../../server/keys/usage.ts';
@@ -41,11 +41,11 @@ const steps = fc.array(
     fc.record({ act: fc.constantFrom('flush' as const, 'break' as const, 'heal' as const), log: fc.nat(1) }),
     fc.record({ act: fc.constant('day' as const) }),
   ),
-  // Fewer than the failures of a key that are kept in memory.
+  // Fewer than the failures per key that are kept in memory.
   { minLength: 20, maxLength: 49 },
 );
 
-/** Two processes on one database, which each of them can lose. */
+/** Two processes on one database; each of them can lose its connection. */
 function processes(now: () => number) {
   const isBroken = [false, false];
   const logs = isBroken.map((_, index) => {

@@ -22,10 +22,10 @@ async function keyOf(tenant: Tenant): Promise<{ keyId: string; organizationId: s
 }
 
 const reportOf = ({ organizationId, ...key }: { organizationId: string; keyId?: string }) =>
-  // Organizations that only the log knows.
+  // Some organizations exist only in the log.
   readUsage(forOrganization(world.database, organizationId as OrganizationId).em(), key);
 
-/** A log of its own, whose timers never fire within a test. */
+/** A separate log, whose timers never fire within a test. */
 function newLog(now?: () => number): { log: UsageLog; errors: unknown[] } {
   const errors: unknown[] = [];
   const parts = { pool: world.database.pool, onError: (error: unknown) => errors.push(error) };
@@ -46,7 +46,7 @@ const event = (
 
 const agentHeaders = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' };
 
-/** By operation, after everything that the server has counted is written. */
+/** By operation, once everything that the server has counted is written. */
 async function usedBy(tenant: Tenant): Promise<Record<string, Tally>> {
   await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
   const { operations } = await readUsage(tenant.em(), await keyOf(tenant));
@@ -94,7 +94,7 @@ describe('usage', () => {
     expect(axis).toEqual(['0', '3', '6']);
   });
 
-  test('is of the same 30 days by day, by operation and by key', async () => {
+  test('covers the same 30 days by day, by operation and by key', async () => {
     const tenant = await world.organization();
     const { keyId, organizationId } = await keyOf(tenant);
     const other = uuidv7();
@@ -114,7 +114,7 @@ describe('usage', () => {
     expect((await readUsage(tenant.em(), { nowMs, keyId: other })).total.success).toBe(5);
   });
 
-  test('counts what was rate limited, and what the plan did not allow', async () => {
+  test('counts rate-limited requests, even if the plan is Free by now', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     await Promise.all(Array.from({ length: 103 }, () => tenant.call('GET', '/v1/me')));
@@ -142,7 +142,7 @@ describe('usage', () => {
     expect(Object.values(used).every(({ client_error: rejected }) => rejected === 1)).toBe(true);
   });
 
-  test('counts an agent’s tool as the operation that it performs, with how that went', async () => {
+  test('counts an agent’s tool call as the operation that it performs, with its outcome', async () => {
     const tenant = await world.organization();
     const rpc = (method: string, params: object) =>
       tenant.call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params }, agentHeaders).catch(() => undefined);
@@ -214,7 +214,7 @@ describe('usage', () => {
     expect(await readFailures(tenant.em(), keyId)).toEqual([]);
   });
 
-  test('is drawn with the numbers beside it', async () => {
+  test('is drawn as a chart, with the numbers beside it', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     const { log } = newLog(() => Date.now() - 3 * dayMs);
@@ -232,7 +232,7 @@ describe('usage', () => {
 });
 
 describe('the usage log', () => {
-  test('keeps a failure when the database goes away before it is written, and writes it later', async () => {
+  test('keeps a failure while the database is unavailable, and writes it later', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     let broken = true;
@@ -258,7 +258,7 @@ describe('the usage log', () => {
     expect((await reportOf(ids)).total.client_error).toBe(1);
   });
 
-  test('loses a failure that cannot be stored, and none after it', async () => {
+  test('drops a failure that cannot be stored, but none after it', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     const { log, errors } = newLog();
@@ -270,7 +270,7 @@ describe('the usage log', () => {
     expect((await readFailures(tenant.em(), ids.keyId)).map(({ code }) => code)).toEqual(['not_found']);
   });
 
-  test('keeps fifty failures of a key at once, so that one leaves room for the others', async () => {
+  test('keeps at most fifty failures of a key in memory, which leaves room for other keys', async () => {
     const tenant = await world.organization();
     const [ids, other] = [await keyOf(tenant), await keyOf(await world.organization())];
     const { log } = newLog();
@@ -284,7 +284,7 @@ describe('the usage log', () => {
     expect(await Promise.all(stored)).toEqual([usageBounds.failuresOfKey, 1]);
   });
 
-  test('and a response shorten a long name between its characters', async () => {
+  test('and responses truncate a long name only between characters', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     const name = '\u{1F600}'.repeat(600);
@@ -298,7 +298,7 @@ describe('the usage log', () => {
     expect(errors).toEqual([]);
   });
 
-  test('writes failures soon, and counts once they are old enough or many', async () => {
+  test('writes failures quickly, and counts once they are old or numerous enough', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     let nowMs = Date.now();
@@ -354,7 +354,7 @@ describe('the usage log', () => {
     expect((await reportOf({ organizationId })).total.success).toBe(usageBounds.counts);
   });
 
-  test('costs a request next to nothing', async () => {
+  test('adds next to nothing to the cost of a request', async () => {
     const ids = await keyOf(await world.organization());
     const { log } = newLog();
     const cpuOf = (work: () => void) => {
@@ -365,7 +365,7 @@ describe('the usage log', () => {
     };
     const record = () => log.record(event(ids));
     cpuOf(record);
-    // Both in one run, so that the machine does not matter: what a request does anyway, and one record.
+    // Measured in one run, so the machine does not matter: work that every request does, and one record.
     const parsing = cpuOf(
       () =>
         void new URL('http://localhost:3000/v1/customers?limit=25&email=ana%40example.com').searchParams.get('email'),

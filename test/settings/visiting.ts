@@ -1,4 +1,4 @@
-/** The settings pages as a person sees them, without a browser: cookies are kept, forms are sent as they were printed. */
+/** Uses the settings pages as a person would, but without a browser: keeps cookies and sends forms as printed. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
@@ -67,7 +67,7 @@ export function visit(url: string, constant: Record<string, string> = {}): Visit
   return visiting;
 }
 
-/** A port to listen on, for a service whose PUBLIC_URL does not name it. */
+/** A free port, for a service whose PUBLIC_URL does not contain it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -78,7 +78,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A form sent with headers that `fetch` does not let a program choose, such as Host. */
+/** Sends a form with headers that `fetch` does not allow, such as Host. */
 export function rawRequest(
   port: number,
   path: string,
@@ -108,7 +108,7 @@ export function rawRequest(
   });
 }
 
-/** What a browser says of a form that another site sent, and what a program says that is no browser. */
+/** The headers of a form from another site in various browsers, and from a program that is not a browser. */
 export const otherSites: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
@@ -141,11 +141,11 @@ export async function someoneInTwo(world: World, role: Role = 'member') {
   return { first, second, member, again };
 }
 
-/** The path of a page on which the member chooses a password. */
+/** The path of the page where the member sets a password. */
 export const passwordPath = async ({ signIns }: World['database'], member: Member): Promise<string> =>
   pathOfLink(await issueLink(signIns, member));
 
-/** What choosing a password leaves in the database, at a cost that a test can pay at each sign-in. */
+/** Stores what choosing a password would, with a hash cheap enough for a sign-in in every test. */
 export async function givePassword(
   world: World,
   { id, name, emailKey }: Member,
@@ -168,7 +168,7 @@ export async function signIn(world: World, member: Member, url = world.url): Pro
   return visiting;
 }
 
-/** The audit log of an organization, the latest last: kind or reason, action, and what it was about. */
+/** The organization's audit log, latest last: action, what it was about, and the reason if it was rejected. */
 export async function auditLog(
   world: World,
   { organization }: Tenant,
@@ -195,7 +195,7 @@ export const codeAt = (secret: string, nowMs: number): string => new TOTP({ secr
 
 export type TwoFactorSetUp = { secret: string; codes: string[] };
 
-/** Turns two-factor authentication on, as a person does: the key from the page goes into an app, whose code goes back. */
+/** Turns on two-factor authentication as a person would: enters the page's key in an app, and its code on the page. */
 export async function turnOnTwoFactor(visiting: Visit, nowMs: number, current = password): Promise<TwoFactorSetUp> {
   const path = '/settings/account/two-factor';
   const { text } = await visiting.get(path);

@@ -1,4 +1,4 @@
-/** Endpoints in networks that are nobody else's business: refused when they are entered, and at every attempt. */
+/** Endpoints in networks that are not public: rejected at every attempt, not only when they are entered. */
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ async function secretServer(): Promise<{ port: number; requests: () => number; s
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  // The address of a TCP server is no string.
+  // The address of a TCP server is not a string.
   return { port: (server.address() as AddressInfo).port, requests: () => requests, sockets: () => sockets };
 }
 
@@ -34,14 +34,14 @@ const post = (to: Sender, url: string) => to.send({ url, headers: {}, body: '{}'
 
 const hosts = [
   ['loopback', '127.0.0.1'],
-  ['loopback, another', '127.9.9.9'],
-  ['loopback as one number', '2130706433'],
+  ['another loopback', '127.9.9.9'],
+  ['loopback as a single number', '2130706433'],
   ['loopback in hexadecimal', '0x7f000001'],
   ['loopback in octal', '0177.0.0.1'],
-  ['loopback, shortened', '127.1'],
+  ['shortened loopback', '127.1'],
   ['any address', '0.0.0.0'],
-  ['loopback of IPv6', '[::1]'],
-  ['any address of IPv6', '[::]'],
+  ['IPv6 loopback', '[::1]'],
+  ['any IPv6 address', '[::]'],
   ['IPv4 in IPv6', '[::ffff:127.0.0.1]'],
   ['IPv4 in IPv6, in hexadecimal', '[::ffff:7f00:1]'],
   ['IPv4-compatible', '[::127.0.0.1]'],
@@ -50,26 +50,26 @@ const hosts = [
   ['6to4', '[2002:7f00:1::]'],
   ['Teredo', '[2001:0:7f00:1::]'],
   ['unique local', '[fd00::1]'],
-  ['link-local of IPv6', '[fe80::1]'],
-  ['multicast of IPv6', '[ff02::1]'],
-  ['documentation in IPv6', '[2001:db8::1]'],
-  ['documentation in IPv6, newer', '[3fff::1]'],
+  ['IPv6 link-local', '[fe80::1]'],
+  ['IPv6 multicast', '[ff02::1]'],
+  ['IPv6 documentation', '[2001:db8::1]'],
+  ['newer IPv6 documentation', '[3fff::1]'],
   ['above all public IPv6', '[4000::1]'],
   ['far above all public IPv6', '[8000::1]'],
   ['private, class A', '10.255.255.255'],
   ['private, class B', '172.16.0.1'],
-  ['private, class B, the last', '172.31.255.255'],
+  ['private, class B, last', '172.31.255.255'],
   ['private, class C', '192.168.1.1'],
-  ['the metadata of a cloud', '169.254.169.254'],
-  ['shared by a carrier', '100.64.0.1'],
-  ['shared by a carrier, the last', '100.127.255.255'],
+  ['cloud metadata', '169.254.169.254'],
+  ['carrier-grade NAT', '100.64.0.1'],
+  ['carrier-grade NAT, last', '100.127.255.255'],
   ['protocol assignments', '192.0.0.8'],
   ['documentation', '192.0.2.1'],
-  ['documentation, another', '198.51.100.1'],
-  ['documentation, a third', '203.0.113.1'],
-  ['relays of 6to4', '192.88.99.1'],
+  ['documentation, second', '198.51.100.1'],
+  ['documentation, third', '203.0.113.1'],
+  ['6to4 relays', '192.88.99.1'],
   ['benchmarks', '198.18.0.1'],
-  ['benchmarks, the last', '198.19.255.255'],
+  ['benchmarks, last', '198.19.255.255'],
   ['multicast', '224.0.0.1'],
   ['broadcast', '255.255.255.255'],
 ] as const;
@@ -85,7 +85,7 @@ describe('a request is not sent to', () => {
     expect(sockets()).toBe(0);
   });
 
-  test('a name that leads there, alone or beside a public address', async () => {
+  test('a name that resolves to one of these, alone or alongside a public address', async () => {
     for (const addresses of [['127.0.0.1'], ['93.184.216.34', '10.0.0.1'], ['::ffff:10.0.0.1']]) {
       const resolve = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
       const outcome = await post(sender([], resolve), 'https://receiver.example/');
@@ -93,13 +93,13 @@ describe('a request is not sent to', () => {
     }
   });
 
-  test('a name that leads there and to an allowed network, over plain HTTP', async () => {
+  test('a name that resolves to an allowed network and a public address, over plain HTTP', async () => {
     const resolve = async () => ['127.0.0.1', '93.184.216.34'].map((address) => ({ address, family: 4 }));
     const { error } = await post(sender(['127.0.0.1/32'], resolve), 'http://receiver.example:1/');
     expect(error).toBe('Plain http is only for networks that the operator allows.');
   });
 
-  test('a name that is public when it is checked and private when it is used', async () => {
+  test('a name that is public when checked and private when used', async () => {
     const { port, sockets } = await secretServer();
     const answers = ['93.184.216.34', '127.0.0.1', '127.0.0.1', '127.0.0.1'];
     const asked: string[] = [];
@@ -136,7 +136,7 @@ describe('a request is not sent to', () => {
       expect((await post(sender(), url)).error).toBe('Only https is supported.');
   });
 
-  test('a proxy that the environment names', async () => {
+  test('a proxy set in the environment', async () => {
     const { port, sockets } = await secretServer();
     const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'NODE_USE_ENV_PROXY'];
     for (const name of names) process.env[name] = name.includes('USE') ? '1' : `http://127.0.0.1:${port}`;
@@ -192,7 +192,7 @@ describe('a response', () => {
       expect(outcome).toMatchObject({ status: null, error: 'No response within 15 seconds.' });
   });
 
-  test('needs a connection within 10 seconds, and may come later than that', async () => {
+  test('needs a connection within 10 seconds, but may itself arrive later', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const url = await respondingWith((_, response) => {
@@ -216,7 +216,7 @@ describe('a response', () => {
     });
   });
 
-  test('that is slow keeps no other request to its host waiting', async () => {
+  test('that is slow does not block other requests to its host', async () => {
     const held: { end: () => unknown }[] = [];
     const url = await respondingWith((_, response) => {
       if (held.push(response) === 50) for (const one of held) one.end();
@@ -230,7 +230,7 @@ describe('a response', () => {
     ['120', 120],
     ['0', null],
     ['soon', null],
-    // A date is compared with that of the response.
+    // A date is relative to the response's own.
     ['Wed, 21 Oct 2015 07:30:00 GMT', 120],
     ['Wed, 21 Oct 2015 07:26:00 GMT', null],
   ])('with Retry-After: %s says to wait for %s seconds', async (header, retryAfterSeconds) => {
@@ -239,7 +239,7 @@ describe('a response', () => {
     expect(await post(sender(['127.0.0.1/32']), url)).toMatchObject({ status: 503, retryAfterSeconds });
   });
 
-  test('that a kept connection ends without is asked for again on another, and no other', async () => {
+  test('is requested again only if a reused connection closes without one', async () => {
     const used = new WeakSet<object>();
     const bodies: string[] = [];
     const url = await respondingWith((request, response) => {

@@ -1,4 +1,4 @@
-/** What one organization or endpoint is sent does not depend on the others. */
+/** What one organization or endpoint receives does not depend on the others. */
 import { expect, onTestFinished, test } from 'vitest';
 import { switchEndpoint } from '../../server/webhooks/endpoints.ts';
 import { proposal } from '../records.ts';
@@ -6,12 +6,12 @@ import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
 import { deliveriesOf, endpointTo, until, webhookWorld } from './scene.ts';
 
-// So long that a look ends before the next one begins.
+// Long enough for a look to end before the next one begins.
 const limits = { lookMs: 1_000, tickMs: 50 };
 const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
 const hourMs = 3_600_000;
-/** Before the look or after its bound, from when the record was written. */
+/** Offsets from now of a record's creation and change: before the look, at once, or after its bound. */
 const times = [
   [-hourMs, -hourMs],
   [-hourMs, 0],
@@ -20,7 +20,7 @@ const times = [
   [hourMs, hourMs],
 ];
 
-test('a look for changes finds none of another organization, whenever its records were created and changed', async () => {
+test('a look for changes finds none of another organization, no matter when its records were created and changed', async () => {
   const [tenant, other] = [await world.organization(), await world.organization()];
   const receiver = await useReceiver();
   await endpointTo(tenant, receiver);
@@ -47,7 +47,7 @@ test('a look for changes finds none of another organization, whenever its record
   expect((await deliveriesOf(world, tenant)).map(({ type }) => type)).toEqual(['customer.created']);
 });
 
-test('a new state of a record replaces what waits for the same endpoint, and for no other', async () => {
+test('a new state of a record replaces only what is pending for the same endpoint', async () => {
   const tenant = await world.organization();
   const { id } = await tenant.client.customers.create({ name: 'A' });
   const [down, up] = [await useReceiver(), await useReceiver()];
@@ -66,7 +66,7 @@ test('a new state of a record replaces what waits for the same endpoint, and for
   expect(await states()).not.toContain('replaced');
 });
 
-test('a look that fails keeps no other organization waiting', async () => {
+test('a look that fails for one organization does not hold up the others', async () => {
   const tenants = [await world.organization(), await world.organization(), await world.organization()] as const;
   const receivers = [await useReceiver(), await useReceiver(), await useReceiver()] as const;
   for (const index of [0, 1, 2] as const) await endpointTo(tenants[index], receivers[index]);

@@ -17,7 +17,7 @@ import { deliveriesOf, endpointTo, parts, passTime, typesOf, until, webhookWorld
 const world = useWorld(webhookWorld);
 
 describe('an event', () => {
-  test('has the record as a get returns it, and is signed', async () => {
+  test('has the record as GET returns it, and is signed', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     await endpointTo(tenant, receiver);
@@ -35,7 +35,7 @@ describe('an event', () => {
     expect(receiver.received[0]?.id).toMatch(/^evt_/);
   });
 
-  test('has the time of the database, because receivers reject what is minutes off', async () => {
+  test('has the database’s time, because receivers reject a timestamp that is minutes off', async () => {
     const tenant = await world.organization();
     const sent: number[] = [];
     const server = createServer((request, response) => {
@@ -81,7 +81,7 @@ describe('an event', () => {
     expect(theirs.received[0]?.event.data).toMatchObject({ name: 'Theirs' });
   });
 
-  test('is sent once for each turn of a proposal, also if its time is in the past', async () => {
+  test('is sent once for each status change of a proposal, even if its time is in the past', async () => {
     const tenant = await world.organization();
     const { id: customer } = await tenant.client.customers.create({ name: 'Ann' });
     const sentAt = '2026-01-05T10:00:00.000Z';
@@ -89,7 +89,7 @@ describe('an event', () => {
     const receiver = await useReceiver();
     await endpointTo(tenant, receiver);
     const acceptedAt = '2026-01-06T10:00:00.000Z';
-    // The time is the database's: one that passes before the statement begins may be looked through already.
+    // Uses the database's time: a look may already have passed a time taken before the statement begins.
     const turn = (status: string, at: string | null) =>
       world.database.pool.query(
         'update proposals set status = $3, accepted_at = $4, updated_at = now() where organization_id = $1 and id = $2',
@@ -101,7 +101,7 @@ describe('an event', () => {
       timestamp: acceptedAt,
       data: { status: 'accepted', lineItems: [{}] },
     });
-    // Taken back and done again, it is the same turn.
+    // Undone and repeated, it is the same status change.
     await turn('sent', null);
     await until(() => typesOf(receiver).slice(2), ['proposal.updated']);
     await turn('accepted', acceptedAt);
@@ -155,7 +155,7 @@ describe('an endpoint', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('that responds with 410 is switched off, which is on the audit log', async () => {
+  test('that responds with 410 is switched off, which is in the audit log', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     receiver.respond((response) => void response.writeHead(410).end());
@@ -178,7 +178,7 @@ describe('an endpoint', () => {
     ]);
   });
 
-  test('gets a test and a delivery again on request, and nothing while it is off', async () => {
+  test('gets a test or a repeated delivery on request, and nothing while it is off', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
@@ -204,7 +204,7 @@ describe('an endpoint', () => {
     expect(await deliveriesOf(world, tenant)).toEqual([]);
   });
 
-  test('is one of 10 at most, needs https, the Team plan and an admin', async () => {
+  test('is one of at most 10, and requires https and the Team plan', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     const create = (url: string, actor = tenant.admin) =>
@@ -232,7 +232,7 @@ async function withMaria({ organization }: Tenant): Promise<number | null> {
   return (await world.database.pool.query(text, [organization.id])).rowCount;
 }
 
-test('erasing a customer removes its data from the log of deliveries', async () => {
+test('erasing a customer removes its data from the delivery log', async () => {
   const tenant = await world.organization();
   const receiver = await useReceiver();
   await endpointTo(tenant, receiver);

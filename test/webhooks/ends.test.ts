@@ -1,4 +1,4 @@
-/** How delivering ends: after how many attempts and days, and what an admin can still do then. */
+/** How delivery ends: after how many attempts and days, and what an admin can still do afterward. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { removeMember } from '../../server/accounts/members.ts';
 import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
@@ -31,7 +31,7 @@ async function deliveryOf({ organization }: Tenant): Promise<State | undefined> 
 async function scene(status: number, headers: Record<string, string> = {}) {
   const tenant = await world.organization();
   const receiver = await useReceiver();
-  // PostgreSQL stores no NUL: the result of the attempt must not be lost for it.
+  // PostgreSQL cannot store NUL; the result of the attempt must not be lost because of it.
   receiver.respond((response) => void response.writeHead(status, headers).end('\0'));
   const { endpoint } = await endpointTo(tenant, receiver, { events: ['customer.created'], name: 'Ledger' });
   await tenant.client.customers.create({ name: 'Ann' });
@@ -51,19 +51,22 @@ const dueAt = async ({ organization }: Tenant) => {
 };
 
 describe('a response', () => {
-  test.each([200, 201, 204, 299])('with %i is a delivery', async (status) => {
+  test.each([200, 201, 204, 299])('with %i counts as a delivery', async (status) => {
     const { tenant } = await scene(status);
     await until(() => deliveryOf(tenant), expect.objectContaining({ attempts: 1, state: 'delivered' }));
   });
 
-  test.each([300, 301, 304, 307, 400, 404, 409, 429, 500, 503])('with %i is none: it is sent again', async (status) => {
-    const { attempted } = await scene(status);
-    expect(await attempted(1)).toBeGreaterThan(4);
-  });
+  test.each([300, 301, 304, 307, 400, 404, 409, 429, 500, 503])(
+    'with %i does not: the event is sent again',
+    async (status) => {
+      const { attempted } = await scene(status);
+      expect(await attempted(1)).toBeGreaterThan(4);
+    },
+  );
 });
 
 describe('an event that cannot be delivered', () => {
-  test('is sent again for 3 days with growing pauses, then is failed, and can be sent again', async () => {
+  test('is retried for 3 days with growing pauses, then fails, and can be resent', async () => {
     const { tenant, receiver, endpoint, attempted } = await scene(500);
     const [minute, hour] = [60, 3600];
     const pauses = [5, minute, 5 * minute, hour / 2, 2 * hour, 5 * hour, 10 * hour, ...Array(5).fill(12 * hour)];
@@ -78,7 +81,7 @@ describe('an event that cannot be delivered', () => {
       if (sum < 72 * hour) await letPass(world, tenant, `${pause} seconds`);
     }
     expect(sum).toBeGreaterThan(72 * hour);
-    // More than 72 hours even if each pause was a twentieth shorter, and still before the next attempt.
+    // More than 72 hours even if every pause was 5% shorter, and still before the next attempt.
     await letPass(world, tenant, '10 hours');
     await expireDeliveries(world.database.pool);
     const failed = await deliveryOf(tenant);
@@ -86,14 +89,14 @@ describe('an event that cannot be delivered', () => {
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
 
     expect(await resendFailed(tenant.em(), tenant.admin, { id: endpoint.id, since: '2000-01-01' })).toBe(1);
-    // It starts over.
+    // The attempts start over.
     await attempted(1);
     receiver.respond((response) => void response.writeHead(204).end());
     await passTime(world, tenant);
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
   });
 
-  test('is removed after 30 days, and until then can be sent again', async () => {
+  test('is removed after 30 days, and can be resent until then', async () => {
     const { tenant, receiver, endpoint } = await scene(204);
     await until(async () => (await deliveryOf(tenant))?.state, 'delivered');
     await letPass(world, tenant, '29 days');
@@ -111,11 +114,11 @@ describe('an event that cannot be delivered', () => {
     );
   });
 
-  test('is sent again with the state that its record has by then', async () => {
+  test('is resent with the current state of its record', async () => {
     const { tenant, receiver, endpoint, attempted } = await scene(500);
     await attempted(1);
     await letPass(world, tenant, '73 hours');
-    // It is due as well: another attempt may be under way.
+    // It is also due, so another attempt may be in flight.
     const expired = async () => {
       await expireDeliveries(world.database.pool);
       return (await deliveryOf(tenant))?.state;
@@ -131,7 +134,7 @@ describe('an event that cannot be delivered', () => {
 });
 
 describe('an endpoint', () => {
-  test('gets nothing before the time that its Retry-After names, not even a new event', async () => {
+  test('gets nothing before its Retry-After is over, not even a new event', async () => {
     const { tenant, receiver, attempted } = await scene(503, { 'retry-after': '7200' });
     expect(await attempted(1)).toBeCloseTo(7200, 0);
     expect(await dueAt(tenant)).toBeGreaterThan(7000);
@@ -149,7 +152,7 @@ describe('an endpoint', () => {
     await until(() => receiver.received.length, 3);
   });
 
-  test('that takes one of several and asks for a pause gets nothing before its end, not even a new event', async () => {
+  test('that accepts one of several events and asks for a pause gets nothing until it ends, not even a new event', async () => {
     const tenant = await world.organization();
     const receiver = await useReceiver();
     const headers = { 'retry-after': '7200' };
@@ -162,7 +165,7 @@ describe('an endpoint', () => {
         [tenant.organization.id, interval],
       );
     const states = async () => (await deliveriesOf(world, tenant)).map(({ state }) => state).toSorted();
-    // Both are in one round.
+    // Puts both into one round.
     await lease('1 hour');
     for (const name of ['Ann', 'Bo']) await tenant.client.customers.create({ name });
     await until(states, ['pending', 'pending']);
@@ -181,7 +184,7 @@ describe('an endpoint', () => {
     expect(await dueAt(tenant)).toBeLessThan(301);
   });
 
-  test('is switched off after 5 days of failures, which its admins learn by mail', async () => {
+  test('is switched off after 5 days of failures, and its admins are told by mail', async () => {
     const { tenant, endpoint, attempted } = await scene(500);
     const leaver = await someone(world, tenant, 'admin');
     await removeMember(tenant.em(), null, leaver);
@@ -211,7 +214,7 @@ describe('an endpoint', () => {
     const { tenant, receiver } = await scene(204);
     await until(() => deliveryOf(tenant), expect.objectContaining({ state: 'delivered', isIdle: true }));
     const of = [tenant.organization.id];
-    // As a process leaves it that is killed after the receiver has responded.
+    // As left by a process that is killed after the receiver has responded.
     const { pool } = world.database;
     await pool.query(
       `update webhook_deliveries set state = 'sending', attempted_at = now() where organization_id = $1`,

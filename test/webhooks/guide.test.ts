@@ -1,4 +1,4 @@
-/** The receivers of the guide, as programs of their own: what is signed is accepted, and nothing else. */
+/** Runs the guide's receivers as separate programs: they accept signed requests, and nothing else. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const programs: [language: string, command: string, file: string][] = [
 ];
 
 test.each(programs)(
-  'the receiver in %s accepts what is signed, and rejects the rest',
+  'the receiver in %s accepts signed requests, and rejects all others',
   async (language, command, file) => {
     const [, program = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(guide) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'proposal-api-receiver-'));

@@ -1,4 +1,4 @@
-/** What an endpoint receives of an import: an event for each record, or one for all of it. */
+/** What an endpoint receives from an import: one event per record, or one for the whole import. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importFile } from '../../server/import/import-file.ts';
 import { resend } from '../../server/webhooks/log.ts';
@@ -12,7 +12,7 @@ const world = useWorld(webhookWorld);
 const row = (externalId: string, name = externalId) => ({ externalId, name });
 const time = expect.stringMatching(/^\d{4}-.*Z$/);
 
-/** One endpoint of each sort. */
+/** One endpoint of each kind. */
 async function scene() {
   const tenant = await world.organization();
   const [each, summary] = [await useReceiver(), await useReceiver()];
@@ -51,7 +51,7 @@ describe('an import', () => {
     };
     const event = summary.received[0]?.event;
     expect(event).toEqual({ type: 'import.completed', timestamp: time, data });
-    // What it stored is found by what it tells.
+    // The event is enough to find what the import stored.
     const { startedAt: updatedSince } = Object(event?.data);
     const { data: stored } = await tenant.client.customers.list({ sort: 'updatedAt', updatedSince });
     expect(stored.map(({ externalId }) => externalId)).toEqual(['a', 'b']);
@@ -61,7 +61,7 @@ describe('an import', () => {
       () => summary.received[1]?.event.data,
       expect.objectContaining({ created: 0, updated: 1, unchanged: 1 }),
     );
-    // An event of an import has no record to be read again.
+    // An import's event has no record to read again.
     await resend(tenant.em(), tenant.admin, {
       id: endpoint.id,
       deliveryId: await deliveryId(tenant, 'import.completed'),
@@ -70,7 +70,7 @@ describe('an import', () => {
     expect(summary.received[2]?.body).toBe(summary.received.find(({ id }) => id === summary.received[2]?.id)?.body);
   });
 
-  test('hides no change by others, not even of the records that it stored', async () => {
+  test('hides no changes by others, not even to records that it stored', async () => {
     const { tenant, summary } = await scene();
     await importInto(world, tenant).rows('customers', row('a'), row('b'));
     const [a] = (await tenant.client.customers.list({ externalId: 'a' })).data;
@@ -91,7 +91,7 @@ describe('an import', () => {
     expect(typesOf(summary).filter((type) => type === 'import.completed')).toHaveLength(1);
   });
 
-  test('always sends the turns of a proposal', async () => {
+  test('always sends the status changes of a proposal', async () => {
     const { tenant, summary } = await scene();
     const proposal = {
       externalId: 'P',
@@ -110,7 +110,7 @@ describe('an import', () => {
     });
   });
 
-  test('that is stopped is told, and what it stored stays', async () => {
+  test('that is stopped is reported, and what it stored is kept', async () => {
     const { tenant, summary } = await scene();
     const { database } = world;
     const stopped = withFile('rows.jsonl', JSON.stringify(row('a')), (file) =>
@@ -129,7 +129,7 @@ describe('an import', () => {
     expect(summary.received[0]?.event.data).toMatchObject({ status: 'interrupted', created: 1 });
   });
 
-  test('creates a record of the past once, also if its clock is ahead of that of the database', async () => {
+  test('sends one created event for a record from the past, even if its clock is ahead of the database’s', async () => {
     const { tenant, each } = await scene();
     const first = await tenant.client.customers.create({ name: 'First' });
     await until(() => typesOf(each), ['customer.created']);
@@ -150,10 +150,10 @@ describe('an import', () => {
     await until(() => typesOf(each).slice(4), ['customer.updated']);
   });
 
-  test('creates a record of the past that is changed before it is found', async () => {
+  test('sends a created event for a record from the past that is changed before it is found', async () => {
     const { tenant, each, summary } = await scene();
     const past = (name: string) => ({ ...row('a', name), createdAt: '2020-01-01T00:00:00.000Z' });
-    // What begins later than an open transaction is not found until it ends.
+    // Changes that begin after an open transaction are not found until that transaction ends.
     const open = async () => {
       const client = await world.database.pool.connect();
       onTestFinished(() => client.release(true));

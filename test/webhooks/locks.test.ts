@@ -1,4 +1,4 @@
-/** What changes deliveries waits for what else does, and never each for the other. */
+/** Operations that change deliveries wait for one another, but never deadlock. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setPlan } from '../../server/accounts/organizations.ts';
 import { migrate } from '../../server/database/migrate.ts';
@@ -28,7 +28,7 @@ import { parts } from './scene.ts';
 let database: Database;
 let drop: () => Promise<void>;
 
-// Nothing is delivered here: each step is the test's own.
+// Nothing is delivered here: the tests perform each step.
 beforeAll(async () => {
   const empty = await ownDatabase();
   ({ drop } = empty);
@@ -53,7 +53,7 @@ const deliveries = `insert into webhook_deliveries
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-/** An endpoint, and deliveries of a customer and its two proposals that were stored in another order than that of their ids. */
+/** An endpoint, and deliveries of a customer and its two proposals, not stored in the order of their ids. */
 async function scene({ state = 'pending', age = 0 } = {}) {
   const { organization, admin } = await issueKeys(database, 1);
   const { em } = forOrganization(database, organization.id);
@@ -76,7 +76,7 @@ async function waiting(count: number): Promise<void> {
   await expect.poll(async () => (await database.control.query(text)).rows[0]?.waiting, { interval: 5 }).toBe(count);
 }
 
-/** Runs both at once: each has begun, and waits for a row that is held until then. */
+/** Runs both at once: each starts, and waits for a row that is held until both have. */
 async function meeting(held: [text: string, values: unknown[]], one: () => Promise<unknown>, other: typeof one) {
   const holder = await database.pool.connect();
   onTestFinished(() => holder.release(true));
@@ -94,7 +94,7 @@ async function meeting(held: [text: string, values: unknown[]], one: () => Promi
 const result = { recordId: null, dueAt: null, status: 204, durationMs: 1, error: null, request: '{}', response: '' };
 const later = { state: 'pending', dueAt: '2099-01-01T00:00:00Z' } as const;
 const now = () => new Date().toISOString();
-/** Each is about all three deliveries. */
+/** Each affects all three deliveries. */
 const changes: Record<string, [wanted: Parameters<typeof scene>[0], change: (scene: Scene) => Promise<unknown>]> = {
   claims: [{}, ({ target }) => claimDue(database.pool, target, { now: now(), limit: 10 })],
   'stores the results of': [
@@ -127,7 +127,7 @@ const changes: Record<string, [wanted: Parameters<typeof scene>[0], change: (sce
   'removes with the endpoint': [{}, ({ em, admin, endpoint: { id } }) => removeEndpoint(em(), admin, id)],
 };
 
-describe('an erasure meets what', () => {
+describe('an erasure does not deadlock with work that', () => {
   test.each(Object.entries(changes))('%s its deliveries', async (_, [wanted, change]) => {
     const found = await scene(wanted);
     const { organization, records, ids } = found;
@@ -137,7 +137,7 @@ describe('an erasure meets what', () => {
   });
 });
 
-test('a look for changes meets the removal of an endpoint, and adds nothing to it', async () => {
+test('a look for changes during the removal of an endpoint adds nothing to it', async () => {
   const { organization, admin, em, endpoint, records, target } = await scene();
   const { pool } = database;
   const text = `update customers set updated_at = now() where organization_id = $1 and id = $2 returning updated_at`;
@@ -153,7 +153,7 @@ test('a look for changes meets the removal of an endpoint, and adds nothing to i
   expect((await pool.query(left, [target.organizationId, target.id])).rows).toEqual([]);
 });
 
-test('a result that comes after the next claim is ignored', async () => {
+test('a result that arrives after the next claim is ignored', async () => {
   const { target, ids } = await scene({});
   const { pool } = database;
   const [first] = await claimDue(pool, target, { now: now(), limit: 1 });
@@ -187,7 +187,7 @@ test('a later event of a record is not claimed while an earlier one is being sen
   await expect.poll(claimed).toEqual([next]);
 });
 
-test('what was claimed but not begun waits as it did before', async () => {
+test('a delivery that was claimed but not started is put back unchanged', async () => {
   const { target } = await scene({});
   const rows = async () => {
     const text =
@@ -239,7 +239,7 @@ describe('a lease', () => {
     expect(await takenOf(found)).toHaveLength(1);
   });
 
-  test('is given for four endpoints of an organization at most, those that do not fail first', async () => {
+  test('is given for at most four endpoints of an organization, failing ones last', async () => {
     const found = await scene({});
     const { organization, admin, em, endpoint } = found;
     const fields = { url: 'http://127.0.0.1/', events: ['customer.updated'] };
@@ -269,11 +269,11 @@ describe('a lease', () => {
     expect(await namesTaken(0)).toEqual(['1', '2', '3', 'E']);
   });
 
-  test('that another process has taken since is neither renewed nor released, and switches nothing off', async () => {
+  test('that another process has since taken can be neither renewed nor released, and switches nothing off', async () => {
     const found = await scene({});
     await takenOf(found);
     const take = async () => {
-      // A time is rounded to milliseconds, and up.
+      // Times are rounded to milliseconds, possibly up.
       await database.pool.query(`update webhook_endpoints set due_at = now() - interval '1 second'`);
       const leases = await takeLeases(database.pool, wanted);
       return leases.find(({ organizationId }) => organizationId === found.organization.id);
@@ -292,7 +292,7 @@ describe('a lease', () => {
       return (await database.pool.query<{ at: Date | null; failures: number }>(text, [found.target.id])).rows[0];
     };
     expect((await due())?.failures).toBe(0);
-    // A delivery that was added since the renewal makes it due at once; otherwise it is due with the next one.
+    // A delivery added since the renewal makes it due immediately; otherwise it is due with the next one.
     const wakes = (await renewLease(database.pool, second, 30))?.wakes ?? 0;
     await database.pool.query('update webhook_endpoints set wakes = wakes + 1 where id = $1', [found.target.id]);
     await releaseLease(database.pool, second, { dueAt: null, wakes, failures: 0, failingSince: null });

@@ -1,4 +1,4 @@
-/** What an admin changes while events are being sent counts from the next round on. */
+/** Changes that an admin makes while events are being sent apply from the next round. */
 import { describe, expect, test } from 'vitest';
 import { unwrapWebhook } from '../../client/index.ts';
 import {
@@ -28,7 +28,7 @@ async function signers({ body, headers }: Received, secrets: readonly string[]):
   return secrets.filter((_, index) => verified[index]?.status === 'fulfilled');
 }
 
-/** An endpoint with six events, the first of which it has received and not responded to. */
+/** An endpoint with six events. It has received the first, but not yet responded. */
 async function scene() {
   const tenant = await world.organization();
   const receiver = await useReceiver();
@@ -40,7 +40,7 @@ async function scene() {
   await until(() => receiver.received.length, 1);
   const goOn = async () => {
     answer.resolve();
-    // What is sent to another organization shows that there were more looks for endpoints with something due.
+    // Deliveries to another organization show that the service has since looked for due endpoints again.
     const [other, sent] = [await world.organization(), await useReceiver()];
     await endpointTo(other, sent, { events: ['customer.created'] });
     for (let count = 1; count <= 5; count += 1) {
@@ -69,7 +69,7 @@ describe('an endpoint that is being sent to', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('gets nothing more at its old URL once it has another', async () => {
+  test('gets nothing more at its old URL once that has changed', async () => {
     const { tenant, admin, receiver, id, name, secret, goOn } = await scene();
     const other = await useReceiver();
     other.secrets.push(secret);
@@ -79,7 +79,7 @@ describe('an endpoint that is being sent to', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('gets nothing more that is signed with a secret that was replaced at once', async () => {
+  test('gets nothing more signed with a secret that was replaced without an overlap', async () => {
     const { tenant, admin, receiver, id, secret, goOn } = await scene();
     const { secret: fresh } = await replaceSecret(tenant.em(), admin, { id, overlap: 'now' }, parts);
     receiver.secrets.push(fresh);
@@ -90,7 +90,7 @@ describe('an endpoint that is being sent to', () => {
   });
 });
 
-test('a replaced secret signs beside the new ones until the overlap ends, and no longer', async () => {
+test('a replaced secret signs alongside the new ones until its overlap ends', async () => {
   const tenant = await world.organization();
   const receiver = await useReceiver();
   const { endpoint, secret } = await endpointTo(tenant, receiver, { events: ['customer.created'] });
@@ -109,7 +109,7 @@ test('a replaced secret signs beside the new ones until the overlap ends, and no
   await until(() => receiver.received.length, 2);
   const signed = await Promise.all(receiver.received.map((one) => signers(one, [secret, fresh, newest])));
   expect(signed).toEqual([[secret, fresh, newest], [newest]]);
-  // Five sign at most: the header has an end.
+  // At most five sign, because the header must not grow without limit.
   for (let count = 0; count < 6; count += 1)
     await replaceSecret(tenant.em(), tenant.admin, { id, overlap: 'week' }, parts);
   expect((await findEndpoint(tenant.em(), id)).secrets).toHaveLength(5);

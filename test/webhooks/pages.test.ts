@@ -40,7 +40,7 @@ describe('an admin', () => {
     await until(async () => /Delivered<\/span>/.test((await visiting.get(endpoint)).text), true);
     const { text } = await visiting.get(endpoint);
     expect(text).toContain('This is a test.');
-    // Also where nothing of what is listed has failed: what has may be older.
+    // Even if nothing in the list has failed: older deliveries may have.
     expect(text).toContain('Resend everything that failed since');
     const [, event = ''] = /name="event" value="(evt_[0-9a-z]+)"/.exec(text) ?? [];
     await visiting.post(`${endpoint}/resend`, { event, csrfToken: await visiting.csrfToken() });
@@ -72,7 +72,7 @@ describe('an admin', () => {
     ]);
   });
 
-  test('sees what is wrong with a URL, a name or the events, and what was typed', async () => {
+  test('sees what is wrong with the URL, name or events, and what was typed', async () => {
     const { visiting } = await scene();
     for (const [fields, sentence] of [
       [
@@ -86,7 +86,7 @@ describe('an admin', () => {
     ] as const) {
       const { status, text } = await create(visiting, fields);
       expect([status, text.includes(sentence)]).toEqual([422, true]);
-      // The page opens at what is wrong.
+      // The page focuses the invalid field.
       expect(text.match(/<(?:input|select)[^>]* autofocus/g)).toHaveLength(1);
       expect(text).toContain(`value="${fields.url}"`);
     }
@@ -95,7 +95,7 @@ describe('an admin', () => {
 });
 
 describe('without permission', () => {
-  test('a member neither sees nor changes endpoints, and the attempt is on the audit log', async () => {
+  test('a member can neither see nor change endpoints, and the attempt is in the audit log', async () => {
     const { tenant } = await scene();
     const visiting = await signIn(world, await someone(world, tenant));
     expect((await visiting.get(path)).status).toBe(403);

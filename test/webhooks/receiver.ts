@@ -1,4 +1,4 @@
-/** A receiver of webhooks: verifies what it gets, remembers it, and responds as a test wants. */
+/** A webhook receiver that verifies and records what it gets, and responds as a test wants. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ type Respond = (response: ServerResponse, received: Received, count: number) => 
 export type Receiver = {
   url: string;
   received: Received[];
-  /** Set before the first event: the secret of the endpoint. */
+  /** The endpoint's secrets; set before the first event. */
   secrets: string[];
   /** How it responds from now on; 204 if it is never called. */
   respond(how: Respond): void;
@@ -34,7 +34,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
   const server = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // The address of a TCP server is no string.
+  // The address of a TCP server is not a string.
   const { port } = server.address() as AddressInfo;
   return Object.assign(receiver, {
     url: `http://127.0.0.1:${port}/hook`,

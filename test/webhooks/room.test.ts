@@ -1,4 +1,4 @@
-/** More endpoints with something due than a process sends to at once. */
+/** More due endpoints than a process sends to at once. */
 import { expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { useReceiver } from './receiver.ts';
@@ -7,7 +7,7 @@ import { endpointTo, until, webhookWorld } from './scene.ts';
 const limits = { lookMs: 20, tickMs: 1, endpoints: 1 };
 const world = useWorld({ ...webhookWorld, webhooks: { ...webhookWorld.webhooks, limits } });
 
-test('each get their turn, and no look for them fails', async () => {
+test('each gets its turn, and no look for due endpoints fails', async () => {
   const tenant = await world.organization();
   const receivers = await Promise.all(Array.from({ length: 8 }, () => useReceiver()));
   for (const receiver of receivers) {

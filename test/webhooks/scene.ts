@@ -1,4 +1,4 @@
-/** Organizations with webhook endpoints, and waiting for what they receive. */
+/** Organizations with webhook endpoints, and ways to wait for what they receive. */
 import { expect } from 'vitest';
 import { inTransaction } from '../../server/database/transaction.ts';
 import { createDestinations } from '../../server/outgoing/addresses.ts';
@@ -11,7 +11,7 @@ import type { Receiver } from './receiver.ts';
 
 export const authSecret = 'a secret of the tests, which is long enough';
 export const allow = ['127.0.0.0/8'];
-/** Looks and retries without long pauses: what is tested is what happens, not when. */
+/** Short pauses between looks and retries: the tests check what happens, not when. */
 export const webhookWorld = { ownDatabase: true, authSecret, webhooks: { allow, limits: { lookMs: 200, tickMs: 50 } } };
 
 export const parts = { seal: createSeal(authSecret, 'webhook secrets'), destinations: createDestinations(allow) };
@@ -34,7 +34,7 @@ export async function until(what: () => unknown, expected: unknown): Promise<voi
 
 export const typesOf = (receiver: Receiver): string[] => receiver.received.map(({ event }) => event.type);
 
-/** Lets what waits for its next attempt be due, as if the time had passed. */
+/** Makes pending attempts due, as if their time had come. */
 export async function passTime(world: World, { organization }: Tenant): Promise<void> {
   const { pool } = world.database;
   const past = [organization.id];
@@ -45,13 +45,13 @@ export async function passTime(world: World, { organization }: Tenant): Promise<
   await pool.query(`update webhook_endpoints set due_at = now() where organization_id = $1`, past);
 }
 
-/** As if so much time had passed: everything that is stored for the organization is older. */
+/** Makes everything stored for the organization older, as if that much time had passed. */
 export async function letPass(world: World, { organization }: Tenant, interval: string): Promise<void> {
   const values = [organization.id, interval];
   for (const [table, columns] of times) {
     const earlier = columns.map((column) => `(${column} - $2::interval)::text as ${column}`).join(', ');
     const set = columns.map((column, index) => `${column} = $${index + 3}::timestamptz`).join(', ');
-    // Locked, so that no time is lost that the service writes in the meantime.
+    // Locked, so no time that the service writes in between is lost.
     await inTransaction(world.database.pool, async (client) => {
       const stored = `select id, ${earlier} from ${table} where organization_id = $1 order by id for update`;
       const { rows } = await client.query(stored, values);

@@ -1,4 +1,4 @@
-/** Signatures: by the server, verified by the client and by the specification's own library; and what is rejected. */
+/** Signatures by the server, verified by the client and by the specification's own library, and what is rejected. */
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { unwrapWebhook, WebhookVerificationError } from '../../client/index.ts';
@@ -16,7 +16,7 @@ const body = JSON.stringify({
   data: { name: 'Zoë €' },
 });
 
-/** What the reference libraries of Standard Webhooks for other languages test themselves with. */
+/** The test vectors of the Standard Webhooks reference libraries for other languages. */
 const published = [
   {
     languages: 'Python, Go, Java, PHP, C# and Ruby',
@@ -47,7 +47,7 @@ function signed(secrets: readonly string[], sent = body, at = timestamp): Record
 const unwrap = (headers: Record<string, string>, secret: string | string[], sent: string | Uint8Array = body) =>
   unwrapWebhook(sent, headers, secret, { now });
 
-test('what JavaScript callers mix up is a TypeError that says so', async () => {
+test('typical mistakes of JavaScript callers get a TypeError that explains them', async () => {
   const headers = signed([newSecret()]);
   // A body that a framework has parsed, and a request without `rawBody`.
   const { rawBody } = JSON.parse('{}');
@@ -75,7 +75,7 @@ describe('a signed request', () => {
     expect(signed([secret])['webhook-signature']).toBe(new Webhook(secret).sign(id, now, body));
   });
 
-  test.each(published)('of the tests of the libraries for $languages is the same, and verified', async (vector) => {
+  test.each(published)('matches the test vector of the libraries for $languages, and is verified', async (vector) => {
     const { secret, signature, ...message } = vector;
     expect(signaturesOf([secret], message)).toBe(signature);
     const headers = {
@@ -89,7 +89,7 @@ describe('a signed request', () => {
     await expect(changed).rejects.toThrow(WebhookVerificationError);
   });
 
-  test('is accepted as text and as bytes, with Headers and with the headers of Node', async () => {
+  test('is accepted as text and as bytes, with Headers and with Node’s headers', async () => {
     const secret = newSecret();
     const headers = signed([secret]);
     expect(await unwrap(headers, secret, new TextEncoder().encode(body))).toEqual(JSON.parse(body));
@@ -112,26 +112,29 @@ describe('a request is rejected', () => {
   const secret = newSecret();
   const good = signed([secret]);
   const rejected: [why: string, headers: Record<string, string>, sent?: string][] = [
-    ['with another body', good, body.replace('Zoë', 'Zoe')],
-    ['with another id', { ...good, 'webhook-id': 'evt_other' }],
-    ['with another time', { ...good, 'webhook-timestamp': String(timestamp + 1) }],
-    ['signed with another secret', signed([newSecret()])],
-    ['of another version', { ...good, 'webhook-signature': (good['webhook-signature'] ?? '').replace('v1,', 'v1a,') }],
+    ['with a different body', good, body.replace('Zoë', 'Zoe')],
+    ['with a different id', { ...good, 'webhook-id': 'evt_other' }],
+    ['with a different time', { ...good, 'webhook-timestamp': String(timestamp + 1) }],
+    ['signed with a different secret', signed([newSecret()])],
+    [
+      'of a different version',
+      { ...good, 'webhook-signature': (good['webhook-signature'] ?? '').replace('v1,', 'v1a,') },
+    ],
     ['without a signature', { ...good, 'webhook-signature': '' }],
     ['with a signature that is not base64', { ...good, 'webhook-signature': 'v1,*** v1,' }],
     ['with half a signature', { ...good, 'webhook-signature': (good['webhook-signature'] ?? '').slice(0, 20) }],
     ['without an id', { ...good, 'webhook-id': '' }],
     ['when it is older than 5 minutes', signed([secret], body, timestamp - 301)],
-    ['when it is 5 minutes ahead', signed([secret], body, timestamp + 301)],
-    ['with a time that is no number', { ...signed([secret]), 'webhook-timestamp': 'now' }],
+    ['when it is more than 5 minutes ahead', signed([secret], body, timestamp + 301)],
+    ['with a time that is not a number', { ...signed([secret]), 'webhook-timestamp': 'now' }],
   ];
   test.each(rejected)('%s', async (_, headers, sent = body) => {
-    // By the node of n8n, too.
+    // The n8n node rejects it as well.
     expect(isSigned({ secret, headers, body: sent }, timestamp)).toBe(false);
     await expect(unwrap(headers, secret, sent)).rejects.toThrow(WebhookVerificationError);
   });
 
-  test('and an invalid secret is reported without being repeated', async () => {
+  test('if the secret is invalid, without repeating the secret', async () => {
     await expect(unwrap(good, 'whsec_***')).rejects.toThrow(/^The secret must be whsec_ and base64/);
   });
 });
