@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Those of the rules that are on by default and look at colors. */
+/** The rules about colors that are on by default. */
 const colorRules = ['color-contrast', 'link-in-text-block'];
 
 type Violation = { id: string; html: string[] };
 
 /**
- * `evaluate` runs an expression in the page. `onlyColors` is for a page that has been checked whole in its other color
- * scheme, which differs in nothing but colors.
+ * `evaluate` runs an expression in the page. `onlyColors` is for a page that has been fully checked in its other color
+ * scheme, which differs only in its colors.
  */
 export async function violationsOf(
   evaluate: (expression: string) => Promise<unknown>,

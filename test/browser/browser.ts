@@ -1,4 +1,4 @@
-/** A real browser for the settings pages: Debian's Chromium, watched for errors and for what it cannot reach. */
+/** A real browser for the settings pages: Debian's Chromium, whose errors and warnings are collected. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFailed } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
@@ -12,13 +12,13 @@ export const sizes = [
 ];
 
 export type Screen = {
-  /** A page in a profile of its own: nobody is signed in, nothing is cached. */
+  /** A page in a new profile: no one is signed in, and nothing is cached. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** What the consoles of all its pages complained about. */
+  /** The errors and warnings in the consoles of all its pages. */
   complaints: string[];
 };
 
-/** Call at the top of a file; the browser is there in its tests. */
+/** Call at the top of a file; the browser runs during its tests. */
 export function useBrowser(): Screen {
   const complaints: string[] = [];
   let browser: Browser | undefined;
@@ -38,7 +38,7 @@ export function useBrowser(): Screen {
       const page = await context.newPage();
       page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
       page.on('console', (message) => {
-        // That the page itself is an answer of 4xx is what some tests are about.
+        // Some tests open pages that respond with 4xx.
         const isPage = message.location().url === page.url() && message.text().startsWith('Failed to load resource');
         if (['error', 'warning'].includes(message.type()) && !isPage)
           complaints.push(`${page.url()}: ${message.text()}`);
@@ -48,7 +48,7 @@ export function useBrowser(): Screen {
   };
 }
 
-/** What a failed test was looking at. */
+/** Prints what a failed test was looking at. */
 async function showPages(context: BrowserContext): Promise<void> {
   for (const page of context.pages()) {
     const text = await page.locator('body').innerText().catch(String);
@@ -67,12 +67,12 @@ export async function signInWith(page: Page, url: string, member: Member): Promi
 let shots = 0;
 
 /**
- * In both sizes and both color schemes: no violation of accessibility, nothing wider than the screen. With SHOTS set to a
- * folder, each is also a picture there.
+ * In both sizes and both color schemes: no accessibility violations, and nothing wider than the screen. If SHOTS is set
+ * to a folder, screenshots are saved there.
  */
 export async function expectSound(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
-  // The page's own policy runs no such script; the developer's tools are not bound by it.
+  // The page's CSP would block such a script, but does not apply to DevTools.
   const evaluate = async (expression: string) =>
     (await devtools.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result
       .value as unknown;
@@ -82,7 +82,7 @@ export async function expectSound(page: Page): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Colors change gradually, also because of what was done before.
+      // Colors change gradually, and earlier changes may still be in progress.
       await evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
       await evaluate('Promise.all(document.getAnimations().map((each) => each.finish()))');
       if (process.env.SHOTS) {

@@ -1,4 +1,4 @@
-/** The browser of the browser tests: Debian's Chromium, or the one that CHROMIUM names. */
+/** The browser for the browser tests: Debian's Chromium, or the one at CHROMIUM. */
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
@@ -7,7 +7,7 @@ const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-br
 const executablePath = places.find((place) => place !== undefined && existsSync(place));
 
 const chromiumIsMissing =
-  'There is no Chromium here: the browser tests are left out. `apt-get install chromium` brings it; CHROMIUM names another place.';
+  'Chromium was not found, so the browser tests are skipped. Run `apt-get install chromium`, or set CHROMIUM to its path.';
 
 if (!executablePath && process.env.REQUIRE_CHROMIUM) throw new Error(chromiumIsMissing);
 export const hasChromium = executablePath !== undefined;
@@ -17,7 +17,7 @@ export function setup(): void {
   if (!hasChromium) process.stdout.write(`${chromiumIsMissing}\n`);
 }
 
-/** Ends a hang; Playwright's own 30 seconds would measure how busy the machine is. */
+/** Only ends hangs: on a busy machine, Playwright's default of 30 seconds is too short. */
 export const patienceMs = 150_000;
 
 export function launchChromium(): Promise<Browser> {

@@ -1,4 +1,4 @@
-/** The pages in a real browser: what a person sees and does there, and what the browser has to say about it. */
+/** The docs in a real browser: what people see and do there, and what the browser complains about. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from './accessibility.ts';
@@ -19,7 +19,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   });
   afterAll(() => browser?.close());
 
-  /** A visit, and what the browser complained about or asked of others during it. */
+  /** Returns what the browser complained about or requested from other origins during a visit. */
   async function visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<string[]> {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(patienceMs);
@@ -39,7 +39,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     return complaints;
   }
 
-  /** Sound in this color scheme: as wide as the screen, and accessible but for these rules. */
+  /** Sound in this color scheme: as wide as the screen, and accessible. */
   async function expectSound(page: Page, colorScheme: 'light' | 'dark') {
     const evaluate = (expression: string) => page.evaluate(expression);
     const where = `${new URL(page.url()).pathname}, ${colorScheme}`;
@@ -49,7 +49,7 @@ describe.runIf(hasChromium)('in a browser', () => {
   }
 
   describe.each(viewports)('$width pixels wide, light and dark', (viewport) => {
-    test('the pages fit, are accessible, and nothing is complained about', async () => {
+    test('the pages fit, are accessible, and cause no complaints', async () => {
       const complaints = await visit({ viewport }, async (page) => {
         for (const path of [...pagePaths, '/docs/search?q=retry']) {
           await page.emulateMedia({ colorScheme: 'light' });
@@ -73,7 +73,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('on a phone the navigation is folded, and opens', async () => {
+  test('on a phone, the navigation is collapsed, and can be opened', async () => {
     await visit({ viewport: { width: 360, height: 800 } }, async (page) => {
       await page.goto(`${world.url}/docs/errors`);
       const link = page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Rate limit' });
@@ -84,7 +84,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('code in two languages is in tabs, and the choice holds for the whole page', async () => {
+  test('code in two languages is in tabs, and a choice applies to the whole page', async () => {
     await visit({}, async (page) => {
       await page.goto(`${world.url}/docs/first-call`);
       const groups = page.locator('.tabs');
@@ -100,7 +100,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('the guides are whole without JavaScript', async () => {
+  test('the guides are complete without JavaScript', async () => {
     await visit({ javaScriptEnabled: false }, async (page) => {
       await page.goto(`${world.url}/docs`);
       await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
@@ -109,7 +109,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('the keyboard comes to the content first, and to code that is wider than the screen', async () => {
+  test('the keyboard can skip to the content, and scroll code that is wider than the screen', async () => {
     await visit({ viewport: { width: 360, height: 800 } }, async (page) => {
       await page.goto(`${world.url}/docs/first-call`);
       await page.keyboard.press('Tab');
@@ -135,7 +135,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     });
   });
 
-  test('a request is tried with one’s own key, which is kept nowhere', async () => {
+  test('a request can be tried with one’s own key, which is not stored', async () => {
     const { key } = await world.organization({ name: 'Northwind Traders' });
     const complaints = await visit({}, async (page) => {
       const sent = async (path: string, label: string) => {

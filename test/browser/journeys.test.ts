@@ -1,4 +1,4 @@
-/** What people do in the settings, from beginning to end, in a real browser. */
+/** What people do in the settings, from start to finish, in a real browser. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Member } from '../../server/entities/organization.ts';
@@ -111,7 +111,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(other);
   });
 
-  test('a member is removed while signed in, and is told so by the next click', async () => {
+  test('a member who is removed while signed in is told so on the next click', async () => {
     const tenant = await world.organization();
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));
@@ -140,7 +140,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     expect(await page.getByRole('row', { name: 'Too late' }).count()).toBe(0);
   });
 
-  test('a session that ended leads back to the same page', async () => {
+  test('signing in after a session has ended leads back to the same page', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin');
     const page = await screen.open();
@@ -154,7 +154,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     expect(page.url()).toMatch(/\/settings\/members\/mem_\w+\/role$/);
   });
 
-  test('an account changes its password, and ends its sessions', async () => {
+  test('a member ends another session, and changes the password', async () => {
     const tenant = await world.organization();
     const member = await someone(world, tenant, 'member', 'Ida Berg');
     const page = await screen.open();
@@ -200,7 +200,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
   });
 
-  test('an unknown page is a page', async () => {
+  test('an unknown URL gets an HTML page', async () => {
     const page = await screen.open();
     expect((await page.goto(`${world.url}/nowhere`))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
@@ -210,7 +210,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     expect(new URL(page.url()).pathname).toBe('/docs');
   });
 
-  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+  test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });
 
 describe.runIf(hasChromium)('with a mail server', { timeout: 300_000 }, () => {

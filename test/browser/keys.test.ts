@@ -36,7 +36,7 @@ describe.runIf(hasChromium)('in a browser', () => {
       .poll(() => clipboard(page))
       .toBe(`curl -H "Authorization: Bearer ${raw}" \\\n  "${world.url}/v1/customers"`);
     expect(await page.locator('#client').textContent()).toContain(`apiKey: '${raw}'`);
-    // Where there is no clipboard, as without https, the key is selected.
+    // Without a clipboard, as over plain HTTP, the key is selected.
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     await page.getByRole('button', { name: 'Copy the key' }).click();
     await page.getByRole('button', { name: 'Now copy it' }).waitFor();
@@ -88,7 +88,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     }
   });
 
-  test('a key that was shown does not reappear by going back', async () => {
+  test('a key does not reappear when going back', async () => {
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, await world.organization(), 'admin'));
     await create(page, 'Once');
@@ -99,7 +99,7 @@ describe.runIf(hasChromium)('in a browser', () => {
 
     await page.goto(`${world.url}/settings/api-keys`);
     await create(page, 'Twice');
-    // What a page is told before the browser puts it aside whole.
+    // The event that a page gets before it enters the back/forward cache.
     await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
     expect(await page.content()).not.toMatch(rawKey);
   });
@@ -129,13 +129,13 @@ describe.runIf(hasChromium)('in a browser', () => {
     }
   });
 
-  test('a form that two tabs send makes one key', async () => {
+  test('a form sent from two tabs creates one key', async () => {
     const tenant = await world.organization();
     const first = await screen.open();
     await signInWith(first, world.url, await someone(world, tenant, 'admin'));
     const second = await first.context().newPage();
     await second.goto(first.url());
-    // The same CSRF token in both, as a duplicated tab has it.
+    // The same CSRF token in both, as in a duplicated tab.
     const field = 'form[action="/settings/api-keys"] input[name=csrfToken]';
     const token = await first.locator(field).getAttribute('value');
     await second.locator(field).evaluate((input, value) => input.setAttribute('value', value ?? ''), token);
@@ -146,7 +146,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await keyNames(world, tenant)).toEqual(['test', 'Twice']);
   });
 
-  test('a member sees the keys and can do nothing with them', async () => {
+  test('a member sees the keys, but cannot change them', async () => {
     const tenant = await world.organization();
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, tenant));
@@ -157,7 +157,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
   });
 
-  test('an admin on the Free plan sees what Team gives', async () => {
+  test('an admin on the Free plan sees what Team includes', async () => {
     const tenant = await world.organization({ plan: 'free' });
     const page = await screen.open();
     await signInWith(page, world.url, await someone(world, tenant, 'admin'));
@@ -184,7 +184,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect((await me(raw)).status).toBe(401);
   });
 
-  test('the keyboard is enough', async () => {
+  test('the keyboard alone is enough', async () => {
     const tenant = await world.organization();
     const admin = await someone(world, tenant, 'admin');
     const page = await screen.open();
@@ -210,7 +210,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await clipboard(page)).toMatch(rawKey);
   });
 
-  test('a link leads to a password, and on to the overview', async () => {
+  test('a password link leads to its form, and then to the overview', async () => {
     const { admin } = await world.organization();
     const page = await screen.open();
     await page.goto(world.url + (await passwordPath(world.database, admin)));
@@ -223,7 +223,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
   });
 
-  test('every page is accessible and fits, on a telephone and on a desk, in the light and in the dark', async () => {
+  test('every page is accessible and fits the screen, on mobile and desktop, in light and dark mode', async () => {
     const tenant = await world.organization({
       name: `An organization with a name like ${'those-of-law-firms-'.repeat(4)}`,
     });
@@ -257,5 +257,5 @@ describe.runIf(hasChromium)('in a browser', () => {
     await expectSound(page);
   });
 
-  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+  test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });

@@ -1,4 +1,4 @@
-/** Customers, proposals and items, looked at by someone who does not program. */
+/** Customers, proposals and items, as someone who does not program uses them. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { someone } from '../settings/visiting.ts';
@@ -11,7 +11,7 @@ const world = useWorld();
 const screen = useBrowser();
 
 describe.runIf(hasChromium)('records in a browser', { timeout: 300_000 }, () => {
-  test('from the overview to a customer, its proposal and the item in it, and the customer erased', async () => {
+  test('lead from the overview to a customer, its proposal and the item in it, and the customer can be erased', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const { body: customer } = await tenant.call('POST', '/v1/customers', {
       name: 'Alfreds Futterkiste',

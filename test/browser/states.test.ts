@@ -1,4 +1,4 @@
-/** Every state of a page that a journey does not come by, in a real browser: accessible and in order at each size. */
+/** Page states that no journey reaches, in a real browser: accessible and sound at every size. */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const world = useWorld({ ownDatabase: true, uploadFolder, singleSignOn });
 const screen = useBrowser();
 afterAll(() => rm(uploadFolder, { recursive: true, force: true }));
 
-/** What this needs of the browser's types. */
+/** The part of the browser's types that these tests need. */
 type Style = { outlineStyle: string; backgroundColor: string };
 type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: object): Style } } };
 
@@ -37,7 +37,7 @@ async function scene(options: Parameters<typeof world.organization>[0] = {}): Pr
 const show = (page: Page, path: string) => page.goto(`${world.url}/settings/${path}`);
 const sql = (text: string, values: unknown[]) => world.database.pool.query(text, values);
 
-/** A form as it is sent by a browser that checks nothing itself. */
+/** Sends a form without the browser's own validation. */
 async function send(page: Page, button: string): Promise<void> {
   for (const form of await page.locator('form').all())
     await form.evaluate((element: { noValidate: boolean }) => (element.noValidate = true));
@@ -67,7 +67,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
   });
 
-  test('a button that is pointed at stays readable in dark', async () => {
+  test('a button stays readable in dark mode when hovered', async () => {
     const page = await screen.open({ colorScheme: 'dark' });
     await show(page, 'sign-in');
     const button = page.getByRole('button', { name: 'Sign in', exact: true });
@@ -77,7 +77,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expect.poll(() => button.evaluate(color), { timeout: patienceMs }).toBe('rgb(1, 95, 144)');
   });
 
-  test('the list of keys is empty, full, and the name is missing', async () => {
+  test('the list of keys is shown empty, full, and with the name missing', async () => {
     const { tenant, admin, page } = await scene();
     await sql(`update api_keys set revoked_at = now(), revoked_by = $2 where organization_id = $1`, [
       tenant.organization.id,
@@ -148,7 +148,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
   });
 
-  test('usage is empty, and full of every outcome', async () => {
+  test('usage is shown empty, and with every outcome', async () => {
     const { tenant, page } = await scene();
     await show(page, 'usage');
     await page.getByText('There were no requests in the last 30 days.').waitFor();
@@ -219,7 +219,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     expect(download.suggestedFilename()).toMatch(/-customers-[\d-]+\.csv$/);
   });
 
-  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+  test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });
 
 async function upload(page: Page, name: string, content: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Two-factor authentication in a real browser: turned on, used, reset by a recovery code, and required of everyone. */
+/** Two-factor authentication in a real browser: turned on, used, replaced by a recovery code, required and reset. */
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ let nowMs = Date.now();
 const world = useWorld({ now: () => nowMs });
 const screen = useBrowser();
 
-/** What the app shows, some time after the last code. */
+/** What the app shows 30 seconds after the last code. */
 const nextCode = (secret: string) => new TOTP({ secret }).generate({ timestamp: (nowMs += 30_000) });
 
 async function givePasswordOf(page: Page, { email }: Pick<Member, 'email'>): Promise<void> {
@@ -22,7 +22,7 @@ async function givePasswordOf(page: Page, { email }: Pick<Member, 'email'>): Pro
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** From the page that shows the QR code to the recovery codes, which it returns with the key. */
+/** Goes from the page with the QR code to the recovery codes, and returns these and the key. */
 async function setUp(page: Page): Promise<{ secret: string; codes: string[] }> {
   await page.getByRole('heading', { name: 'Turn on two-factor authentication' }).waitFor();
   await page.getByRole('img', { name: 'QR code' }).waitFor();
@@ -35,7 +35,7 @@ async function setUp(page: Page): Promise<{ secret: string; codes: string[] }> {
 }
 
 describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
-  test('a member turns it on, signs in with a code and with a recovery code, and an admin requires it of all', async () => {
+  test('an admin turns it on, signs in with a code and with a recovery code, requires it of everyone, and resets a member’s', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
     const page = await screen.open();
@@ -118,5 +118,5 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(third);
   });
 
-  test('no page made the browser complain', () => expect(screen.complaints).toEqual([]));
+  test('no page caused a browser error or warning', () => expect(screen.complaints).toEqual([]));
 });

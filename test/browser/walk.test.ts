@@ -1,4 +1,4 @@
-/** The whole way of someone who does not program: invited, signed in, a file imported, a customer looked at and erased. */
+/** All that someone who does not program does: accept an invitation, import a file, and find and erase a customer. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { password, someone, unknownEmail } from '../settings/visiting.ts';
@@ -15,7 +15,7 @@ K-2;Königlich Essen;philip@essen.example;Brandenburg;Deutschland
 `;
 
 describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
-  test('from an invitation to a customer that was checked, imported, found, downloaded and erased', async () => {
+  test('from an invitation to a customer that is checked, imported, found, downloaded and erased', async () => {
     const tenant = await world.organization({ name: 'Larkmoor Studio' });
     const admin = await screen.open();
     await signInWith(admin, world.url, await someone(world, tenant, 'admin', 'Mara Ellison'));

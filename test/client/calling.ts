@@ -1,4 +1,4 @@
-/** Calling the real server: clients of fresh organizations, and what their calls give. */
+/** Calls the real server with clients of new organizations. */
 import { createClient, isApiError } from '../../client/index.ts';
 import type { ApiError, Client, ClientOptions, Customer } from '../../client/index.ts';
 import type { Tenant, World } from '../world.ts';
@@ -11,7 +11,7 @@ export async function newClient(world: World): Promise<{ client: Client; tenant:
   return { client: clientOf(world, tenant), tenant };
 }
 
-/** Customers of these names, in their order. */
+/** Creates customers with these names, in this order. */
 export async function named(client: Client, ...names: string[]): Promise<Customer[]> {
   const made: Customer[] = [];
   for (const name of names) made.push(await client.customers.create({ name }));

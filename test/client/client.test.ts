@@ -54,7 +54,7 @@ describe('single records', () => {
 });
 
 describe('failures', () => {
-  test('tells what the server said', async () => {
+  test('carry the problem that the server sent', async () => {
     const { client } = await newClient(world);
     const failure = await failureOf(client.customers.create({ email: 'nobody', address: { country: 'UK' } }));
     expect(failure).toMatchObject({
@@ -69,7 +69,7 @@ describe('failures', () => {
     expect(failure.problem?.title).toBe('Validation failed');
   });
 
-  test('tells one kind from another', async () => {
+  test('can be told apart by their code', async () => {
     const { client } = await newClient(world);
     const first = await client.customers.create({ name: 'Ann', externalId: 'crm-1' });
     const taken = await failureOf(client.customers.create({ name: 'Ann', externalId: 'crm-1' }));
@@ -78,7 +78,7 @@ describe('failures', () => {
     expect(isApiError(new Error('no'))).toBe(false);
   });
 
-  test('shows the key nowhere', async () => {
+  test('never show the key', async () => {
     const tenant = await world.organization();
     const client = clientOf(world, tenant, { maxRetries: 0 });
     const unreachable = clientOf(world, tenant, { baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
@@ -110,7 +110,7 @@ describe('exampleFetch', () => {
     ]);
   });
 
-  test('every loop over a list ends', async () => {
+  test('ends every loop over a list', async () => {
     const fetch = exampleFetch();
     const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch });
     for (const { list, sync } of [client.customers, client.items, client.proposals]) {
@@ -122,7 +122,7 @@ describe('exampleFetch', () => {
     expect(fetch.calls).toHaveLength(6);
   });
 
-  test('every method but sync has withResponse', async () => {
+  test('gives every method but sync a withResponse', async () => {
     const client = createClient({ baseUrl: 'https://api.example.com', apiKey: 'test', fetch: exampleFetch() });
     const methods = Object.values(client).flatMap((resource) => Object.entries(resource));
     const without = methods.filter(([, method]) => !Object.hasOwn(method, 'withResponse'));
@@ -135,7 +135,7 @@ describe('exampleFetch', () => {
       });
   });
 
-  test('returns what the test sets instead', async () => {
+  test('returns what the test sets for an operation', async () => {
     const fetch = exampleFetch({
       'GET /v1/customers/{customerId}': { status: 404, body: { code: 'not_found', detail: 'None.', errors: [] } },
       'POST /v1/items': ({ body }) => ({ status: 201, body: { ...Object(body), id: 'itm_1' } }),

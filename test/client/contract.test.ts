@@ -1,4 +1,4 @@
-/** The client next to the contract: generated from it, and free of everything else. */
+/** The client compared with the contract: generated from it, and nothing more. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { v1 } from '../../contract/v1.ts';
 const apiKey = `ak_live_${'7'.repeat(64)}`;
 const baseUrl = 'https://api.example.com';
 
-/** A client whose requests are only written down. */
+/** A client whose requests are only recorded. */
 function recorder(options: Partial<ClientOptions> = {}) {
   const requests: { url: string; init: RequestInit }[] = [];
   const fetch = async (url: string, init: RequestInit) => {
@@ -25,7 +25,7 @@ function recorder(options: Partial<ClientOptions> = {}) {
 }
 
 describe('the generated part', () => {
-  test('is current: run `npm run generate` after a change of the contract', async () => {
+  test('is up to date: run `npm run generate` after changing the contract', async () => {
     expect(await readFile(new URL('../../client/generated.ts', import.meta.url), 'utf8')).toBe(generate());
     expect(await readFile(new URL('../../client/examples.ts', import.meta.url), 'utf8')).toBe(generateExamples());
   });
@@ -37,7 +37,7 @@ describe('the generated part', () => {
     expect(found.map(({ method, path }) => `${method} ${path}`)).toEqual(expected);
   });
 
-  test('becomes one request for each call, to where the contract has it', async () => {
+  test('sends one request per call, to the method and path in the contract', async () => {
     for (const [resource, table] of Object.entries(operations)) {
       for (const [name, { method, path }] of Object.entries<{ method: string; path: string }>(table)) {
         const { client, requests } = recorder();
@@ -62,7 +62,7 @@ describe('a request', () => {
     return [...new URL(requests[0]?.url ?? '').searchParams];
   };
 
-  test('spells every kind of parameter as the server reads it', async () => {
+  test('serializes every kind of parameter as the server reads it', async () => {
     const at = new Date('2026-03-01T09:30:00.123Z');
     expect(
       await queryOf({
@@ -83,13 +83,13 @@ describe('a request', () => {
     expect(await queryOf({}, { timeoutMs: 5, maxRetries: 0, signal: undefined })).toEqual([]);
   });
 
-  test('of a write takes its parameters beside its options', async () => {
+  test('for a write takes its parameters alongside its options', async () => {
     const { client, requests } = recorder();
     await client.customers.create({ name: 'Ann', externalId: '1' }, { onConflict: 'update', idempotencyKey: 'k' });
     expect(requests[0]?.url).toBe(`${baseUrl}/v1/customers?onConflict=update`);
   });
 
-  test('names the client, but not in a browser', async () => {
+  test('identifies the client, but not in a browser', async () => {
     const { client, requests } = recorder();
     await client.me.get();
     Reflect.set(globalThis, 'document', {});
@@ -132,22 +132,25 @@ describe('every parameter of the contract', () => {
     for (const name of one.headers) expect(request.headers.get(name), name).toBe(`"${name}"`);
   });
 
-  test.each(routes)('of $title is sent by no other name: the server rejects a header misspelled', async (one) => {
-    const misspelled = ['if-match', 'if-none-match', 'idempotency-key'].filter((name) => !one.headers.includes(name));
-    const wrong = [...misspelled.map(camelCase), ...one.headers];
-    const request = await sent(one, Object.fromEntries(wrong.map((name) => [name, 'x'])));
-    expect(Object.keys(request.query).toSorted()).toEqual(wrong.toSorted());
-    for (const name of misspelled) expect(request.headers.has(name), name).toBe(false);
-  });
+  test.each(routes)(
+    'of $title is sent under no other name, so the server can reject a misspelled header',
+    async (one) => {
+      const misspelled = ['if-match', 'if-none-match', 'idempotency-key'].filter((name) => !one.headers.includes(name));
+      const wrong = [...misspelled.map(camelCase), ...one.headers];
+      const request = await sent(one, Object.fromEntries(wrong.map((name) => [name, 'x'])));
+      expect(Object.keys(request.query).toSorted()).toEqual(wrong.toSorted());
+      for (const name of misspelled) expect(request.headers.has(name), name).toBe(false);
+    },
+  );
 
-  test('finds headers: there are operations with each of the three', () => {
+  test('includes each of the three headers', () => {
     expect(new Set(routes.flatMap(({ headers }) => headers))).toEqual(
       new Set(['if-none-match', 'idempotency-key', 'if-match']),
     );
   });
 });
 
-describe('options that cannot be right', () => {
+describe('invalid options', () => {
   test('are rejected before anything is sent, and the key is not shown', async () => {
     for (const wrong of [
       '',
@@ -185,7 +188,7 @@ describe('options that cannot be right', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a key copied with its line end works', async () => {
+  test('do not include a key copied with its line break', async () => {
     const { client, requests } = recorder({ apiKey: `${apiKey}\n`, baseUrl: `${baseUrl}/gateway/v1/` });
     await client.me.get();
     expect(new Headers(requests[0]?.init.headers).get('authorization')).toBe(`Bearer ${apiKey}`);

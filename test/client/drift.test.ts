@@ -38,7 +38,7 @@ type Given<M> = M extends (...given: infer Arguments) => unknown ? Loose<Extract
 type Bodies = { [R in keyof V1]: { [N in keyof V1[R]]: Body<V1[R][N]> } };
 type ClientBodies = { [R in keyof V1]: { [N in keyof V1[R]]: Returned<MethodOf<R, N>> } };
 
-/** As the client has them, and as the contract does. */
+/** The operations as the client has them, and as the contract does. */
 const called = Object.values<Record<string, Operation>>(operations).flatMap((methods) => Object.values(methods));
 const routes = operationsOf(v1);
 const titleOf = ({ method, path }: Pick<Operation, 'method' | 'path'>) => `${method} ${path}`;
@@ -48,7 +48,7 @@ test('every method returns what the contract promises', () => {
   expect(called.map(titleOf)).toEqual(routes.map(titleOf));
 });
 
-test('every body that the contract accepts, the client accepts, and the other way round', () => {
+test('the client and the contract accept the same bodies', () => {
   expectTypeOf<Loose<api.CustomerCreate>>().toEqualTypeOf<Input<V1['customers']['create']>>();
   expectTypeOf<Loose<api.CustomerUpdate>>().toEqualTypeOf<Input<V1['customers']['update']>>();
   expectTypeOf<Loose<api.ItemCreate>>().toEqualTypeOf<Input<V1['items']['create']>>();
@@ -62,7 +62,7 @@ test('every body that the contract accepts, the client accepts, and the other wa
   expect(writes.map(titleOf)).toEqual(routes.filter((route) => 'body' in route).map(titleOf));
 });
 
-test('every query that the contract accepts, the client accepts', () => {
+test('the client accepts every query that the contract accepts', () => {
   expectTypeOf<keyof api.CustomerListQuery>().toEqualTypeOf<keyof Query<V1['customers']['list']>>();
   expectTypeOf<keyof api.ProposalListQuery>().toEqualTypeOf<keyof Query<V1['proposals']['list']>>();
   expectTypeOf<keyof api.ItemListQuery>().toEqualTypeOf<keyof Query<V1['items']['list']>>();

@@ -1,4 +1,4 @@
-/** The world outside at its worst, so that the client's patience can be seen. */
+/** Slow, broken and unexpected servers, to test the client's retries, timeouts and errors. */
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, TimeoutError } from '../../client/index.ts';
@@ -21,7 +21,7 @@ import type { Step } from './scripted.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** Each way to read a list fails with an ApiError that names what was received. */
+/** Every way to read a list fails with an ApiError that names what was received. */
 async function expectNoPage(body: unknown): Promise<void> {
   const { client } = await scene([answer(200, body)]);
   const { list, sync } = client.customers;
@@ -36,8 +36,8 @@ async function all(records: AsyncIterable<unknown>): Promise<void> {
   for await (const record of records) expect(record).toBeDefined();
 }
 
-describe('what is told about attempts', () => {
-  test('each of them, and each wait', async () => {
+describe('onAttempt and onWait', () => {
+  test('report each attempt and each wait', async () => {
     const attempts: Attempt[] = [];
     const waits: Wait[] = [];
     const { client, url, waitsMs } = await scene([refuse(429, 'rate_limited', { 'retry-after': '60' }), drop, fine], {
@@ -57,7 +57,7 @@ describe('what is told about attempts', () => {
     ]);
   });
 
-  test('without the query, which can hold names and addresses', async () => {
+  test('leave out the query, which can contain names and addresses', async () => {
     const attempts: Attempt[] = [];
     const { client, url } = await scene([answer(200, { data: [], pagination: {} })], {
       onAttempt: (attempt) => attempts.push(attempt),
@@ -67,8 +67,8 @@ describe('what is told about attempts', () => {
   });
 });
 
-describe('a header of the caller', () => {
-  test('goes with the call, and replaces none of the client’s own', async () => {
+describe('a header from the caller', () => {
+  test('is sent with the call, but cannot replace Authorization or Accept', async () => {
     const { client, seen } = await scene([fine]);
     const headers = { traceparent: '00-1', authorization: 'mine', accept: 'text/html', 'user-agent': 'shop/2' };
     await client.customers.get('cus_1', { headers });
@@ -82,14 +82,14 @@ describe('a header of the caller', () => {
 });
 
 describe('an ETag that a proxy has weakened', () => {
-  test('is given as the server made it', async () => {
+  test('is returned as the server sent it', async () => {
     const { client } = await scene([answer(200, { id: 'cus_1' }, { etag: 'W/"1"' })]);
     expect((await client.customers.get.withResponse('cus_1')).etag).toBe('"1"');
   });
 });
 
 describe('on a platform without randomUUID', () => {
-  test('a POST still has an Idempotency-Key of its own', async () => {
+  test('each POST still has its own Idempotency-Key', async () => {
     const { client, seen } = await scene([made]);
     vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
     for (const name of ['a', 'b']) await client.customers.create({ name });
@@ -100,8 +100,8 @@ describe('on a platform without randomUUID', () => {
   });
 });
 
-describe('what is tried again', () => {
-  test('429 waits at least as long as the server says', async () => {
+describe('retries', () => {
+  test('wait at least as long after a 429 as the server says', async () => {
     const { client, seen, waitsMs } = await scene([refuse(429, 'rate_limited', { 'retry-after': '60' }), fine]);
     expect(await client.customers.get('cus_1')).toEqual({ id: 'cus_1' });
     expect(seen).toHaveLength(2);
@@ -109,7 +109,7 @@ describe('what is tried again', () => {
     expect(waitsMs[0]).toBeLessThan(60_500);
   });
 
-  test('a date is as good as seconds, and one that has passed means now', async () => {
+  test('accept a date in Retry-After, and one in the past means now', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-03-01T09:30:00.000Z') });
     const date = (seconds: number) => ({ 'retry-after': new Date(Date.now() + seconds * 1000).toUTCString() });
     const { client, waitsMs } = await scene([
@@ -123,20 +123,20 @@ describe('what is tried again', () => {
     expect(waitsMs[1]).toBeLessThan(1_000);
   });
 
-  test('failures of the server up to four attempts, with longer breaks each time', async () => {
+  test('make up to four attempts if the server fails, with longer pauses each time', async () => {
     const { client, seen, waitsMs } = await scene([refuse(500, 'internal_error')]);
     expect(await caught(client.me.get())).toMatchObject({ status: 500, code: 'internal_error', requestId: 'req_1' });
     expect(seen).toHaveLength(4);
     [500, 1000, 2000].forEach((longest, index) => expect(waitsMs[index]).toBeLessThanOrEqual(longest));
   });
 
-  test('408, a proxy’s own page and a broken connection', async () => {
+  test('cover 408, a proxy’s own page and a broken connection', async () => {
     const { client, seen } = await scene([refuse(408, 'request_timeout'), page(502), drop, fine]);
     await client.me.get();
     expect(seen).toHaveLength(4);
   });
 
-  test('a body that breaks off', async () => {
+  test('cover a truncated body', async () => {
     const half: Step = (request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"id"');
       setImmediate(() => request.socket.destroy());
@@ -145,7 +145,7 @@ describe('what is tried again', () => {
     expect(await client.me.get()).toEqual({ id: 'cus_1' });
   });
 
-  test('as often as asked: for the client, or for one call', async () => {
+  test('can be limited for the client, or for one call', async () => {
     const { client, seen } = await scene([refuse(503, 'unavailable')], { maxRetries: 1 });
     await caught(client.me.get());
     expect(seen).toHaveLength(2);
@@ -153,7 +153,7 @@ describe('what is tried again', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('nothing that would fail again', async () => {
+  test('do not repeat what would fail again', async () => {
     for (const [status, code] of [
       [400, 'unknown_parameter'],
       [401, 'api_key_invalid'],
@@ -169,7 +169,7 @@ describe('what is tried again', () => {
     }
   });
 
-  test('nothing that is to wait for longer than two minutes', async () => {
+  test('do not wait for longer than two minutes', async () => {
     const after = (seconds: number) => refuse(503, 'unavailable', { 'retry-after': String(seconds) });
     const { client, seen } = await scene([after(120), after(121)]);
     expect(await caught(client.me.get())).toMatchObject({ retryAfterSeconds: 121 });
@@ -177,8 +177,8 @@ describe('what is tried again', () => {
   });
 });
 
-describe('writes that are tried again', () => {
-  test('a POST has one Idempotency-Key in all its attempts, and another in the next call', async () => {
+describe('retried writes', () => {
+  test('a POST has one Idempotency-Key in all its attempts, and a different one in the next call', async () => {
     const busy = refuse(409, 'idempotency_in_progress', { 'retry-after': '1' });
     const { client, seen } = await scene([drop, busy, made]);
     await client.customers.create({ name: 'Ann' });
@@ -190,7 +190,7 @@ describe('writes that are tried again', () => {
     expect(seen.map(({ body }) => body)).toEqual(Array<string>(4).fill('{"name":"Ann"}'));
   });
 
-  test('the caller’s own key is sent as it is, and no other method has one', async () => {
+  test('the caller’s own key is sent unchanged, and no other method has one', async () => {
     const { client, seen } = await scene([made]);
     await client.items.create({ type: 'service', name: 'Painting', unitPrice: '1' }, { idempotencyKey: 'order-7' });
     await client.customers.update('cus_1', {});
@@ -198,7 +198,7 @@ describe('writes that are tried again', () => {
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-7', undefined, undefined]);
   });
 
-  test('a PATCH goes again with the same body and If-Match', async () => {
+  test('a PATCH is sent again with the same body and If-Match', async () => {
     const { client, seen } = await scene([drop, fine]);
     await client.customers.update('cus_1', { notes: null }, { ifMatch: '"v1"' });
     for (const { method, url, headers, body } of seen) {
@@ -213,8 +213,8 @@ describe('writes that are tried again', () => {
   });
 });
 
-describe('arguments that are of no use', () => {
-  test('are a TypeError, and nothing is sent', async () => {
+describe('invalid arguments', () => {
+  test('throw a TypeError, and nothing is sent', async () => {
     const { client, seen } = await scene([fine]);
     const never = new Date(Number.NaN);
     const message = 'A time must be a valid Date or a string, not Invalid Date';
@@ -232,7 +232,7 @@ describe('arguments that are of no use', () => {
     expect(seen).toEqual([]);
   });
 
-  test('values that are no plain objects are sent as their text, never left out', async () => {
+  test('values that are not plain objects are sent as text, never dropped', async () => {
     const { client, seen } = await scene([answer(200, { data: [], pagination: {} })]);
     // @ts-expect-error JavaScript callers can pass it
     await client.customers.list({ metadata: new Map([['a', 'b']]), createdSince: new URLSearchParams('x=1') });
@@ -241,7 +241,7 @@ describe('arguments that are of no use', () => {
 });
 
 describe('timeouts and aborts', () => {
-  test('a server that says nothing in time is a TimeoutError, after all attempts', async () => {
+  test('a server that does not respond in time causes a TimeoutError, after all attempts', async () => {
     // Attempts are counted where they start: on a busy machine one can end before it has reached the server.
     let attempts = 0;
     const counting: Fetch = (url, init) => {
@@ -256,18 +256,18 @@ describe('timeouts and aborts', () => {
     expect(attempts).toBe(2);
   });
 
-  test('the time is for the body too', async () => {
+  test('the timeout also covers the body', async () => {
     const stall: Step = (_, response) => void response.writeHead(200).write('{');
     const { client } = await scene([stall], { timeoutMs: 20, maxRetries: 0 });
     expect(await caught(client.me.get())).toBeInstanceOf(TimeoutError);
   });
 
-  test('a limit longer than any timer means no limit', async () => {
+  test('a timeout longer than any timer means no timeout', async () => {
     const { client } = await scene([fine]);
     expect(await client.me.get({ timeoutMs: Number.POSITIVE_INFINITY })).toEqual({ id: 'cus_1' });
   });
 
-  test('the caller’s abort ends a call with the caller’s reason, whenever it comes', async () => {
+  test('an abort ends the call with the caller’s reason, whenever it comes', async () => {
     const reason = new Error('The user left.');
     const before = await scene([fine]);
     expect(await caught(before.client.me.get({ signal: AbortSignal.abort(reason) }))).toBe(reason);
@@ -293,7 +293,7 @@ describe('timeouts and aborts', () => {
 });
 
 describe('responses that are not from the API', () => {
-  test('a page of HTML is an http_error, with its status and without the key', async () => {
+  test('an HTML page is an http_error, with its status and without the key', async () => {
     for (const status of [200, 502]) {
       const { client } = await scene([page(status)], { maxRetries: 0 });
       const error = await caught(client.me.get());
@@ -313,21 +313,21 @@ describe('responses that are not from the API', () => {
     expect(await client.customers.get('cus_1', { headers: { 'If-None-Match': '"1"' } })).toBeNull();
   });
 
-  test('JSON that is no object is an http_error, too', async () => {
+  test('JSON that is not an object is also an http_error', async () => {
     for (const body of [null, [], 'ok', 1]) {
       const { client } = await scene([answer(200, body)]);
       expect(await caught(client.me.get())).toMatchObject({ status: 200, code: 'http_error' });
     }
   });
 
-  test('JSON that is no page is an http_error to every reader of a list', async () => {
+  test('JSON that is not a page is an http_error, however the list is read', async () => {
     const pagination = { hasMore: false, nextCursor: null };
     for (const body of [{}, { data: null, pagination }, { data: 'abc', pagination }, { data: [] }])
       await expectNoPage(body);
     await expectNoPage({ data: [], pagination: { hasMore: true } });
   });
 
-  test('a redirect is not followed: the key stays here', async () => {
+  test('a redirect is not followed, so the key is not sent elsewhere', async () => {
     let visits = 0;
     const elsewhere = await listening((_, response) => {
       visits += 1;
@@ -340,7 +340,7 @@ describe('responses that are not from the API', () => {
     expect(visits).toBe(0);
   });
 
-  test('no connection at all is a ConnectionError with its cause', async () => {
+  test('a dropped connection is a ConnectionError with its cause', async () => {
     const { client, seen } = await scene([drop]);
     const error = await caught(client.customers.list({ email: 'ann@example.com' }));
     expect(error).toBeInstanceOf(ConnectionError);
@@ -367,7 +367,7 @@ describe('responses that are not from the API', () => {
     expect(String(await caught(proxied.me.get()))).toContain('/v1/me: no response: proxy is asleep');
   });
 
-  test('fields, values and codes that are newer than the client come through', async () => {
+  test('fields, values and codes that are newer than the client are passed through', async () => {
     const record = { id: 'cus_1', status: 'paused', mood: { colour: 'blue' } };
     const { client } = await scene([answer(200, record), refuse(418, 'teapot')]);
     expect(await client.customers.get('cus_1')).toEqual(record);

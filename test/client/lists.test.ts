@@ -28,7 +28,7 @@ describe('lists', () => {
     expect(asked.at(-1)).toBe(`${world.url}/v1/customers?limit=100`);
   });
 
-  test('gives every page, and one with its response', async () => {
+  test('iterates over pages, and returns the first one with its response', async () => {
     const { client } = await newClient(world);
     await named(client, 'a', 'b', 'c');
     const list = client.customers.list({ limit: 2, sort: 'name' });
@@ -38,7 +38,7 @@ describe('lists', () => {
     expect([data, status, rateLimit?.limit]).toEqual([await list, 200, 100]);
   });
 
-  test('sends every kind of filter so that the server finds by it', async () => {
+  test('sends every kind of filter as the server understands it', async () => {
     const { client, tenant } = await newClient(world);
     const email = 'a+b@example.com';
     const made = await client.customers.create({
@@ -100,7 +100,7 @@ describe('sync', () => {
     const seen: string[] = [];
     let checkpoint: string | null = null;
     const step = async () => {
-      // Each round stands for a process that dies after it has stored one page.
+      // Each round is a process that dies after storing one page.
       for await (const page of client.customers.sync({ limit: 2, checkpoint }).pages()) {
         seen.push(...page.data.map(({ name }) => name));
         checkpoint = page.checkpoint;
@@ -117,7 +117,7 @@ describe('sync', () => {
     expect(seen.at(-1)).toBe('f');
   });
 
-  test('reads a page again that the loop did not store', async () => {
+  test('rereads a page that the loop did not store', async () => {
     const { client } = await newClient(world);
     await named(client, 'a');
     const changes = client.customers.sync();
@@ -128,7 +128,7 @@ describe('sync', () => {
     expect(pages[0]?.checkpoint).toBe(changes.syncedThrough);
   });
 
-  test('starts the interval again if the server no longer accepts a stored cursor', async () => {
+  test('restarts the interval if the server no longer accepts a stored cursor', async () => {
     const { client } = await newClient(world);
     await named(client, 'a', 'b');
     const pages = await all(client.customers.sync({ limit: 1, checkpoint: ' notacursor' }).pages());

@@ -1,4 +1,4 @@
-/** A server that answers from a script: the part of the world outside that a test of the client can provoke. */
+/** A server that responds from a script, for tests of the client. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,14 +28,14 @@ export async function listening(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The URL of a port that nobody listens on. */
+/** The URL of a port that nothing listens on. */
 export async function freeUrl(): Promise<string> {
   const url = await listening(() => undefined);
   closing.pop()?.();
   return url;
 }
 
-/** A client of a server that takes one step a request, the last one again and again; nobody really waits. */
+/** A client, and a server that takes one step per request and repeats the last one. Waits are only recorded. */
 export async function scene(steps: Step[], options: Partial<ClientOptions> = {}): Promise<Scene> {
   const seen: Seen[] = [];
   const waitsMs: number[] = [];
@@ -72,7 +72,7 @@ export const page =
   (_, response) => {
     response.writeHead(status, { 'content-type': type }).end('<h1>Bad gateway</h1>');
   };
-/** What a call fails with. */
+/** The error that a call fails with. */
 export const caught = async (call: PromiseLike<unknown>): Promise<unknown> => {
   try {
     await call;

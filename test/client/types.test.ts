@@ -1,4 +1,4 @@
-/** What the compiler says of calls: this file is checked by `tsc`, and every refusal that is expected must be there. */
+/** What the compiler accepts and rejects: `tsc` checks this file, and every expected error must occur. */
 import { expect, expectTypeOf, test } from 'vitest';
 import { createClient } from '../../client/index.ts';
 import type * as api from '../../client/index.ts';
@@ -11,7 +11,7 @@ import type { Open } from './open.ts';
 
 type Client = api.Client;
 
-/** Never called: the calls are for the compiler. */
+/** Never called: only the compiler reads it. */
 async function calls(client: Client): Promise<void> {
   for await (const customer of client.customers.list({ status: 'active' }))
     expectTypeOf(customer).toEqualTypeOf<Open<ContractCustomer>>();
@@ -43,7 +43,7 @@ async function calls(client: Client): Promise<void> {
   await client.customers.list({ status });
   // @ts-expect-error there is no such field
   await client.customers.create({ nmae: 'Ann' });
-  // @ts-expect-error a number is no name
+  // @ts-expect-error a number is not a name
   await client.customers.create({ name: 7 });
   // @ts-expect-error an item needs a price
   await client.items.create({ type: 'service', name: 'Painting' });
@@ -71,7 +71,7 @@ async function calls(client: Client): Promise<void> {
   client.customers.sync({ sort: 'name' });
   // @ts-expect-error there is no such operation
   void client.proposals.create;
-  // @ts-expect-error the key does not come out again
+  // @ts-expect-error the key cannot be read back
   void client.apiKey;
 }
 
@@ -85,7 +85,7 @@ function failures(error: unknown, isApiError: typeof api.isApiError): void {
   expectTypeOf(error.problem.existingId).toEqualTypeOf<string | undefined>();
 }
 
-test('the types of the client are those of the contract', () => {
+test('the client’s types match the contract’s', () => {
   void [calls, failures];
   type Methods = { [Resource in keyof V1]: keyof V1[Resource] };
   type Named = { [Resource in keyof V1]: Exclude<keyof Client[Resource], 'sync'> };
@@ -100,7 +100,7 @@ test('the types of the client are those of the contract', () => {
   expect(namesOf(client)).toEqual(namesOf(v1));
 });
 
-test('no query parameter has the name of an option', () => {
+test('no query parameter shares its name with an option', () => {
   type Parameters = keyof (api.CustomerListQuery & api.ProposalListQuery & api.ItemListQuery);
   expectTypeOf<keyof api.CallOptions & (Parameters | 'onConflict')>().toBeNever();
   const options = { headers: true, maxRetries: true, signal: true, timeoutMs: true };
