@@ -30,7 +30,7 @@ const robots = async ({ em }: Tenant) => (await listKeys(em())).filter(({ name }
 const liveRobots = async (tenant: Tenant) => (await robots(tenant)).filter((key) => isLive(key)).length;
 
 describe('the request', () => {
-  test('open redirect: a redirect URI that is not exactly the application’s is not even linked', async () => {
+  test('open redirect: a redirect URI that is not exactly the registered one is not even linked', async () => {
     const { visiting, clientId } = await scene(world);
     for (const redirectUri of [
       'https://evil.example/callback',
@@ -54,7 +54,7 @@ describe('the request', () => {
     }
   });
 
-  test('PKCE downgrade: without a challenge, with “plain”, or with a malformed one there is no consent', async () => {
+  test('PKCE downgrade: a missing, “plain” or malformed challenge gets no consent', async () => {
     const { visiting, clientId } = await scene(world);
     const downgrades: Record<string, string>[] = [
       { code_challenge: '', code_challenge_method: '' },
@@ -75,7 +75,7 @@ describe('the request', () => {
     }
   });
 
-  test('clickjacking: no other site can frame the consent page, and its form leads to the application only', async () => {
+  test('clickjacking: no other site can frame the consent page, and its form leads only to the application', async () => {
     const { visiting, clientId } = await scene(world);
     const { headers } = await visiting.get(pathOf(asking(clientId)));
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -85,7 +85,7 @@ describe('the request', () => {
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'same-origin']);
   });
 
-  test('CSRF on consent: a form of another site, session or application gives no code', async () => {
+  test('CSRF on consent: a form from another site or session gets no code', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     const stranger = await scene(world);
     const ask = asking(clientId);
@@ -102,7 +102,7 @@ describe('the request', () => {
     expect(rowCount).toBe(0);
   });
 
-  test('names of applications are text', async () => {
+  test('application names are escaped', async () => {
     const { visiting } = await scene(world);
     const clientId = await register(world, { client_name: '<script>alert(1)</script>' });
     const { text } = await visiting.get(pathOf(asking(clientId)));
@@ -112,7 +112,7 @@ describe('the request', () => {
 });
 
 describe('the registration', () => {
-  test('custom schemes, plain http, and hosts that would break a policy are rejected', async () => {
+  test('custom schemes, plain HTTP, and hosts that would break a CSP are rejected', async () => {
     for (const uri of [
       'cursor://anysphere.cursor/callback',
       'com.example.app:/callback',
@@ -136,7 +136,7 @@ describe('the registration', () => {
     }
   });
 
-  test('malformed ones are rejected in the form of the protocol', async () => {
+  test('malformed requests are rejected with the protocol’s errors', async () => {
     for (const body of [[], {}, { redirect_uris: [] }, { redirect_uris: callback }, registration({ client_name: 7 })]) {
       const rejected = await postJson(`${world.url}/oauth/register`, body);
       expect([body, rejected.status, rejected.body.error]).toEqual([body, 400, 'invalid_client_metadata']);
@@ -168,12 +168,12 @@ describe('the registration', () => {
   });
 });
 
-describe('a client_id that is written differently', () => {
+describe('a client_id with a different spelling', () => {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-  test('is no application, neither the same nor another', async () => {
+  test('is not accepted, even if it decodes to the same bytes', async () => {
     const { visiting, clientId } = await scene(world);
-    // 32 bytes fill all but two bits of 43 letters: four last letters stand for the same bytes.
+    // 32 bytes leave two bits of 43 letters unused, so four last letters decode to the same bytes.
     const last = letters.indexOf(clientId.at(-1) ?? '');
     const others = letters.slice(last - (last % 4), last - (last % 4) + 4).replace(letters.charAt(last), '');
     const spellings = [...[...others].map((letter) => clientId.slice(0, -1) + letter), `${clientId}=`, `${clientId}\n`];
@@ -198,10 +198,10 @@ describe('a change of AUTH_SECRET', () => {
   });
 });
 
-describe('a network without end', () => {
+describe('a network that keeps registering', () => {
   const still = useWorld({ clock: () => 0 });
 
-  test('is told to wait', async () => {
+  test('is rate limited', async () => {
     const statuses: number[] = [];
     for (let count = 0; count < 101; count += 1)
       statuses.push((await postJson(`${still.url}/oauth/register`, registration())).status);
@@ -210,7 +210,7 @@ describe('a network without end', () => {
   });
 });
 
-/** Lets the codes of an organization be older. */
+/** Makes the codes of an organization older. */
 const age = ({ organization }: Tenant, seconds: number) =>
   world.database.pool.query(
     `update sign_in.codes set created_at = now() - interval '1 second' * $2 where organization_id = $1`,
@@ -224,7 +224,7 @@ describe('the code', () => {
     return { ...own, ask, code: answerIn(await agree(own.visiting, ask)).get('code') ?? '' };
   }
 
-  test('mix-up: the response names its issuer, the same as the metadata', async () => {
+  test('mix-up: the response names the same issuer as the metadata', async () => {
     const { visiting, clientId } = await scene(world);
     const ask = asking(clientId);
     const { issuer } = (await (await fetch(`${world.url}/.well-known/oauth-authorization-server`)).json()) as any;
@@ -235,7 +235,7 @@ describe('the code', () => {
     );
   });
 
-  test('code injection: a code without its verifier gives nothing, and spoils nothing', async () => {
+  test('code injection: a code without its verifier is rejected, but not used up', async () => {
     const { tenant, ask, code } = await withCode();
     const other = asking(ask.parameters.client_id ?? '').verifier;
     for (const code_verifier of ['', 'x', other, `${ask.verifier}x`, ask.parameters.code_challenge ?? ''])
@@ -261,7 +261,7 @@ describe('the code', () => {
     expect((await exchange(world, ask, code)).status).toBe(status);
   });
 
-  test('of another application, redirect URI, resource or grant gives nothing', async () => {
+  test('is rejected for another application, redirect URI, resource or grant', async () => {
     const { tenant, ask, code } = await withCode();
     const wrong: [Record<string, string>, string][] = [
       [{ client_id: await register(world, { client_name: 'Other' }) }, 'invalid_grant'],
@@ -280,11 +280,11 @@ describe('the code', () => {
     expect(await robots(tenant)).toEqual([]);
   });
 
-  test('reuse: the second use gives nothing, and revokes the key of the first', async () => {
+  test('reuse: the second use is rejected, and revokes the key of the first', async () => {
     const { tenant, ask, code } = await withCode();
     const raw = (await exchange(world, ask, code)).body.access_token;
     expect((await tenant.as(raw).call('GET', '/v1/me')).status).toBe(200);
-    // Neither an attacker's guess of the verifier nor the passing of its minute changes what a second use means.
+    // A second use counts even with a wrong verifier, and even after the code's minute.
     await age(tenant, 120);
     const again = await exchange(world, ask, code, { code_verifier: 'x' });
     expect([again.status, again.body.error]).toEqual([400, 'invalid_grant']);
@@ -292,12 +292,12 @@ describe('the code', () => {
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Robot', 'key_revoked Robot']);
   });
 
-  test('reuse at the same moment: no key is left that works', async () => {
+  test('concurrent reuse: no working key is left', async () => {
     const { tenant, ask, code } = await withCode();
     const holder = await patientConnection(world.database.pool);
     await holder.query(`begin; select from organizations where id = '${tenant.organization.id}' for update`);
     const sent = [1, 2, 3].map(() => exchange(world, ask, code));
-    // Each has found that no key was made from the code.
+    // Each has already found that the code has not created a key.
     const waiting = async () => (await waitingStatements(world.database)).filter((text) => /organizations/.test(text));
     await expect.poll(async () => (await waiting()).length).toBeGreaterThanOrEqual(3);
     await holder.query('rollback');
@@ -307,7 +307,7 @@ describe('the code', () => {
     expect([(await robots(tenant)).length, await liveRobots(tenant)]).toEqual([1, 0]);
   });
 
-  test('lives for a minute', async () => {
+  test('expires after a minute', async () => {
     const { tenant, ask, code } = await withCode();
     await age(tenant, 61);
     const { status, body } = await exchange(world, ask, code);
@@ -319,8 +319,8 @@ describe('the code', () => {
   });
 });
 
-describe('two at once', () => {
-  test('two admins get a key each, and neither ends the other’s', async () => {
+describe('concurrent connections', () => {
+  test('two admins get a key each, and neither replaces the other’s', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     const other = await signIn(world, await someone(world, tenant, 'admin', 'Bo'));
     const keys = await Promise.all([visiting, other].map((each) => connect(world, each, asking(clientId))));
@@ -328,7 +328,7 @@ describe('two at once', () => {
     expect((await robots(tenant)).map(({ endsAt }) => endsAt)).toEqual([null, null]);
   });
 
-  test('an admin in two tabs never makes the 26th key', async () => {
+  test('an admin in two tabs never creates a 26th key', async () => {
     const { tenant, visiting } = await scene(world);
     for (let count = 1; count < 24; count += 1) await tenant.anotherKey(`k${count}`);
     const asks = await Promise.all(

@@ -32,7 +32,7 @@ const json = async (path: string) => {
 };
 
 describe('discovery', () => {
-  test('a request without a key says where its resource is described, and that says who authorizes', async () => {
+  test('a 401 links to the metadata of its resource, which names the authorization server', async () => {
     for (const path of ['/v1/customers', '/mcp']) {
       const resource = path.startsWith('/mcp') ? '/mcp' : '/v1';
       const { status, headers } = await fetch(world.url + path, { method: resource === '/mcp' ? 'POST' : 'GET' });
@@ -53,7 +53,7 @@ describe('discovery', () => {
     expect((await json('/.well-known/oauth-protected-resource/settings')).status).toBe(404);
   });
 
-  test('the authorization server offers codes with PKCE by S256, to public clients only', async () => {
+  test('the authorization server offers codes with PKCE (S256), and only to public clients', async () => {
     const { body } = await json('/.well-known/oauth-authorization-server');
     expect(body).toEqual({
       issuer: world.url,
@@ -75,7 +75,7 @@ describe('discovery', () => {
 });
 
 describe('connecting', () => {
-  test('makes a key that is named after the application, and works in /v1 and /mcp', async () => {
+  test('creates a key that is named after the application, and works in /v1 and /mcp', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     const ask = asking(clientId, { resource: `${world.url}/mcp` });
     const page = await visiting.get(pathOf(ask));
@@ -130,7 +130,7 @@ describe('connecting', () => {
     }
   });
 
-  test('starts with the sign-in, which leads back to the consent page', async () => {
+  test('starts with sign-in, which leads back to the consent page', async () => {
     const { tenant, clientId } = await scene(world);
     const admin = await someone(world, tenant, 'admin');
     const ask = asking(clientId);
@@ -149,7 +149,7 @@ describe('connecting', () => {
     expect((await nobody.get(signedIn.location ?? '')).text).toContain('Create key and connect');
   });
 
-  test('has the lifetime that the admin chose', async () => {
+  test('creates a key with the lifetime that the admin chose', async () => {
     const { visiting, clientId } = await scene(world);
     const ask = asking(clientId);
     const code = answerIn(await agree(visiting, ask, { expires: '30' })).get('code') ?? '';
@@ -157,7 +157,7 @@ describe('connecting', () => {
     expect((await agree(visiting, ask, { expires: '31' })).status).toBe(422);
   });
 
-  test('again replaces the key of this application and this admin, and no other', async () => {
+  test('again replaces only this admin’s key for this application', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     const other = await signIn(world, await someone(world, tenant, 'admin', 'Bo'));
     const [first, ofOther] = [
@@ -175,7 +175,7 @@ describe('connecting', () => {
     const hours = (Date.parse(ending[0]?.endsAt ?? '') - Date.now()) / 3_600_000;
     expect(Math.round(hours)).toBe(24);
     expect((await auditLog(world, tenant)).at(-1)).toBe('key_replaced Robot');
-    // Not one that was replaced already, nor one that has expired.
+    // Neither a key that has already been replaced, nor one that has expired.
     for (let count = 0; count < 2; count += 1) await connect(world, visiting, asking(clientId));
     await world.database.pool.query('update api_keys set ends_at = now() where organization_id = $1', [
       tenant.organization.id,
@@ -186,9 +186,9 @@ describe('connecting', () => {
 
   test.each([
     ['127.0.0.1', 'http://127.0.0.1:51234'],
-    // A policy cannot name an IPv6 address.
+    // A CSP cannot name an IPv6 address.
     ['[::1]', 'http:'],
-  ])('a program on the person’s computer may listen on any port of %s', async (host, source) => {
+  ])('lets a program on the person’s computer listen on any port of %s', async (host, source) => {
     const { visiting } = await scene(world);
     const clientId = await register(world, { redirect_uris: [`http://${host}:4000/done`] });
     const ask = asking(clientId, { redirect_uri: `http://${host}:51234/done` });
@@ -199,7 +199,7 @@ describe('connecting', () => {
     expect(location?.startsWith(`http://${host}:51234/done?code=`)).toBe(true);
   });
 
-  test('with TLS on the person’s computer may use the registered port only', async () => {
+  test('with TLS on the person’s computer works only on the registered port', async () => {
     const { visiting } = await scene(world);
     const redirect = 'https://localhost:4000/done';
     const clientId = await register(world, { redirect_uris: [redirect] });
@@ -209,15 +209,15 @@ describe('connecting', () => {
       expect((await visiting.get(pathOf(asking(clientId, { redirect_uri: other })))).status).toBe(400);
   });
 
-  test('needs no redirect URI with the code, as in OAuth 2.1', async () => {
+  test('does not require the redirect URI with the code, as in OAuth 2.1', async () => {
     const { visiting, clientId } = await scene(world);
-    // Some write a slash after their resource.
+    // Some clients append a slash to the resource.
     const ask = asking(clientId, { resource: `${world.url}/mcp/` });
     const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
     expect((await exchange(world, ask, code, { redirect_uri: '' })).status).toBe(200);
   });
 
-  test('chooses the organization of someone with several, and only the one that was shown', async () => {
+  test('lets someone with several organizations choose one, and connects only the one that was shown', async () => {
     const { tenant, clientId } = await scene(world);
     const second = await world.organization({ name: 'Second' });
     const member = await someone(world, tenant, 'admin', 'Ann Lee');
@@ -239,7 +239,7 @@ describe('connecting', () => {
   });
 });
 
-describe('who may not connect', () => {
+describe('connecting is refused to', () => {
   test('a member, who is told whom to ask', async () => {
     const { tenant, clientId } = await scene(world);
     const member = await signIn(world, await someone(world, tenant, 'member', 'Mo'));
@@ -286,8 +286,8 @@ describe('who may not connect', () => {
   });
 });
 
-describe('an end', () => {
-  test('by an admin in API Keys: the application is told in a sentence, at once', async () => {
+describe('revocation', () => {
+  test('by an admin in API Keys is reported to the application immediately', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     const connected = tenant.as(await connect(world, visiting, asking(clientId)));
     const key = (await listKeys(tenant.em())).find(({ name }) => name === 'Robot');
@@ -297,7 +297,7 @@ describe('an end', () => {
     expect([status, body.detail]).toEqual([401, expect.stringContaining('This API key was revoked.')]);
   });
 
-  test('by the application itself, for its own key only', async () => {
+  test('by the application itself works only for its own key', async () => {
     const { tenant, visiting, clientId } = await scene(world);
     const raw = await connect(world, visiting, asking(clientId));
     const revoke = (fields: Record<string, string>) => postForm(`${world.url}/oauth/revoke`, fields);
@@ -315,14 +315,14 @@ describe('an end', () => {
   });
 });
 
-describe('a wrong request of a known application', () => {
+describe('an invalid request from a known application', () => {
   const wrong: [why: string, changed: Record<string, string>, error: string, more?: string][] = [
     ['no response_type', { response_type: '' }, 'invalid_request'],
-    ['another response_type', { response_type: 'token' }, 'unsupported_response_type'],
+    ['a different response_type', { response_type: 'token' }, 'unsupported_response_type'],
     ['several response types', { response_type: 'code id_token' }, 'unsupported_response_type'],
-    ['another response_mode', { response_mode: 'form_post' }, 'invalid_request'],
+    ['a different response_mode', { response_mode: 'form_post' }, 'invalid_request'],
     ['no code_challenge', { code_challenge: '' }, 'invalid_request'],
-    ['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['a different resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
     ['a resource that leads elsewhere', { resource: 'http://localhost/mcp/../settings' }, 'invalid_target'],
     ['a parameter that is too long', { code_challenge: 'x'.repeat(501) }, 'invalid_request'],
     ...['response_type', 'code_challenge', 'code_challenge_method', 'response_mode', 'resource'].map(
@@ -334,22 +334,25 @@ describe('a wrong request of a known application', () => {
       ],
     ),
   ];
-  test.each(wrong)('is told at its redirect URI once the person returns: %s', async (_, changed, error, more = '') => {
-    const { visiting, clientId } = await scene(world);
-    const page = await visiting.get(pathOf(asking(clientId, changed)) + more);
-    expect([page.status, page.location]).toEqual([400, null]);
-    expect(page.text).toContain(`<a href="${callback}?`);
-    expect(page.text).not.toContain('Create key and connect');
-    expect(Object.fromEntries(linkedIn(page))).toEqual({
-      error,
-      // The characters that RFC 6749 (4.1.2.1) allows, none of which replaces another one by a question mark.
-      error_description: expect.stringMatching(/^[A-Z][ !#->@-[\]-~]*\.$/),
-      state: 'a state & more',
-      iss: world.url,
-    });
-  });
+  test.each(wrong)(
+    'is reported to its redirect URI when the person returns: %s',
+    async (_, changed, error, more = '') => {
+      const { visiting, clientId } = await scene(world);
+      const page = await visiting.get(pathOf(asking(clientId, changed)) + more);
+      expect([page.status, page.location]).toEqual([400, null]);
+      expect(page.text).toContain(`<a href="${callback}?`);
+      expect(page.text).not.toContain('Create key and connect');
+      expect(Object.fromEntries(linkedIn(page))).toEqual({
+        error,
+        // What RFC 6749 (4.1.2.1) allows, except question marks, which would stand for replaced characters.
+        error_description: expect.stringMatching(/^[A-Z][ !#->@-[\]-~]*\.$/),
+        state: 'a state & more',
+        iss: world.url,
+      });
+    },
+  );
 
-  test('gets no state if it sent two or an empty one, and one that is too long', async () => {
+  test('gets no state back if it sent two or an empty one, but does if it is too long', async () => {
     const { visiting, clientId } = await scene(world);
     const none = asking(clientId, { state: '', response_type: 'token' });
     expect(linkedIn(await visiting.get(`${pathOf(none)}&state=`)).get('state')).toBeNull();
@@ -360,7 +363,7 @@ describe('a wrong request of a known application', () => {
     expect([long.get('error'), long.get('state')]).toEqual(['invalid_request', state]);
   });
 
-  test('is shown to the person alone if client_id or redirect_uri is sent twice', async () => {
+  test('is shown only to the person if client_id or redirect_uri is sent twice', async () => {
     const { visiting, clientId } = await scene(world);
     const ask = asking(clientId);
     for (const name of ['client_id', 'redirect_uri']) {
@@ -371,21 +374,21 @@ describe('a wrong request of a known application', () => {
   });
 });
 
-describe('a request that is not one of the protocol', () => {
+describe('a request that violates the protocol', () => {
   const form = 'application/x-www-form-urlencoded';
   const fields = 'grant_type=authorization_code&code=x&redirect_uri=y&code_verifier=z';
 
   test.each([
     ['no form', '/token', { 'content-type': 'application/json' }, '{"grant_type":"authorization_code"}'],
-    ['another text encoding', '/token', { 'content-type': `${form}; charset=utf-16` }, 'code=x'],
-    ['a compression that is none', '/token', { 'content-type': form, 'content-encoding': 'gzip' }, 'code=x'],
+    ['a different text encoding', '/token', { 'content-type': `${form}; charset=utf-16` }, 'code=x'],
+    ['invalid compression', '/token', { 'content-type': form, 'content-encoding': 'gzip' }, 'code=x'],
     ['too many parameters', '/token', { 'content-type': form }, 'a=1&'.repeat(30)],
     ['too many bytes', '/token', { 'content-type': form }, `code=${'x'.repeat(9_000)}`],
     ['no client', '/token', { 'content-type': form }, fields],
     ['no token to revoke', '/revoke', { 'content-type': form }, 'client_id=x'],
-    ['a registration that is no JSON', '/register', { 'content-type': 'application/json' }, '{'],
-    ['a registration of another media type', '/register', { 'content-type': form }, 'client_name=x'],
-  ])('is an invalid_request: %s', async (_, path, headers, body) => {
+    ['a registration that is not JSON', '/register', { 'content-type': 'application/json' }, '{'],
+    ['a registration with a different media type', '/register', { 'content-type': form }, 'client_name=x'],
+  ])('gets invalid_request: %s', async (_, path, headers, body) => {
     const response = await fetch(`${world.url}/oauth${path}`, { method: 'POST', headers, body });
     expect([response.status, await response.json()]).toEqual([
       400,
@@ -393,7 +396,7 @@ describe('a request that is not one of the protocol', () => {
     ]);
   });
 
-  test('authenticates a client in a header, though no client has a secret', async () => {
+  test('gets invalid_client if it has an Authorization header, because no client has a secret', async () => {
     const headers = { 'content-type': form, authorization: `Basic ${btoa('client:secret')}` };
     const response = await fetch(`${world.url}/oauth/token`, { method: 'POST', headers, body: fields });
     const { error } = (await response.json()) as { error: string };
@@ -404,7 +407,7 @@ describe('a request that is not one of the protocol', () => {
     ]);
   });
 
-  test('has another method', async () => {
+  test('gets 405 if it has a different method', async () => {
     for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke']) {
       const get = await fetch(world.url + path);
       expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -414,7 +417,7 @@ describe('a request that is not one of the protocol', () => {
   });
 });
 
-test('a state of 2,000 characters comes back, and outlives signing in', async () => {
+test('a state of 2,000 characters is returned, and survives signing in', async () => {
   const { visiting, clientId } = await scene(world);
   const state = '{"flow": "é&"}'.padEnd(2_000, '/');
   const ask = asking(clientId, { state });
@@ -423,7 +426,7 @@ test('a state of 2,000 characters comes back, and outlives signing in', async ()
   expect(answerIn(await agree(visiting, ask)).get('state')).toBe(state);
 });
 
-test('the query of a redirect URI comes back as it is', async () => {
+test('the query of a redirect URI is preserved', async () => {
   const { tenant, visiting } = await scene(world);
   const redirect = `${callback}?team=a%20b&flag&x=%7E`;
   const ask = asking(await register(world, { redirect_uris: [redirect] }), { redirect_uri: redirect });
@@ -435,7 +438,7 @@ test('the query of a redirect URI comes back as it is', async () => {
 });
 
 describe('registration', () => {
-  test('answers with what it understood, and stores nothing', async () => {
+  test('responds with what it understood, and stores nothing', async () => {
     const { status, body } = await postJson(
       `${world.url}/oauth/register`,
       registration({ scope: 'all', logo_uri: 'x' }),
@@ -453,13 +456,13 @@ describe('registration', () => {
     ]);
   });
 
-  test('is the same for a website that registers again, and another for each installation on a computer', async () => {
+  test('gives a website the same client_id again, but each installation on a computer a new one', async () => {
     expect(await register(world)).toBe(await register(world));
     const local = { redirect_uris: ['http://localhost:4000/'] };
     expect(await register(world, local)).not.toBe(await register(world, local));
   });
 
-  test('names an application without a name after its host, and keeps a name to one printable line', async () => {
+  test('names an application without a name after its host, and limits a name to one printable line', async () => {
     const nameOf = async (name: unknown, more: object = {}) =>
       (await postJson(`${world.url}/oauth/register`, registration({ client_name: name, ...more }))).body.client_name;
     expect(await nameOf(undefined)).toBe('agent.example');
@@ -471,7 +474,7 @@ describe('registration', () => {
   });
 });
 
-test('an organization is removed with its codes', async () => {
+test('an organization’s codes are removed with it', async () => {
   const { tenant, visiting, clientId } = await scene(world);
   const ask = asking(clientId);
   const code = answerIn(await agree(visiting, ask)).get('code') ?? '';

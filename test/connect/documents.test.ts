@@ -1,4 +1,4 @@
-/** Applications whose client_id is the URL of a document about themselves. */
+/** Applications whose client_id is the URL of a document that describes them. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { allow, authSecret, parts } from '../webhooks/scene.ts';
 import { useWorld } from '../world.ts';
 import { asking, callback, connect, pathOf, quickClock, registration, scene } from './scene.ts';
 
-// Plain http on this machine is what an operator may allow, as for webhooks.
+// An operator can allow plain HTTP on this machine, as for webhooks.
 const world = useWorld({ clock: quickClock(), webhooks: { allow } });
 const strict = useWorld({ clock: quickClock() });
 
@@ -45,7 +45,7 @@ function publish(path: string, fields: object = {}): string {
 }
 
 describe('a client_id that is a URL', () => {
-  test('is fetched once in a while; its name is verified, and it connects', async () => {
+  test('is fetched once and cached; its name is verified, and it connects', async () => {
     const { tenant, visiting } = await scene(world);
     const clientId = publish('/client.json');
     const { text } = await visiting.get(pathOf(asking(clientId)));
@@ -66,7 +66,7 @@ describe('a client_id that is a URL', () => {
     expect((await visiting.get(pathOf(asking(wide)))).status).toBe(400);
   });
 
-  test('whose document is another’s, missing, redirected, too long or no JSON connects nothing', async () => {
+  test('cannot connect if its document has another client_id, is missing, redirected, too long or not JSON', async () => {
     const { visiting } = await scene(world);
     publish('/other.json', { client_id: 'https://other.example/client.json' });
     publish('/long.json', { filler: 'x'.repeat(20_000) });
@@ -78,7 +78,7 @@ describe('a client_id that is a URL', () => {
     }
   });
 
-  test('is read again after a failure', async () => {
+  test('is fetched again after a failure', async () => {
     const { visiting } = await scene(world);
     const ask = asking(`http://${host}/later.json`);
     expect((await visiting.get(pathOf(ask))).status).toBe(400);
@@ -86,7 +86,7 @@ describe('a client_id that is a URL', () => {
     expect((await visiting.get(pathOf(ask))).status).toBe(200);
   });
 
-  test('is fetched twenty times a minute for one member, and no more', async () => {
+  test('is fetched at most twenty times a minute for one member', async () => {
     const [{ visiting }, other] = [await scene(world), await scene(world)];
     const askFor = async (one: typeof visiting, path: string) =>
       (await one.get(pathOf(asking(`http://${host}${path}`)))).status;
@@ -99,7 +99,7 @@ describe('a client_id that is a URL', () => {
     expect(await askFor(other.visiting, '/one-more')).toBe(400);
   });
 
-  test('is forgotten once 200 others are known, and after five minutes', async () => {
+  test('is cached until 200 others have been, and for five minutes', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const clients = new Clients({ secret: authSecret, destinations: parts.destinations });
@@ -119,7 +119,7 @@ describe('a client_id that is a URL', () => {
     expect(timesFetched('/of-many/0')).toBe(3);
   });
 
-  test('that is a site, another form of a URL, or not signed in for, is not fetched', async () => {
+  test('is not fetched if it has no path, is not normalized, or the visitor is not signed in', async () => {
     const { visiting } = await scene(world);
     const before = fetched.length;
     for (const clientId of [
@@ -135,7 +135,7 @@ describe('a client_id that is a URL', () => {
     expect([nobody.status, fetched.length]).toEqual([303, before]);
   });
 
-  test('inside a private network, or over plain http, is not fetched', async () => {
+  test('is not fetched from a private network, or over plain HTTP', async () => {
     const { visiting } = await scene(strict);
     const before = fetched.length;
     for (const clientId of [publish('/inside.json'), `https://${host}/inside.json`, 'https://169.254.169.254/latest']) {

@@ -1,4 +1,4 @@
-/** An application that connects, as a program speaks OAuth, and the person in the middle. */
+/** An application that connects with OAuth, and the person who consents. */
 import { createHash, randomBytes } from 'node:crypto';
 import { signIn, someone } from '../settings/visiting.ts';
 import type { Reply, Visit } from '../settings/visiting.ts';
@@ -8,7 +8,7 @@ export const callback = 'https://agent.example/callback';
 export const consentPath = '/settings/connect';
 export const s256 = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
 
-/** Every reading is most of a second later, so that a network may ask as often as the tests do. */
+/** Each reading is 700 ms later, so the tests never reach the limit of their network. */
 export function quickClock(): () => number {
   let nowMs = 0;
   return () => (nowMs += 700);
@@ -34,7 +34,7 @@ export async function register(world: World, fields: object = {}): Promise<strin
   return body.client_id;
 }
 
-/** A right request of this application; `changed` replaces parameters, and leaves out those that are ''. */
+/** A valid request from this application; `changed` replaces parameters, and omits those that are ''. */
 export function asking(clientId: string, changed: Record<string, string> = {}): Asking {
   const verifier = randomBytes(32).toString('base64url');
   const parameters = {
@@ -73,7 +73,7 @@ export async function agree(visiting: Visit, ask: Asking, changed: Record<string
 export const answerIn = ({ location }: Pick<Reply, 'location'>): URLSearchParams =>
   new URL(location ?? 'https://nowhere.example').searchParams;
 
-/** What the link to the application on a page would return to it. */
+/** The parameters in a page's link back to the application. */
 export const linkedIn = ({ text }: Pick<Reply, 'text'>): URLSearchParams =>
   answerIn({ location: /<a href="(https?:[^"]*[?&]error=[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null });
 
@@ -101,7 +101,7 @@ export function exchange(
   });
 }
 
-/** From the consent page to the key. */
+/** Consents, and exchanges the code for the key. */
 export async function connect(world: World, visiting: Visit, ask: Asking): Promise<string> {
   const code = answerIn(await agree(visiting, ask)).get('code') ?? '';
   const { status, body } = await exchange(world, ask, code);

@@ -1,4 +1,4 @@
-/** Ten questions to an agent with the official client: what they take in calls and in tokens, as bounds and as a table. */
+/** Ten questions to an agent with the official client: the calls and tokens that they take, printed and bounded. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const world = useWorld();
 const countries = ['DE', 'FR', 'MX', 'US', 'BR'];
 const day = (month: number, date: number) => new Date(Date.UTC(2026, month - 1, date, 12)).toISOString();
 
-/** Sixty customers, and two hundred proposals of them in three currencies, a third of them accepted. */
+/** Sixty customers, with two hundred proposals in three currencies, a third of them accepted. */
 async function fill(tenant: Tenant): Promise<void> {
   const { rows } = importInto(world, tenant);
   const customers = Array.from({ length: 60 }, (_, index) => ({
@@ -156,7 +156,7 @@ test('ten questions take few calls and few tokens', async () => {
   const all = { asked: 'Together', calls: sum(taken, 'calls'), tokens: sum(taken, 'tokens') };
   for (const { asked, calls, tokens } of [...taken, all])
     process.stdout.write(`${asked.padEnd(60)} ${calls} calls ${String(tokens).padStart(6)} tokens\n`);
-  // Before the tools had sums and every filter, such questions took 22 calls and 17,373 tokens.
+  // Before the tools had sums and every filter, these questions took 22 calls and 17,373 tokens.
   expect(all.calls).toBeLessThanOrEqual(11);
   expect(all.tokens).toBeLessThan(3_500);
 });

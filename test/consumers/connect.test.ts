@@ -1,4 +1,4 @@
-/** The official client of agents, from its first request without a key to its end, with a real browser in the middle. */
+/** The official agent client, from its first request without a key to revocation, with a real browser in between. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** What an agent keeps: its registration, its key, and what is under way. */
+/** An agent's state: its registration, its key, and what is in progress. */
 function agent(): OAuthClientProvider & { sentTo: URL[]; key(): string } {
   let registration: StoredOAuthClientInformation | undefined;
   let tokens: StoredOAuthTokens | undefined;
@@ -69,10 +69,10 @@ const newClient = () => new Client({ name: 'test', version: '1.0.0' });
 const transportOf = (authProvider: OAuthClientProvider) =>
   new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { authProvider });
 
-/** Results are text: JSON, once. */
+/** A result is a single text part: JSON. */
 const valueOf = (result: unknown) => JSON.parse(Object(result).content[0].text);
 
-/** Connects; where the agent has no key that works, `inBrowser` gets one. */
+/** Connects an agent that has no working key; `inBrowser` gets it one. */
 async function connected(own: ReturnType<typeof agent>, inBrowser: (url: string) => Promise<void>): Promise<Client> {
   const transport = transportOf(own);
   await expect(newClient().connect(transport)).rejects.toThrow(UnauthorizedError);
@@ -85,8 +85,8 @@ async function connected(own: ReturnType<typeof agent>, inBrowser: (url: string)
   return client;
 }
 
-describe.runIf(hasChromium)('an agent of the official SDK', () => {
-  test('discovers, registers, is agreed to in a browser, works, is revoked, and connects again', async () => {
+describe.runIf(hasChromium)('an agent with the official SDK', () => {
+  test('discovers, registers, gets consent in a browser, works, is revoked, and connects again', async () => {
     const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
     const { body: customer } = await tenant.call('POST', '/v1/customers', { companyName: 'Ana Trujillo' });
     const accepted = { sentAt: '2026-03-01T10:00:00.000Z', acceptedAt: '2026-03-03T14:05:12.000Z' };
@@ -119,7 +119,7 @@ describe.runIf(hasChromium)('an agent of the official SDK', () => {
     expect([told.status, told.body.detail]).toEqual([401, expect.stringContaining('This API key was revoked.')]);
     await expect(client.callTool({ name: 'who_am_i', arguments: {} })).rejects.toThrow(UnauthorizedError);
 
-    // Meanwhile, the person has become a member of a second organization, with the same password.
+    // The person has since become a member of a second organization, with the same password.
     const second = await world.organization({ name: 'Vins et alcools Chevalier' });
     const { email, name } = admin;
     await givePassword(world, await addMember(world.database, second.organization, { email, name, role: 'admin' }));
@@ -141,7 +141,7 @@ describe.runIf(hasChromium)('an agent of the official SDK', () => {
     expect(screen.complaints).toEqual([]);
   });
 
-  test('a member is told whom to ask, and the agent that nothing came of it', async () => {
+  test('is told that a member denied access, after the member is told whom to ask', async () => {
     const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
     await someone(world, tenant, 'admin', 'Mara Ellison');
     const member = await someone(world, tenant, 'member', 'Jo Park');

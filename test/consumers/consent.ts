@@ -1,4 +1,4 @@
-/** A person in a browser who signs in and agrees that an application gets a key. */
+/** Signs in and consents in a browser, as a person would. */
 import type { Page } from 'playwright-core';
 import type { Member } from '../../server/entities/organization.ts';
 import { password } from '../settings/visiting.ts';
@@ -9,7 +9,7 @@ export async function signInHere(page: Page, { email }: Pick<Member, 'email'>): 
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Opens the consent page, agrees, and returns where the browser is sent: a website that is not asked. */
+/** Consents, and returns the URL that the browser is sent to. The website itself gets no request. */
 export async function agree(page: Page, admin: Member, consentUrl: string, redirectUri: string): Promise<URL> {
   let returned: URL | undefined;
   await page.route(`${redirectUri}**`, async (route) => {

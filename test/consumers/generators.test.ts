@@ -1,4 +1,4 @@
-/** Clients that three generators make of the documents: they compile under strict, and list and create on the real server. */
+/** Clients from three generators: they compile under strict, and list and create customers on the real server. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
 type Generator = {
-  /** Writes the generated code, made of the document at a path, into a folder. */
+  /** Writes the code generated from the document at this path into a folder. */
   generate(document: string, folder: string): Promise<void>;
-  /** A program of that code: makes a customer, and gives its id and the names of all of them. */
+  /** A program that uses the code: creates a customer, and returns its id and the names of all customers. */
   program: string;
 };
 
@@ -107,7 +107,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a bundler makes of a program and the generated code. */
+/** The program and the generated code, bundled. */
 async function bundled(name: string, version: string): Promise<{ use: Use }> {
   const entry = join(folderOf(name, version), 'program.ts');
   const bundle = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' });
@@ -132,7 +132,7 @@ const settings = {
   },
 };
 
-/** What the compiler says of the programs and the code that they use. */
+/** The compiler's errors in the programs and the code that they use. */
 async function complaintsAbout(...include: string[]): Promise<string[]> {
   const file = join(folder, `tsconfig.${include.length}.json`);
   await writeFile(file, JSON.stringify({ ...settings, include: include.map((path) => `${path}/**/*.ts`) }));
@@ -145,7 +145,7 @@ async function complaintsAbout(...include: string[]): Promise<string[]> {
 }
 
 describe('generated clients', () => {
-  test('compile under strict, all of them', async () => {
+  test('all compile under strict', async () => {
     expect(await complaintsAbout(...cases.map(({ name, version }) => folderOf(name, version)))).toEqual([]);
   });
 
@@ -160,7 +160,7 @@ describe('generated clients', () => {
     expect(complaints.filter((line) => line.includes("'nmae' does not exist"))).toHaveLength(cases.length);
   });
 
-  test.each(cases)('of $name from OpenAPI $version create and list', async ({ name, version }) => {
+  test.each(cases)('of $name from OpenAPI $version create and list customers', async ({ name, version }) => {
     const tenant = await world.organization();
     await tenant.call('POST', '/v1/customers', { name: 'Berta' });
     const { use } = await bundled(name, version);

@@ -1,4 +1,4 @@
-/** What an editor shows where the mouse rests: the comments that TypeScript finds from a program of the client's user. */
+/** What an editor shows on hover: the comments that TypeScript finds from a program that uses the client. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Packed } from '../compiler/packed.ts';
@@ -8,7 +8,7 @@ const ts = createRequire(import.meta.url)('typescript');
 
 type Type = any;
 
-/** Paths of what has no comment: from `createClient` through its options and methods to parameters and answers. */
+/** Paths of everything without a comment, from `createClient` through options and methods to parameters and results. */
 export function undocumented({ project, installed }: Packed): string[] {
   const entry = join(installed, 'dist/esm/index.d.ts');
   const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2024, strict: true, types: [] };
@@ -26,13 +26,13 @@ export function undocumented({ project, installed }: Packed): string[] {
       for (const parameter of signature.getParameters()) walk(checker.getTypeOfSymbol(parameter), at);
       walk(signature.getReturnType(), `${at}()`);
     }
-    // What a promise, a list or an array holds.
+    // The contents of a promise, a list or an array.
     if (type.target) for (const held of checker.getTypeArguments(type)) walk(held, at);
     if (!checker.isTupleType(type)) for (const property of checker.getPropertiesOfType(type)) visit(property, at);
   };
   const visit = (property: Type, at: string) => {
     const declaredIn = (property.declarations ?? []).map((one: Type) => one.getSourceFile().fileName);
-    // What comes with the language, and what nobody can name.
+    // Skips what comes with the language, and what users cannot name.
     if (!declaredIn.every((file: string) => file.startsWith(project)) || /^#|^__/.test(property.name)) return;
     if (property.getDocumentationComment(checker).length === 0) found.push(`${at}.${property.name}`);
     walk(checker.getTypeOfSymbol(property), `${at}.${property.name}`);
@@ -44,7 +44,7 @@ export function undocumented({ project, installed }: Packed): string[] {
     if (symbol.flags & ts.SymbolFlags.Function) walk(checker.getTypeOfSymbol(symbol), symbol.name);
     if (symbol.flags & ts.SymbolFlags.Class) walk(checker.getDeclaredTypeOfSymbol(symbol), symbol.name);
   }
-  // Too few would mean that the walk does not get there.
+  // Too few would mean that the walk stopped early.
   if (seen.size < 200) throw new Error(`Only ${seen.size} types were seen.`);
   return found;
 }

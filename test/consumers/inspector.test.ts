@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 const wordsFor = (method: string) => [command, '--cli', `${world.url}/mcp`, '--transport', 'http', '--method', method];
-/** Its settings are in a folder of their own, and the browser that it opens is none. */
+/** Its settings are in a separate folder, and it opens no real browser. */
 const environment = () => ({
   ...process.env,
   HOME: home,
@@ -34,7 +34,7 @@ const environment = () => ({
   MCP_INSPECTOR_SECRET_STORE: 'memory',
 });
 
-test('the Inspector lists the tools with a key, calls one, and finds nothing wrong with them', async () => {
+test('with a key, the Inspector lists the tools, finds nothing wrong with them, and calls one', async () => {
   const tenant = await world.organization();
   await tenant.call('POST', '/v1/customers', { name: 'Ann' });
   const inspect = async (...words: string[]) => {
@@ -55,7 +55,7 @@ describe.runIf(hasChromium)('Connect in the Inspector', () => {
     const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
     const words = ['--tool-name', 'who_am_i', '--callback-url', 'http://127.0.0.1:0/oauth/callback'];
-    // It must not give up while the person types.
+    // It must not time out while the person types.
     const patient = ['--connect-timeout', '0'];
     const child = spawn(process.execPath, [...wordsFor('tools/call'), ...words, ...patient], { env: environment() });
     let [output, told] = ['', ''];

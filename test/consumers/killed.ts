@@ -1,4 +1,4 @@
-/** Loaded before a program: kills it with SIGKILL around its requests and its commits, at the event of this number. */
+/** Preloaded into a program: kills it with SIGKILL at event KILL_AT, before or after a request or a commit. */
 import { DatabaseSync } from 'node:sqlite';
 
 let events = 0;

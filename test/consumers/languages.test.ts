@@ -1,7 +1,7 @@
 /**
- * Clients in other languages, generated with the options of the SDK guide: they create, get, update and list customers, and
- * turn a page, on the real server. OpenAPI Generator needs Java, and NSwag needs Mono; what the generated code imports comes
- * from Debian, or with the generator.
+ * Clients in other languages, generated with the options in the SDK guide: they create, get, update and list customers,
+ * and read a second page, on the real server. OpenAPI Generator needs Java, and NSwag needs Mono. The libraries that
+ * the generated code imports come from Debian, or with the generator.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -24,14 +24,14 @@ const runs = (command: string, ...words: string[]) =>
     () => false,
   );
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-// The newest in the npm registry, and the one before, because the newest does not write the models of Go.
+// The newest in the npm registry, and an older one for Go, because the newest does not write Go models.
 const generator = file('node_modules/@openapitools/openapi-generator-cli/bin/openapi-generator.jar');
 const goGenerator = file('node_modules/openapi-generator-go/bin/openapi-generator.jar');
 const nswag = file('node_modules/nswag/bin/binaries/Win');
 
 const guide = readFileSync(file('../../server/web/docs/guides/sdks.md'), 'utf8');
 
-/** The options that the guide's table has for a language, and the document that it names. */
+/** A language's options and document, from the guide's table. */
 function optionsFor(language: string) {
   const row = guide.split('\n').find((line) => line.startsWith(`| ${language} |`)) ?? '';
   const [name = '', properties = '', document = ''] = [...row.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
@@ -53,7 +53,7 @@ async function generate(language: string, from: string, into: string, [jar, name
   await run('java', ['-jar', jar, 'generate', ...words, '--additional-properties', properties]);
 }
 
-/** A language that does not compile: the program takes the folder of the generated code. */
+/** An interpreted language: the program takes the folder of the generated code. */
 const script = (name: string, command: string, program: string) => ({
   name,
   async make(from: string, into: string): Promise<Program> {
@@ -85,7 +85,7 @@ const languages: Language[] = [
     needs: 'Java, golang-go and golang-golang-x-oauth2-dev',
     isReady: hasJava && existsSync('/usr/bin/go') && existsSync('/usr/share/gocode/src/golang.org/x/oauth2'),
     async make(from, into) {
-      // What 5.0 and later call `go`.
+      // Called `go` in 5.0 and later.
       await generate('Go', from, join(into, 'src/proposalapi'), [goGenerator, 'go-experimental']);
       const env = { GO111MODULE: 'off', GOPATH: `${into}:/usr/share/gocode`, GOCACHE: join(into, 'cache') };
       await run('/usr/bin/go', ['build', '-o', join(into, 'customers'), file('programs/customers.go')], env);
@@ -148,7 +148,7 @@ describe('the generated client', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   for (const { name, needs, isReady, make } of languages) {
-    const title = `in ${name} creates, gets, updates, lists and turns a page (skipped without ${needs})`;
+    const title = `in ${name} creates, gets, updates, lists and reads a second page (skipped without ${needs})`;
     test.skipIf(!isReady)(title, async () => {
       const [command, words, env] = await make(folder, await mkdtemp(join(folder, 'client-')));
       const tenant = await world.organization();

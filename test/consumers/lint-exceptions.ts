@@ -1,9 +1,9 @@
-/** What the linters' recommended and OWASP rules want and the documents do not have, with the reason for each. */
+/** Recommended and OWASP rules that the documents break on purpose, with the reason for each. */
 export type Exception = {
   rule: string;
   severity: 'error' | 'warning';
   reason: string;
-  /** Only for what has this keyword with this value, or with any. */
+  /** Only for a part that has this keyword with this value, or with any. */
   only?: { keyword: string; value?: string };
 };
 
@@ -12,13 +12,13 @@ export const exceptions: Exception[] = [
     rule: 'owasp:api8:2023-define-cors-origin',
     severity: 'error',
     reason:
-      'The API is called by servers with a secret key: it sends no CORS headers, so that no page of another origin can read a response.',
+      'The API is called by servers with a secret key: it sends no CORS headers, so no page of another origin can read a response.',
   },
   {
     rule: 'owasp:api4:2023-rate-limit',
     severity: 'error',
     reason:
-      'It accepts one of two conventions, and rejects a response with both, as ours have (RateLimit and X-RateLimit-*). 401, 408 and 431 are sent before the key is known. openapi.test.ts checks the headers of every response.',
+      'The rule accepts either of two conventions, but rejects a response with both, as ours have (RateLimit and X-RateLimit-*). 401, 408 and 431 are sent before the key is known. openapi.test.ts checks the headers of every response.',
   },
   {
     rule: 'owasp:api4:2023-string-restricted',
@@ -29,7 +29,7 @@ export const exceptions: Exception[] = [
   {
     rule: 'owasp:api3:2023-no-additionalProperties',
     severity: 'warning',
-    reason: 'Metadata are the caller’s own keys; their number, their form and their values are bounded.',
+    reason: 'Metadata has the caller’s own keys; their number, form and values are bounded.',
   },
   {
     rule: 'owasp:api4:2023-string-limit',
@@ -48,6 +48,6 @@ export const exceptions: Exception[] = [
     rule: 'owasp:api9:2023-inventory-environment',
     severity: 'error',
     reason:
-      'Every installation serves this document, also at http://localhost: it does not know which environment it is.',
+      'Every installation serves this document, even at http://localhost, so it does not know which environment it is.',
   },
 ];

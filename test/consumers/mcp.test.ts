@@ -1,4 +1,4 @@
-/** The MCP server with the official client and with an independent one; and what it costs an agent in tokens. */
+/** The MCP server with the official client and an independent one, and what it costs an agent in tokens. */
 import { createMCPClient } from '@ai-sdk/mcp';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
@@ -16,7 +16,7 @@ async function connect({ key }: Pick<Tenant, 'key'>): Promise<Client> {
   return client;
 }
 
-/** Results are text: JSON, once. */
+/** A result is a single text part: JSON. */
 const valueOf = (result: unknown) => JSON.parse(Object(result).content[0].text);
 
 const lines = (count: number) =>
@@ -25,7 +25,7 @@ const lines = (count: number) =>
     description: 'From Asturias, matured for four months.',
   }));
 
-/** Ten proposals as they usually are. */
+/** Ten typical proposals. */
 async function tenProposals(tenant: Tenant): Promise<void> {
   const { body } = await tenant.call('POST', '/v1/customers', {
     companyName: 'Vins et alcools Chevalier',
@@ -62,7 +62,7 @@ describe('the official client', () => {
     await expect(connect({ key: `ak_live_${'0'.repeat(64)}` })).rejects.toThrow(/401|api_key_invalid|Unauthorized/);
   });
 
-  test('spends few tokens: on the list of tools, and on the usual proposals', async () => {
+  test('needs few tokens for the list of tools, and for typical proposals', async () => {
     const tenant = await world.organization();
     await tenProposals(tenant);
     const client = await connect(tenant);
@@ -72,7 +72,7 @@ describe('the official client', () => {
     const found = encode(text).length;
     process.stdout.write(`tools ${listed} tokens, ten proposals ${found}\n`);
     expect(JSON.parse(text).records).toHaveLength(10);
-    // Every filter of every list, and their rules.
+    // Includes every filter of every list, and their rules.
     expect(listed).toBeLessThan(3_800);
     expect(found).toBeLessThan(2_500);
     await client.close();

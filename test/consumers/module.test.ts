@@ -1,4 +1,4 @@
-/** The typed client as a module that the service provides, where there is no package manager: in Deno and in a browser. */
+/** The typed client as a module served by the service, for use without a package manager: in Deno and in a browser. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

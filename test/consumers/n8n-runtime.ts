@@ -1,11 +1,11 @@
 /**
- * n8n without its editor and database: its own loader, workflow, execution, polls and webhooks (n8n-core, n8n-workflow). What
- * the program n8n adds is here as short as it can be: it stores credentials, and fills them into requests.
+ * n8n without its editor and database: its own loader, workflows, execution, polls and webhooks (n8n-core and
+ * n8n-workflow). Of what the n8n program adds, this has the minimum: it stores and fills in credentials.
  */
 import { createRequire } from 'node:module';
 import type { Request, Response } from 'express';
 
-// Their types need other versions of their dependencies than the ones here.
+// Their types need different versions of their dependencies.
 const require = createRequire(import.meta.url);
 const core = require('n8n-core');
 const { Workflow, ICredentialsHelper, createRunExecutionData } = require('n8n-workflow');
@@ -22,7 +22,7 @@ export type Runtime = {
   execute(type: string, parameters: Values, credentials: Credentials, items?: Values[]): Promise<Values[]>;
   /** The entries of a drop-down. */
   options(type: string, parameter: string, parameters: Values, credentials: Credentials): Promise<Values[]>;
-  /** A trigger that keeps what it remembers from poll to poll; `null` if there is nothing new. */
+  /** A trigger that keeps its state from poll to poll; `null` if there is nothing new. */
   poller(type: string, parameters: Values, credentials: Credentials): (mode?: string) => Promise<Values[] | null>;
   receive(
     type: string,
@@ -79,7 +79,7 @@ export async function startN8n(folder: string): Promise<Runtime> {
       const node = workflow.getNode(nameOf);
       const property = nodeTypes[type]?.type.description.properties.find(({ name }: Values) => name === parameter);
       const { routing } = property.typeOptions.loadOptions;
-      // As n8n asks for the entries of a declarative drop-down.
+      // As n8n loads the entries of a declarative drop-down.
       const asking = { displayName: '', name: '', type: 'string', default: '', routing };
       const description = { ...nodeTypes[type]?.type.description, properties: [asking] };
       const main = [[{ json: {} }]];

@@ -1,4 +1,4 @@
-/** The package for n8n: green in n8n's own linter and types, and run by n8n's own runtime against the real service. */
+/** The n8n package: passes n8n's own linter and type check, and runs in n8n's own runtime against the real service. */
 import { execFile } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { startN8n } from './n8n-runtime.ts';
 import type { Runtime } from './n8n-runtime.ts';
 
 const require = createRequire(import.meta.url);
-// n8n's runtime brings it.
+// A dependency of n8n's runtime.
 const { ClientOAuth2 } = createRequire(require.resolve('n8n-core'))('@n8n/client-oauth2');
 const world = useWorld(webhookWorld);
 const screen = useBrowser();
@@ -63,7 +63,7 @@ describe('the package for n8n', () => {
     await rm(join(folder, 'nodes/wrong.ts'));
   });
 
-  test('has the types of n8n', () => {
+  test('compiles with the types of n8n', () => {
     const files = [
       ...require(join(folder, 'package.json')).n8n.nodes,
       ...require(join(folder, 'package.json')).n8n.credentials,
@@ -85,7 +85,7 @@ describe('the package for n8n', () => {
     expect(messages).toEqual([]);
   });
 
-  test('is loaded by n8n, with a test of its credentials', async () => {
+  test('is loaded by n8n, and can test its credentials', async () => {
     expect(Object.keys(n8n.nodeTypes)).toEqual(['proposal', 'proposalTrigger', 'proposalWebhookTrigger']);
     for (const name of ['proposalApi', 'proposalOAuth2Api'])
       expect(n8n.credentialTypes[name]?.type.test.request).toMatchObject({ url: '/v1/me' });
@@ -172,14 +172,14 @@ describe('the package for n8n', () => {
     expect(ofProposals.options.map(({ value }: any) => value)).toEqual(['get', 'getAll']);
   });
 
-  test('says what the API says of a value that it rejects, and of a key', async () => {
+  test('reports what the API says about a rejected value, and about a rejected key', async () => {
     const tenant = await world.organization();
     const wrong = step(tenant, 'customer', 'create', { additionalFields: { name: 'Ann', email: 'nobody' } });
     await expect(wrong).rejects.toMatchObject({ description: expect.stringMatching(/email/), httpCode: '422' });
     const stranger = { ...tenant, key: `${tenant.key.slice(0, -4)}0000` };
     const unknown = { description: expect.stringMatching(/key/), httpCode: '401' };
     await expect(step(stranger, 'customer', 'getAll')).rejects.toMatchObject(unknown);
-    // It leads to no other route.
+    // An id cannot lead to another route.
     await expect(step(tenant, 'customer', 'get', { recordId: '../items' })).rejects.toMatchObject({ httpCode: '404' });
   });
 });
@@ -224,7 +224,7 @@ describe.runIf(hasChromium)('Connect in n8n', () => {
   });
 });
 
-/** With keys of their own, because a key has 100 requests a minute. */
+/** Uses separate keys, because a key is limited to 100 requests a minute. */
 async function createMany(tenant: Tenant, count: number): Promise<void> {
   const keys = [await tenant.anotherKey(), await tenant.anotherKey()];
   for (let index = 1; index <= count; index += 1) {
@@ -238,7 +238,7 @@ describe('the polling trigger', () => {
     n8n.poller('proposalTrigger', { authentication: 'apiKey', event }, credentialsOf(tenant));
   const names = (records: any) => records?.map(({ name, number }: any) => name ?? number) ?? [];
 
-  test('tells each change once, from the moment on when it is switched on', async () => {
+  test('reports each change once, from the moment that it is switched on', async () => {
     const tenant = await world.organization();
     const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const [updated, created] = [waitingFor(tenant, 'customer.updated'), waitingFor(tenant, 'customer.created')];
@@ -252,7 +252,7 @@ describe('the polling trigger', () => {
     expect([await updated(), await created()]).toEqual([null, null]);
   });
 
-  test('tells that a proposal was accepted, even if it is imported later, and not when it changes again', async () => {
+  test('reports an accepted proposal once, even if it is imported later', async () => {
     const tenant = await world.organization();
     const { body: ann } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const sent = { customer: ann.id, sentAt: '2026-03-01T10:00:00.000Z', acceptedAt: '2026-03-03T14:05:12.000Z' };
@@ -267,12 +267,12 @@ describe('the polling trigger', () => {
 });
 
 describe('the webhook trigger', () => {
-  test('starts a workflow for an event that the service signed, and for nothing else', async () => {
+  test('starts a workflow only for a chosen event that the service signed', async () => {
     const tenant = await world.organization();
     const secrets: string[] = [];
     const results: { type: string; data: any }[] = [];
     const url = await listen(async (request, response) => {
-      // A webhook that people make for this node gives them the secret that they enter in n8n.
+      // People get this secret when they create the endpoint, and enter it in n8n.
       const credentials = { proposalWebhookApi: { signingSecret: secrets[0] ?? '' } };
       const parameters = { events: ['customer.created'] };
       const data = await n8n.receive('proposalWebhookTrigger', parameters, credentials, request, response);
@@ -296,7 +296,7 @@ describe('the webhook trigger', () => {
   });
 });
 
-/** A server that gives requests and responses what n8n's own does. */
+/** A server that adds to requests and responses what n8n's own adds. */
 async function listen(receive: (request: any, response: any) => Promise<void>): Promise<string> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
@@ -318,7 +318,7 @@ async function listen(receive: (request: any, response: any) => Promise<void>): 
 /** The rules that the package breaks. */
 async function lint(...files: string[]): Promise<string[]> {
   const command = fileURLToPath(new URL('node_modules/eslint/bin/eslint.js', import.meta.url));
-  // In a test, the linter takes every file for the node of its own tests.
+  // With NODE_ENV=test, the linter takes every file for a node in its own tests.
   const options = { cwd: folder, env: { ...process.env, NODE_ENV: '' }, maxBuffer: 2 ** 26 };
   const results = await promisify(execFile)(process.execPath, [command, '--format', 'json', ...files], options).then(
     ({ stdout }) => stdout,

@@ -49,7 +49,7 @@ const imports = `import { createClient, isApiError } from '${clientName}';\nimpo
 const globals = 'declare const process: { argv: string[] };\n';
 const expected = '[["Ann"],1,false,"string",100,"name"]\n';
 
-/** Compiles the files of a folder beside the installed client; what the compiler says. */
+/** Compiles files in a folder beside the installed client, and returns the compiler's output. */
 async function compile(
   compiler: string,
   name: string,
@@ -84,7 +84,7 @@ describe('types', () => {
     expect(await compile(compiler, `${version}-${settings.moduleResolution}`, settings, texts)).toBe('');
   });
 
-  test('compile with the types of Node in the place of a browser’s', async () => {
+  test('compile with Node’s types instead of a browser’s', async () => {
     const types = join(client.project, 'with-node/node_modules/@types');
     await mkdir(dirname(types), { recursive: true });
     await symlink(join(root, 'node_modules/@types'), types);
@@ -92,13 +92,13 @@ describe('types', () => {
     expect(await compile(compilers['5.9'], 'with-node', settings, { 'use.mts': imports + body })).toBe('');
   });
 
-  test('compile without the types of Node and of browsers', async () => {
+  test('compile without Node’s or a browser’s types', async () => {
     const bare = `${globals}declare const console: { log(text: string): void };\n`;
     const files = { 'use.mts': `${imports}${bare}${body}` };
     expect(await compile(compilers['5.9'], 'bare', { module: 'nodenext', lib: ['es2022'] }, files)).toBe('');
   });
 
-  test.each(Object.entries(compilers))('notice a mistake under TypeScript %s', async (version, compiler) => {
+  test.each(Object.entries(compilers))('catch a mistake under TypeScript %s', async (version, compiler) => {
     const wrong = `${imports}${globals}${body.replace("name: 'Ann'", "nmae: 'Ann'")}`;
     const said = await compile(compiler, `wrong-${version}`, { module: 'nodenext' }, { 'use.mts': wrong });
     expect(said).toContain("'nmae' does not exist in type 'CustomerCreate'");
@@ -132,7 +132,7 @@ describe('the package runs', () => {
     });
   }
 
-  test('in a bundle of esbuild', async () => {
+  test('in an esbuild bundle', async () => {
     const { build } = createRequire(import.meta.url)('esbuild');
     const outfile = join(client.project, 'run/esbuild.mjs');
     await build({
@@ -145,7 +145,7 @@ describe('the package runs', () => {
     expect((await run(process.execPath, [outfile, ...(await reader())])).stdout).toBe(expected);
   });
 
-  test('in a bundle of Vite', async () => {
+  test('in a Vite bundle', async () => {
     const { build } = await import('vite');
     const outDir = join(client.project, 'run/vite');
     const entry = join(client.project, 'run/use.mts');

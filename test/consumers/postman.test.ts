@@ -1,4 +1,4 @@
-/** The documents imported into Postman, with a key and nothing else: every request of the collection succeeds. */
+/** The documents imported into Postman, with only a key added: every request of the collection succeeds. */
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
@@ -10,7 +10,7 @@ import { documents, versions } from './documents.ts';
 
 const { convert } = createRequire(import.meta.url)('openapi-to-postmanv2');
 
-/** Of the import dialog: values come from the examples, and optional parameters are ticked, or only listed. */
+/** The import dialog's settings: values come from the examples, and optional parameters are enabled or only listed. */
 const settings = {
   requestParametersResolution: 'Example',
   exampleParametersResolution: 'Example',
@@ -40,7 +40,7 @@ const importOf = (document: object, dialog: object): Promise<Collection> =>
 
 const requestsIn = ({ item, ...one }: Item): Item[] => (item ? item.flatMap(requestsIn) : [one]);
 
-/** A server with the demo organization, as the first start makes it. */
+/** A server with the demo organization, as the first start creates it. */
 async function startDemo(): Promise<{ url: string; key: string; stop(): Promise<void> }> {
   const own = await ownDatabase();
   const database = await openDatabase({ url: own.url });

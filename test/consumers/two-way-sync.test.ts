@@ -1,4 +1,4 @@
-/** A two-way sync that is killed again and again loses nothing and doubles nothing. */
+/** A two-way sync that is killed again and again loses nothing and duplicates nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
 let nowMs = 0;
-// The key's allowance does not end: each request is a second later.
+// Each request is a second later, so the key never reaches its rate limit.
 const world = useWorld({ clock: () => (nowMs += 1000) });
 const folder = await mkdtemp(join(tmpdir(), 'proposal-api-sync-'));
 afterAll(() => rm(folder, { recursive: true }));
@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const file = join(folder, 'contacts.sqlite');
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Runs the program; the signal that ended it. */
+/** Runs the program; returns the signal that ended it. */
 async function run({ key }: Tenant, killAt = 0): Promise<string | null> {
   const child = spawn(process.execPath, ['--no-warnings', '--import', pathOf('killed.ts'), pathOf('two-way-sync.ts')], {
     env: { API_KEY: key, BASE_URL: world.url, DATABASE_FILE: file, KILL_AT: String(killAt) },
@@ -48,7 +48,7 @@ function contacts(): Record<string, unknown>[] {
 
 test('a two-way sync with SQLite, killed around every request and every commit', { timeout: 600_000 }, async () => {
   const { tenant, ids } = await scene();
-  /** What happens on both sides between the kills. */
+  /** Changes on either side, by the number of kills before them. */
   const happenings: Record<number, () => unknown> = {
     12: () => tenant.call('PATCH', `/v1/customers/${ids[1]}`, { email: 'there@example.com' }),
     16: () =>
@@ -61,7 +61,7 @@ test('a two-way sync with SQLite, killed around every request and every commit',
     21: () => edit(`update contacts set name = 'Here', changed = 1 where id = ?`, ids[3] ?? ''),
   };
   let kills = 0;
-  // A run dies at its first to its ninth event: between a request and its commit, too.
+  // A run dies at one of its first nine events, which include the time between a request and its commit.
   while ((await run(tenant, 1 + (kills % 9))) !== null) {
     kills += 1;
     await happenings[kills]?.();
@@ -91,10 +91,10 @@ test('a two-way sync with SQLite, killed around every request and every commit',
   expect(named(ids[3])).toMatchObject({ name: 'Here', notes: 'kept' });
   const ours = there.map(({ externalId }: { externalId: string }) => externalId).filter(Boolean);
   expect(ours.toSorted()).toEqual(Array.from({ length: 9 }, (_, index) => `crm-${index}`));
-  process.stdout.write(`two-way sync: killed ${kills} times, 28 contacts, none lost and none doubled\n`);
+  process.stdout.write(`two-way sync: killed ${kills} times, 28 contacts, none lost and none duplicated\n`);
 });
 
-/** Twenty customers there, and nine contacts here that are new. */
+/** Twenty customers on the service, and nine new contacts on this side. */
 async function scene(): Promise<{ tenant: Tenant; ids: string[] }> {
   const tenant = await world.organization();
   const ids: string[] = [];

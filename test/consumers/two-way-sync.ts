@@ -39,7 +39,7 @@ function pull({ id, externalId, etag, name, email }: Customer): void {
   const key = externalId ?? id;
   const contact = statement.find.get(key);
   if (contact?.etag === etag) return;
-  // Both sides have changed it: the own name and email address win over those of the new version.
+  // Both sides have changed it: our name and email win over those of the new version.
   if (contact?.changed === 1) statement.version.run(id, etag, key);
   else statement.store.run(key, id, etag, name, email);
 }

@@ -27,15 +27,15 @@ async function redocly(document: Parsed): Promise<Finding[]> {
   }));
 }
 
-/** Its rulesets come from another version of its types. */
+/** Spectral's rulesets use a different version of its types. */
 const ruleset = (rules: object) => rules as RulesetDefinition;
-/** What knows no document but its own type of it. */
+/** For tools that accept only their own type of a document. */
 const foreign = (document: Parsed) => document as unknown as OpenAPI.Document;
 
 type Part = Record<string, unknown>;
 const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null;
 
-/** What the path leads to, which Spectral follows through references. */
+/** The value at the path, which Spectral resolves through references. */
 function partAt(document: Parsed, path: readonly (string | number)[]): unknown {
   const follow = (value: unknown): unknown =>
     isPart(value) && typeof value['$ref'] === 'string' ? partAt(document, value['$ref'].split('/').slice(1)) : value;
@@ -83,33 +83,33 @@ const has = (part: unknown, { keyword, value }: { keyword: string; value?: strin
 const isException = (finding: Finding) => exceptions.some((exception) => covers(exception, finding));
 
 describe.each(versions)('the OpenAPI %s document', (version) => {
-  test('is valid to @seriousme/openapi-schema-validator', async () => {
+  test('is valid according to @seriousme/openapi-schema-validator', async () => {
     expect(await new Validator().validate(documents[version]())).toEqual({ valid: true });
   });
 
-  test('is valid to @apidevtools/swagger-parser', async () => {
+  test('is valid according to @apidevtools/swagger-parser', async () => {
     const dereferenced = await validate(foreign(documents[version]()));
     expect(JSON.stringify(dereferenced)).not.toContain('"$ref"');
   });
 
-  test('breaks no recommended rule of Redocly but those with a reason', async () => {
+  test('breaks no recommended Redocly rules other than the listed exceptions', async () => {
     const findings = await findingsOf[version].redocly();
     expect(findings.filter((finding) => !isException(finding))).toEqual([]);
   });
 
-  test('breaks no recommended and no OWASP rule of Spectral but those with a reason', async () => {
+  test('breaks no recommended or OWASP rules of Spectral other than the listed exceptions', async () => {
     const findings = await findingsOf[version].spectral();
     expect(findings.filter((finding) => !isException(finding))).toEqual([]);
   });
 });
 
 describe('the Swagger 2.0 document', () => {
-  test('is valid to @apidevtools/swagger-parser, which also reads its meaning', async () => {
+  test('is valid according to @apidevtools/swagger-parser, including its semantics', async () => {
     const document = swagger20() as unknown as OpenAPI.Document;
     expect(await validate(document, { validate: { schema: true, spec: true } })).toMatchObject({ swagger: '2.0' });
   });
 
-  test('breaks no rule of Spectral', async () => {
+  test('breaks no Spectral rule', async () => {
     const linter = new spectralCore.Spectral();
     linter.setRuleset({ extends: [[ruleset(oas), 'recommended']] });
     const results = await linter.run(swagger20());
@@ -125,7 +125,7 @@ describe('a document with a mistake', () => {
   beforeAll(() => {
     broken = documents['3.1']();
     const { '/v1/customers': list, '/v1/customers/{customerId}': one } = broken.paths;
-    // The rest is as long to read as it is right.
+    // The rest is correct, and would take long to read.
     broken.paths = { '/v1/customers': list ?? {}, '/v1/customers/{customerId}': one ?? {} };
     const get = list?.get;
     if (!get) throw new Error('There is no list of customers.');

@@ -1,4 +1,4 @@
-/** The tests with other people's tools, which are installed here and nowhere else: `npm run check:consumers`. */
+/** The tests with third-party tools, which are installed only here: `npm run check:consumers`. */
 import { defineConfig } from 'vitest/config';
 import shared from '../vitest.config.ts';
 

@@ -42,15 +42,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A step of a Zap: what it returns for what a person entered. */
+/** Runs a step of a Zap with what a person entered. */
 async function step(kind: 'triggers' | 'searches' | 'creates', key: string, { key: apiKey }: Tenant, inputData = {}) {
   return run(app[kind][key].operation.perform, { authData: { apiKey }, inputData });
 }
 const run = (perform: any, bundle: any, from = app): Promise<any> => zapier.createAppTester(from)(perform, bundle);
 
 describe('the package for Zapier', () => {
-  test('is one that Zapier accepts, with either way to connect', () => {
-    // As it is uploaded: a function is its place and the number of its parameters.
+  test('is accepted by Zapier, with either way to connect', () => {
+    // As uploaded: a function becomes a placeholder with the number of its parameters.
     const uploaded = (from: object) =>
       JSON.stringify(from, (_, value) => (typeof value === 'function' ? `$func$${value.length}$f$` : value));
     for (const from of [app, connecting])
@@ -67,7 +67,7 @@ describe('the package for Zapier', () => {
     await expect(run(app.authentication.test, { authData: { apiKey: wrong } })).rejects.toThrow(/key/);
   });
 
-  test('triggers on what is new, newest first, and again on each change', async () => {
+  test('triggers on new records, newest first, and on each change', async () => {
     const tenant = await world.organization();
     for (const name of ['Ann', 'Berta']) await tenant.call('POST', '/v1/customers', { name });
     const found = await step('triggers', 'customer_created', tenant);
@@ -130,7 +130,7 @@ describe('the package for Zapier', () => {
     expect(await step('searches', 'get_item', tenant, { id: made.id })).toEqual([made]);
   });
 
-  test('says what the API says of a value that it rejects', async () => {
+  test('reports what the API says about a rejected value', async () => {
     const tenant = await world.organization();
     const input = { externalId: 'crm-7', name: 'Ann', email: 'nobody' };
     await expect(step('creates', 'create_customer', tenant, input)).rejects.toThrow(/e-?mail/);
@@ -138,7 +138,7 @@ describe('the package for Zapier', () => {
 });
 
 describe.runIf(hasChromium)('Connect in Zapier', () => {
-  test('ends with a key that the person never saw, and that works until it is revoked', async () => {
+  test('gives Zapier a key that the person never sees, and that works until it is revoked', async () => {
     const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
     const admin = await someone(world, tenant, 'admin', 'Mara Ellison');
     const { authorizeUrl, getAccessToken } = connecting.authentication.oauth2Config;
