@@ -96,7 +96,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     await expectSound(page);
   });
 
-  test('a member may not rename a key', async () => {
+  test('a member can neither rename a key nor import', async () => {
     const { tenant, admin, page } = await scene();
     await show(page, 'api-keys');
     const path = (await page.getByRole('link', { name: 'Rename test' }).getAttribute('href')) ?? '';
@@ -110,7 +110,7 @@ describe.runIf(hasChromium)('in a browser', { timeout: 300_000 }, () => {
     expect(tenant.organization.plan).toBe('team');
   });
 
-  test('the last admin cannot be removed, and an invitation needs an address', async () => {
+  test('the last admin cannot be removed, and an invitation needs a name', async () => {
     const { tenant, admin, page } = await scene();
     await sql(`update members set role = 'member' where organization_id = $1 and id <> $2`, [
       tenant.organization.id,

@@ -191,7 +191,7 @@ describe('a change of AUTH_SECRET', () => {
   const rotated = useWorld({ clock: quickClock(), authSecret: `${after},${before}` });
   const old = useWorld({ clock: quickClock(), authSecret: before });
 
-  test('keeps the applications that registered before it', async () => {
+  test('keeps applications that registered before it', async () => {
     const { visiting } = await scene(rotated);
     expect((await visiting.get(pathOf(asking(await register(old))))).status).toBe(200);
     expect((await visiting.get(pathOf(asking(await register(world))))).status).toBe(400);

@@ -334,23 +334,20 @@ describe('an invalid request from a known application', () => {
       ],
     ),
   ];
-  test.each(wrong)(
-    'is reported to its redirect URI when the person returns: %s',
-    async (_, changed, error, more = '') => {
-      const { visiting, clientId } = await scene(world);
-      const page = await visiting.get(pathOf(asking(clientId, changed)) + more);
-      expect([page.status, page.location]).toEqual([400, null]);
-      expect(page.text).toContain(`<a href="${callback}?`);
-      expect(page.text).not.toContain('Create key and connect');
-      expect(Object.fromEntries(linkedIn(page))).toEqual({
-        error,
-        // What RFC 6749 (4.1.2.1) allows, except question marks, which would stand for replaced characters.
-        error_description: expect.stringMatching(/^[A-Z][ !#->@-[\]-~]*\.$/),
-        state: 'a state & more',
-        iss: world.url,
-      });
-    },
-  );
+  test.each(wrong)('is reported to its redirect URI on return: %s', async (_, changed, error, more = '') => {
+    const { visiting, clientId } = await scene(world);
+    const page = await visiting.get(pathOf(asking(clientId, changed)) + more);
+    expect([page.status, page.location]).toEqual([400, null]);
+    expect(page.text).toContain(`<a href="${callback}?`);
+    expect(page.text).not.toContain('Create key and connect');
+    expect(Object.fromEntries(linkedIn(page))).toEqual({
+      error,
+      // What RFC 6749 (4.1.2.1) allows, except question marks, which would stand for replaced characters.
+      error_description: expect.stringMatching(/^[A-Z][ !#->@-[\]-~]*\.$/),
+      state: 'a state & more',
+      iss: world.url,
+    });
+  });
 
   test('gets no state back if it sent two or an empty one, but does if it is too long', async () => {
     const { visiting, clientId } = await scene(world);

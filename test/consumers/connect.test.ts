@@ -141,7 +141,7 @@ describe.runIf(hasChromium)('an agent with the official SDK', () => {
     expect(screen.complaints).toEqual([]);
   });
 
-  test('is told that a member denied access, after the member is told whom to ask', async () => {
+  test('gets access_denied when a member, who is told whom to ask, cancels', async () => {
     const tenant = await world.organization({ name: 'Alfreds Futterkiste' });
     await someone(world, tenant, 'admin', 'Mara Ellison');
     const member = await someone(world, tenant, 'member', 'Jo Park');

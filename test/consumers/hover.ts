@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Packed } from '../compiler/packed.ts';
 
-// TypeScript 5, installed beside this file: TypeScript 7 has no such interface yet.
+// TypeScript 5, installed beside this file: TypeScript 7 has no such API yet.
 const ts = createRequire(import.meta.url)('typescript');
 
 type Type = any;

@@ -44,7 +44,7 @@ export async function startN8n(folder: string): Promise<Runtime> {
     getByNameAndVersion: (name: string) => nodeTypes[name].type,
     getKnownTypes: () => ({}),
   };
-  // A declarative node gets the parameters and the way to run that n8n gives it.
+  // n8n's Workflow gives a declarative node the same parameters and execution as in n8n.
   const workflowOf = (type: string, parameters: Values, credentials: Credentials) => {
     const stored = Object.fromEntries(Object.keys(credentials).map((name) => [name, { id: name, name }]));
     const node = { id: '1', name: nameOf, type, typeVersion: 1, position: [0, 0], parameters, credentials: stored };

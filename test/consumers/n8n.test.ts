@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const credentialsOf = ({ key }: Tenant) => ({ proposalApi: { serverUrl: `${world.url}/`, apiKey: key } });
-/** One step of a workflow, and what it returns. */
+/** Runs one step of a workflow, and returns its items. */
 const step = (
   tenant: Tenant,
   resource: string,

@@ -23,7 +23,7 @@ const world = useWorld();
 const screen = useBrowser();
 const redirectUri = 'https://zapier.com/dashboard/auth/oauth/return/App1234CLIAPI/';
 let folder: string;
-/** The package as it is pushed: one for keys that people paste, one for Connect. */
+/** The package as pushed: one for keys that people paste, one for Connect. */
 let app: any;
 let connecting: any;
 

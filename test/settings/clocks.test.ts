@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const wrongByHours = [-26, 26];
 const sql = (text: string, values: unknown[]) => world.database.pool.query(text, values);
 
-/** Affects only this process, and only its dates: no timer waits for a different time. */
+/** Affects only the dates of this process, and none of its timers. */
 const setClock = (hours: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * hourMs });
 afterEach(() => void vi.useRealTimers());
 

@@ -19,7 +19,7 @@ import type { Tenant, World } from '../world.ts';
 import { signIn, someone } from './visiting.ts';
 import type { Visit } from './visiting.ts';
 
-/** The path of every route of the router with this method. */
+/** The paths of all routes with this method. */
 export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
   const database = await openDatabase({ url: inject('databaseUrl') });
   const ignore = () => {};
@@ -115,7 +115,7 @@ export async function scene(world: World): Promise<Scene> {
   return { tenant, admin, member: other, fill, visiting: await signIn(world, admin) };
 }
 
-/** For people without a session. */
+/** Pages that need no session. */
 export const openPages = [
   '/',
   '/sign-in',

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 export type Lies = {
   /** Merged into the ID token. */
   token?: Record<string, unknown>;
-  /** The answer of the userinfo endpoint. */
+  /** The response of the userinfo endpoint. */
   userinfo?: Record<string, unknown>;
   /** The path that never responds, and the one that responds endlessly. */
   silent?: string;

@@ -57,13 +57,13 @@ async function press(visiting: Visit, deed: 'start' | 'discard', tenant: Tenant)
   return visiting.post(path, { csrfToken: await visiting.csrfToken() });
 }
 
-/** The page of a file, once it is checked. */
+/** Uploads a file, and returns the page once it is checked. */
 async function check(visiting: Visit, ...file: [string | Uint8Array<ArrayBuffer>, Form?]): Promise<string> {
   await upload(visiting, ...file);
   return settled(visiting);
 }
 
-/** The page of an import that was started, once it has ended. */
+/** Starts the import, and returns the page once it has ended. */
 async function finish(visiting: Visit, tenant: Tenant): Promise<string> {
   await press(visiting, 'start', tenant);
   return settled(visiting);

@@ -312,7 +312,7 @@ describe('every page', () => {
 
   test('that fails on our side says so without the cause, which is in the log', async () => {
     const { admin, visiting } = await scene();
-    // Unforeseen by the code.
+    // A failure that no code foresees.
     await world.database.pool.query(`update api_keys set created_at = 'infinity' where organization_id = $1`, [
       admin.organizationId,
     ]);

@@ -81,7 +81,7 @@ describe('every page', () => {
       expect(pages).toContain(path);
   });
 
-  test('is for people who are signed in', async () => {
+  test('is only for people who are signed in', async () => {
     for (const path of pages) {
       const { status, location } = await visit(world.url).get(ours.fill(path));
       expect([path, status, location?.startsWith('/settings/sign-in')]).toEqual([path, 303, true]);

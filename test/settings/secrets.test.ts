@@ -1,4 +1,4 @@
-/** AUTH_SECRET: a process with a different one is warned, and a list rotates it without ending sessions or cursors. */
+/** AUTH_SECRET: a process with a different one is warned, and a list rotates it without invalidating anything. */
 import { expect, test } from 'vitest';
 import { serve } from '../../server/http/server.ts';
 import { createSeal } from '../../server/text/seal.ts';

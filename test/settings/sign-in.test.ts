@@ -242,7 +242,7 @@ describe('a sign-in link', () => {
   });
 });
 
-test('passwords and session tokens are in no log', async () => {
+test('passwords and session tokens are never logged', async () => {
   const visiting = await signIn(world, await someone(world, await world.organization()));
   await visiting.get(keys);
   const lines = JSON.stringify(world.log);

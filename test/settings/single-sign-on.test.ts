@@ -107,7 +107,7 @@ describe('with a provider', () => {
     expect(await auditLog(world, tenant, ['sign_in'])).toEqual([]);
   });
 
-  test('goes by the address at each sign-in, even if it now belongs to someone else', async () => {
+  test('goes by the verified address at each sign-in, even if it is now a different member’s', async () => {
     const [one, other] = [await invited(world), await invited(world)];
     provider.people.set('mover', { email: one.member.email, verified: true });
     const visiting = visit(world.url);

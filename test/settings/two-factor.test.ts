@@ -1,4 +1,4 @@
-/** Two-factor authentication by authenticator app: turning it on, signing in with it, and whom it protects from whom. */
+/** Two-factor authentication with an app: turning it on, signing in with it, and who is protected from whom. */
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { attemptLimits } from '../../server/accounts/attempts.ts';
 import { stepOf } from '../../server/accounts/authenticator.ts';

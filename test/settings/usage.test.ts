@@ -54,7 +54,7 @@ async function usedBy(tenant: Tenant): Promise<Record<string, Tally>> {
 }
 
 describe('usage', () => {
-  test('counts each request by operation and outcome, and shows a failure without what was sent', async () => {
+  test('counts each request by operation and outcome, and shows a failure without the data that was sent', async () => {
     const tenant = await world.organization();
     const visiting = await signIn(world, await someone(world, tenant));
     await tenant.call('GET', '/v1/customers');
@@ -114,7 +114,7 @@ describe('usage', () => {
     expect((await readUsage(tenant.em(), { nowMs, keyId: other })).total.success).toBe(5);
   });
 
-  test('counts rate-limited requests, even if the plan is Free by now', async () => {
+  test('counts rate-limited requests, even after a change to the Free plan', async () => {
     const tenant = await world.organization();
     const ids = await keyOf(tenant);
     await Promise.all(Array.from({ length: 103 }, () => tenant.call('GET', '/v1/me')));
@@ -163,7 +163,7 @@ describe('usage', () => {
     expect(failure?.fields).toEqual([expect.objectContaining({ field: 'email', code: 'invalid_email' })]);
   });
 
-  test('shows why a tool with a revoked key fails, and groups equal failures', async () => {
+  test('shows why a tool with a revoked key fails, and groups identical failures', async () => {
     const tenant = await world.organization();
     const { keyId, organizationId } = await keyOf(tenant);
     await world.database.pool.query('update api_keys set revoked_at = now() where organization_id = $1', [

@@ -107,7 +107,7 @@ describe('a request is not sent to', () => {
       asked.push(host);
       return [{ address: answers[asked.length - 1] ?? '127.0.0.1', family: 4 }];
     };
-    // The first connection goes to the address that was checked; nothing listens there within the test's time.
+    // The first connection goes to the address that was checked; nothing answers there within the test's time.
     const created = createSender(createDestinations([], resolve), { ...sendLimits, connectMs: 50, totalMs: 100 });
     onTestFinished(() => created.close());
     const first = await post(created, `https://rebinding.example:${port}/`);
@@ -131,7 +131,7 @@ describe('a request is not sent to', () => {
     expect(requests()).toBe(0);
   });
 
-  test('another scheme', async () => {
+  test('a URL with another scheme', async () => {
     for (const url of ['file:///etc/passwd', 'ftp://example.com/', 'gopher://example.com/'])
       expect((await post(sender(), url)).error).toBe('Only https is supported.');
   });
