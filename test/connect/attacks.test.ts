@@ -54,7 +54,7 @@ describe('the request', () => {
     }
   });
 
-  test('PKCE downgrade: a missing, “plain” or malformed challenge gets no consent', async () => {
+  test('PKCE downgrade: a missing, “plain” or malformed challenge gets no consent page', async () => {
     const { visiting, clientId } = await scene(world);
     const downgrades: Record<string, string>[] = [
       { code_challenge: '', code_challenge_method: '' },
