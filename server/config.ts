@@ -1,10 +1,10 @@
-/** The environment, read once: the only place that knows process.env. Each variable is described here, and nowhere else. */
+/** The service's environment variables: read once, and described only here. */
 import { z } from 'zod';
 
 type Description = {
   /** What the variable is for, in Markdown: for the README, the operating guide and `serve --help`. */
   meaning: string;
-  /** What holds where it is not set, if that is not a value of the schema. */
+  /** What applies if it is not set, unless that is the schema's default. */
   otherwise?: string;
 };
 
@@ -20,7 +20,7 @@ const number = (from: number, to: number, what: string) => {
 };
 const port = () => number(0, 65_535, 'a port number');
 const text = (minimum: number) => z.string().min(minimum, `must have at least ${minimum} characters`);
-/** Short enough that the URLs that start with it fit into the headers of the contract. */
+/** Short enough that URLs starting with it fit into the contract's headers. */
 const longestUrl = 1000;
 const webUrl = () =>
   z
@@ -28,9 +28,9 @@ const webUrl = () =>
     .max(longestUrl, `must have at most ${longestUrl} characters`);
 const url = (pattern: RegExp, ways: string) =>
   z.string().refine((given) => pattern.test(given) && URL.canParse(given), `must be a URL that starts with ${ways}`);
-/** Here, the three mean the same as verify-full; under its own name, pg does not print a warning beside the JSON log. */
+/** To pg, these three mean verify-full. Replaced, because for them it prints a warning into the JSON log. */
 const sslAliases = /(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
-// PostgreSQL's own form allows more than a URL, such as user@/name.
+// PostgreSQL allows more than standard URLs do, such as user@/name.
 const databaseUrl = () =>
   z
     .string()
@@ -39,7 +39,7 @@ const databaseUrl = () =>
 const yesOrNo = () => z.stringbool('must be true or false').default(false);
 const hasCredentials = (given: string) => URL.canParse(given) && /@/.test(given.split('/')[2] ?? '');
 
-/** An address alone is a network of one. */
+/** A single address is a network of one. */
 const addresses = [z.ipv4().transform((one) => `${one}/32`), z.ipv6().transform((one) => `${one}/128`)];
 const network = z.union([z.cidrv4(), z.cidrv6(), ...addresses]);
 const networkError = 'must be networks such as 10.1.0.0/16, separated by commas';
@@ -182,7 +182,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return Object.freeze(config);
 }
 
-/** The variables as people read about them, in Markdown. */
+/** The variables as documented for people, in Markdown. */
 export const describedVariables: readonly { name: string; meaning: string; fallback: string }[] = Object.entries(
   variables,
 ).map(([name, variable]) => {

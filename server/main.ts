@@ -1,17 +1,17 @@
 #!/usr/bin/env node
-/** Makes the start fast, and runs the command line. */
+/** Speeds up the start, and runs the command line. */
 import { enableCompileCache, registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// Beside the code, with its permissions: what is in the shared temporary folder could be another user's. Where this folder
-// cannot be written, nothing is cached.
+// Next to the code, with its permissions: files in the shared temporary folder could be another user's. If this folder is
+// not writable, nothing is cached.
 const cache = fileURLToPath(new URL('../.cache', import.meta.url));
 enableCompileCache(cache);
 // For the processes that this one starts, such as those of imports.
 process.env.NODE_COMPILE_CACHE ??= cache;
 
-// The libraries are many small modules. For each `import … from './…'`, Node looks for the file, for symbolic links and for
-// a package.json, although the URL already says which file it is: a sixth of the CPU time of a command.
+// The libraries consist of many small modules. For each `import … from './…'`, Node checks the file, symbolic links and
+// package.json, although the URL already names the file. That takes a sixth of a command's CPU time.
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const isRelative = specifier.startsWith('./') || specifier.startsWith('../');

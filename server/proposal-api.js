@@ -10,9 +10,9 @@ if (Number.parseInt(process.versions.node) < 24) {
   process.exit(1);
 }
 
-// As main.ts does, but before that is loaded: with everything in the cache, Node need not load its TypeScript compiler.
+// As main.ts does, but before it is loaded: with everything in the cache, Node need not load its TypeScript compiler.
 module.enableCompileCache(fileURLToPath(new URL('../.cache', import.meta.url)));
 
-// Node runs no TypeScript below node_modules: an installed package runs its build, a checkout its source.
+// Node does not run TypeScript below node_modules: an installed package runs its build, a checkout its source.
 const installed = import.meta.url.includes('/node_modules/');
 await (installed ? import('../dist/server/main.js') : import('./main.ts'));

@@ -4,31 +4,31 @@ import type pg from 'pg';
 import { networkOf } from '../limits/network.ts';
 
 /**
- * Guessing is limited by network: per account, and over all accounts. No limit counts an account alone, because anyone
- * could then lock its member out. A browser that has signed in before is counted separately, so that strangers on its
+ * Guessing is limited per network: for each account, and across all accounts. No limit counts an account alone, because
+ * anyone could then lock its member out. A browser that has signed in before is counted separately, so strangers on its
  * network cannot lock it out either.
  */
 export const attemptLimits = {
   account: { most: 10, seconds: 15 * 60 },
   address: { most: 50, seconds: 15 * 60 },
-  /** A network over its limit is slowed down. */
+  /** For a network that has exceeded its limit. */
   slow: { most: 1, seconds: 5 },
-  /** Codes of two-factor authentication, over all networks: only someone who has the password gets to try one. */
+  /** Two-factor codes, across all networks: only someone who has the password can try one. */
   code: { most: 10, seconds: 15 * 60 },
   reset: { most: 10, seconds: 15 * 60 },
-  /** Pages of password links that are opened from one network. */
+  /** Password links opened from one network. */
   link: { most: 60, seconds: 15 * 60 },
-  /** Mail to one address: resets, regardless of who asks for them, and invitations of one organization. */
+  /** Mail to one address: resets, no matter who requests them, and invitations from one organization. */
   mail: { most: 5, seconds: 3600 },
   member: { most: 60, seconds: 60 },
-  /** Documents of applications that are fetched from other sites. */
+  /** Metadata documents of applications, fetched from other sites. */
   document: { most: 20, seconds: 60 },
-  /** How many failed sign-ins of an account are recorded in the audit log, from any address. */
+  /** Failed sign-ins to one account, from any address, that are recorded in the audit log. */
   logged: { most: 20, seconds: 15 * 60 },
 };
 
 type Limit = keyof typeof attemptLimits;
-/** Who attempts: `device` is a browser that has signed in to this account before. */
+/** `device` identifies a browser that has signed in to this account before. */
 export type Attempt = { email: string; ipAddress: string; device?: string | undefined };
 
 /** Seconds to wait; 0 if the attempt is allowed. It is counted whether or not the account exists. */
@@ -43,17 +43,17 @@ export async function admitSignIn(pool: pg.Pool, attempt: Attempt): Promise<numb
   return take(pool, 'account', accountOf(attempt));
 }
 
-/** After a correct password: the attempts on this account from there no longer count. */
+/** After a correct password: attempts on this account from the same network or device no longer count. */
 export async function forgiveSignIn(pool: pg.Pool, attempt: Attempt): Promise<void> {
   await pool.query('delete from sign_in.attempts where key = $1', [`account ${accountOf(attempt)}`]);
   const text = 'update sign_in.attempts set count = greatest(count - 1, 0) where key = $1';
   if (attempt.device === undefined) await pool.query(text, [`address ${networkOf(attempt.ipAddress)}`]);
 }
 
-/** Counted for each app, because someone else may have one for another membership of the same address. */
+/** Counted per app, because the app of another membership with the same address may be someone else's. */
 type CodeAttempt = { appId: string; device?: string | undefined };
 
-/** Seconds to wait; a browser that has signed in before is counted separately, so that others cannot lock it out. */
+/** Seconds to wait; a browser that has signed in before is counted separately, so others cannot lock it out. */
 export const admitCode = (pool: pg.Pool, attempt: CodeAttempt) => take(pool, 'code', codeKey(attempt));
 
 /** After a correct code. */
@@ -67,7 +67,7 @@ const codeKey = ({ appId, device = 'unknown' }: CodeAttempt) => `${appId} ${devi
 export const admitReset = (pool: pg.Pool, ipAddress: string) => take(pool, 'reset', networkOf(ipAddress));
 export const admitLink = (pool: pg.Pool, ipAddress: string) => take(pool, 'link', networkOf(ipAddress));
 
-/** Whether this address gets one more mail, which is counted apart from those of other organizations. */
+/** Whether this address may get another mail; each organization's mail is counted separately. */
 export const admitMail = async (pool: pg.Pool, email: string, organizationId = '') =>
   (await take(pool, 'mail', hashed(organizationId + email))) === 0;
 
@@ -80,7 +80,7 @@ export const admitDocument = (pool: pg.Pool, memberId: string) => take(pool, 'do
 /** Whether one more failed sign-in of this account is recorded in the audit log. */
 export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take(pool, 'logged', memberId)) === 0;
 
-/** Whether it is for this process, of all that share the database, to do some work that one does in so many seconds. */
+/** Claims work that only one of the processes sharing this database does per `seconds`. */
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 

@@ -11,7 +11,7 @@ export const newSecret = (): string => new Secret({ size: 20 }).base32;
 export const appUrl = (secret: string, { issuer, email }: { issuer: string; email: string }): string =>
   new TOTP({ issuer, label: email, secret }).toString();
 
-/** The time step of a code; undefined if it is wrong. The steps before and after count, for clocks that differ. */
+/** The time step of a code; undefined if it is wrong. Accepts one step early or late, because clocks differ. */
 export function stepOf(secret: string, code: string, nowMs: number): number | undefined {
   const delta = new TOTP({ secret }).validate({ token: code, timestamp: nowMs, window: 1 });
   return delta === null ? undefined : Math.floor(nowMs / stepMs) + delta;
@@ -19,7 +19,7 @@ export function stepOf(secret: string, code: string, nowMs: number): number | un
 
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** As people write them down: `abcd-efgh-jkmn-pqrs`, 80 random bits. */
+/** Easy to write down: `abcd-efgh-jkmn-pqrs`, 80 random bits. */
 export const newRecoveryCodes = (): string[] =>
   Array.from({ length: recoveryCodes }, () => {
     const letters = [...randomBytes(16)].map((byte) => alphabet[byte % alphabet.length]).join('');

@@ -1,7 +1,7 @@
 /**
- * Passwords. Each belongs to one membership, not to an email address: an admin who issues a password link can sign in to
- * this organization at most, and learns nothing of others. A person who uses one password in several organizations signs
- * in to all of them at once.
+ * Passwords. Each belongs to one membership, not to an email address: an admin who issues a password link can at most sign
+ * in to that one organization, and learns nothing about others. A person who uses the same password in several
+ * organizations signs in to all of them together.
  */
 import { executeIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
@@ -12,7 +12,8 @@ import { hashPassword, verifyPassword } from './passwords.ts';
 type Connection = Pick<pg.Pool, 'query'>;
 export type Credential = Pick<Member, 'organizationId'> & { memberId: string; userId: string; password: string };
 
-// `accountId` is the member's id. In a row of the previous release it is the user's: it belongs to the membership of that time.
+// `accountId` is the member's id. In rows from the previous release, it is the user's: those count for memberships older
+// than the row.
 const credentials = `members m join sign_in."user" u on u.email = m.email_key join sign_in."account" a on a."userId" = u.id
     and a."providerId" = 'credential' and a.password is not null
     and (a."accountId" = m.id::text or (a."accountId" = u.id::text and m.created_at <= a."createdAt"))
@@ -25,8 +26,9 @@ const finding = `select m.id as "memberId", m.organization_id as "organizationId
 export type Match = { right: Credential[]; opensAll: boolean };
 
 /**
- * The memberships of this address whose password this is. Takes as long if there is no such member. Each is tried, though it
- * costs a tenth of a second: a smaller number would let the admins of others crowd out the right one.
+ * The memberships of this address that have this password. Takes as long if there is no such member. Every password is
+ * tried, though each costs a tenth of a second: with a lower limit, admins of other organizations could crowd out the
+ * right one.
  */
 export async function matchPassword(connection: Connection, email: string, password: string): Promise<Match> {
   const { rows } = await connection.query<Credential>(finding, [email.toLowerCase()]);
@@ -38,14 +40,14 @@ export async function matchPassword(connection: Connection, email: string, passw
   return { right, opensAll: right.length === rows.length };
 }
 
-/** What is stored for these memberships, as long as they last. */
+/** The stored passwords of these memberships, except removed ones. */
 export async function readPasswords(connection: Connection, memberIds: readonly string[]): Promise<Credential[]> {
   const text = `select m.id as "memberId", m.organization_id as "organizationId", u.id as "userId", a.password
     from ${credentials} and m.id = any($1) order by m.id`;
   return (await connection.query<Credential>(text, [memberIds])).rows;
 }
 
-/** Sets what `hashPassword` made of a new password. */
+/** Stores a password hashed by `hashPassword`. */
 export async function storePassword(
   connection: Connection,
   { userId, memberId, hash }: { userId: string; memberId: string; hash: string },
@@ -82,7 +84,7 @@ export async function readSignInReady(connection: Connection, memberIds: readonl
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Within the transaction that removes the member. Sessions that open nothing else end with their next request. */
+/** Runs in the transaction that removes the member. Sessions that open nothing else end with their next request. */
 export async function deleteSignIn(em: ScopedEntityManager, { id, emailKey }: Pick<Member, 'id' | 'emailKey'>) {
   await executeIn(
     em,

@@ -1,4 +1,4 @@
-/** Browsers that have signed in before: they are not held up by what strangers on their network try. */
+/** Browsers that have signed in before: attempts by strangers on their network do not hold them up. */
 import { hash } from 'node:crypto';
 import { signedCookie } from './session-cookie.ts';
 import type { Secret } from '../text/signatures.ts';
@@ -13,8 +13,9 @@ export function knownDevices(signing: { secret: Secret; secure: boolean }) {
   const hashedEmail = (email: string) => hashed(email.toLowerCase());
   return {
     /**
-     * A value of Set-Cookie, after a sign-in to these organizations of this address. Signing in again makes no other
-     * device: someone who can sign in to one organization of a person gets no more guesses at the password of another.
+     * A Set-Cookie value, after a sign-in to these organizations with this address. Signing in again does not create
+     * another device: someone who can sign in to one of a person's organizations gets no extra guesses at the password
+     * for another.
      */
     remember: (email: string, organizationIds: readonly string[]): string =>
       cookie.set(`${hashed(organizationIds.toSorted().join(' '))}:${hashedEmail(email)}`, rememberedSeconds),

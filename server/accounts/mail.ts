@@ -1,4 +1,4 @@
-/** What is mailed to members. */
+/** Mail to members. */
 import type { Mail } from '../outgoing/mail.ts';
 
 type Invitation = { organization: string; inviter: string; link: string; hours: number };

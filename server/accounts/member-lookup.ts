@@ -1,14 +1,14 @@
-/** Members by email address: the one lookup across organizations, because an address is all that a sign-in starts with. */
+/** Finds members by email address across organizations, because an address is all that a sign-in starts with. */
 import type pg from 'pg';
 import type { Member } from '../entities/organization.ts';
 
 export type KnownMember = Pick<Member, 'id' | 'organizationId' | 'name' | 'email'> & {
   organizationName: string;
-  /** Of the organization. */
+  /** The organization's. */
   slug: string;
 };
 
-/** The memberships of this address, in any organization, the latest sign-in first. */
+/** The memberships of this address, in any organization, most recent sign-in first. */
 export async function membersWithEmail(pool: Pick<pg.Pool, 'query'>, email: string): Promise<KnownMember[]> {
   const text = `select m.id, m.organization_id as "organizationId", m.name, m.email, o.name as "organizationName", o.slug
     from members m join organizations o on o.id = m.organization_id

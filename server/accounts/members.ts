@@ -18,7 +18,7 @@ import { endTwoFactor } from './two-factor.ts';
 
 export type NewMember = Pick<Member, 'email' | 'name' | 'role'>;
 
-/** Rejected if the email address already belongs to a member of this organization. Other organizations do not matter. */
+/** Rejects an email address that already belongs to a member of this organization; other organizations do not matter. */
 export async function addMember(
   database: Database,
   organization: Pick<Organization, 'id'>,
@@ -44,7 +44,7 @@ export async function addMember(
   }
 }
 
-/** The members who have not been removed, by name. */
+/** Current members, by name. */
 export function listMembers(em: ScopedEntityManager): Promise<Member[]> {
   return em.find(Member, { removedAt: null }, { orderBy: { name: 'asc', id: 'asc' } });
 }
@@ -71,8 +71,8 @@ export async function changeRole(
 }
 
 /**
- * Turns two-factor authentication off for a member who lost the app. It stays on in other organizations of the person, whose
- * admins this one is not.
+ * Turns two-factor authentication off for a member who lost the app. It stays on in the person's other organizations,
+ * where this admin has no say.
  */
 export async function resetTwoFactor(em: ScopedEntityManager, actor: Actor | null, subject: Actor): Promise<Member> {
   if (actor?.id === subject.id) throw ownTwoFactor();
@@ -86,7 +86,7 @@ export async function resetTwoFactor(em: ScopedEntityManager, actor: Actor | nul
 const ownTwoFactor = () =>
   new Problem('invalid', { sentence: 'Turn off your own two-factor authentication on the Account page.' });
 
-/** Ends the member's sessions, links, second factor and password in the same transaction. Keys that the member created stay. */
+/** Ends the member's sessions, links, second factor and password in the same transaction. The member's keys remain. */
 export async function removeMember(em: ScopedEntityManager, actor: Actor | null, subject: Actor): Promise<Member> {
   return changeMember(em, actor, { subject, action: 'member_removed' }, async (inner, member) => {
     if (member.role === 'admin') await requireAnotherAdmin(inner, member);
@@ -97,7 +97,7 @@ export async function removeMember(em: ScopedEntityManager, actor: Actor | null,
   });
 }
 
-/** `change` returns what the audit log keeps of it beside the member; undefined if nothing has changed. */
+/** `change` returns what the audit log records besides the member; undefined if nothing changed. */
 async function changeMember(
   em: ScopedEntityManager,
   actor: Actor | null,

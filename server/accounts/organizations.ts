@@ -44,7 +44,7 @@ export async function setPlan(database: Database, { id }: Pick<Organization, 'id
   });
 }
 
-/** With all that it has, and the sign-ins of people who are in no other. */
+/** Also removes all its data, and the sign-in records of people who belong to no other organization. */
 export const removeOrganization = (database: Database, id: Organization['id']): Promise<void> =>
   forOrganization(database, id).transaction(async (em) => {
     for (const member of await em.find(Member, {})) {
@@ -56,7 +56,7 @@ export const removeOrganization = (database: Database, id: Organization['id']): 
 
 const renaming = { action: 'organization_renamed', deed: 'change the name and currency of the organization' } as const;
 
-/** By the operator. */
+/** For the operator. */
 export async function renameOrganization(
   database: Database,
   { id }: Pick<Organization, 'id'>,
@@ -67,7 +67,7 @@ export async function renameOrganization(
   return asAdmin(em(), null, renaming, async (_, organization) => rename(organization, name));
 }
 
-/** By an admin. The currency is that of new items whose currency is left out. Problems: role, invalid. */
+/** For an admin. The currency is the default for new items. Problems: role, invalid. */
 export async function changeOrganization(
   em: ScopedEntityManager,
   actor: Actor,
@@ -86,7 +86,7 @@ export async function changeOrganization(
   });
 }
 
-/** By an admin, who would be the first to be kept out: `isReady` if that admin's own session satisfies it. */
+/** For an admin, who would be the first to be locked out. `isReady`: the admin's own session meets the requirement. */
 export async function requireTwoFactor(
   em: ScopedEntityManager,
   actor: Actor,

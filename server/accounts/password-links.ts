@@ -1,4 +1,4 @@
-/** Links on which a member chooses a password, once. */
+/** One-time links for choosing a password. */
 import { hash as hashOf, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
@@ -17,11 +17,11 @@ type Person = Pick<Member, 'id' | 'name' | 'email'>;
 
 export const pathOfLink = (token: string): string => `/settings/password?token=${token}`;
 
-/** As the previous release stored it, whose links keep working. */
+/** Unchanged from the previous release, so its links keep working. */
 const nameOf = (token: string) => hashOf('sha256', `reset-password:${token}`, 'base64url');
 const isToken = (token: string) => /^[\w-]{32}$/.test(token);
 
-/** Returns the link's token. One statement, so that of several issued at once only one works. */
+/** Returns the link's token. One statement stores it, so of several links issued at once, only one works. */
 export async function issueLink(pool: pg.Pool, person: Person, kind: Kind = 'invitation'): Promise<string> {
   const token = randomBytes(24).toString('base64url');
   const userId = await userOf(pool, person);
@@ -35,20 +35,20 @@ export async function issueLink(pool: pg.Pool, person: Person, kind: Kind = 'inv
 
 export type LinkedMember = Person & Pick<Member, 'organizationId'> & { organizationName: string; userId: string };
 
-// The value is a member's id, or a user's for a reset and for every link of the previous release.
+// `value` is a member's id; for a reset, and for every link from the previous release, it is a user's.
 const linked = `select m.id, m.name, u.email, m.organization_id as "organizationId", o.name as "organizationName", u.id as "userId"
   from sign_in."verification" v
     join members m on m.id = v.value::uuid or m.email_key = (select email from sign_in."user" where id = v.value::uuid)
     join sign_in."user" u on u.email = m.email_key join organizations o on o.id = m.organization_id
   where v.identifier = $1 and v."expiresAt" > now() and m.removed_at is null order by m.created_at, m.id`;
 
-/** Whom a link is for, by membership; none if it was used, has expired or was never issued. */
+/** The memberships that a link is for; none if it was used, has expired or was never issued. */
 export async function readLink(pool: Pick<pg.Pool, 'query'>, token: string): Promise<LinkedMember[]> {
   if (!isToken(token)) return [];
   return (await pool.query<LinkedMember>(linked, [nameOf(token)])).rows;
 }
 
-/** Sets the password, and ends every link and session of these memberships; none if the link no longer works. */
+/** Sets the password, and ends every link and session of these memberships. Returns none if the link no longer works. */
 export async function redeemLink(pool: pg.Pool, token: string, password: string): Promise<LinkedMember[]> {
   if ((await readLink(pool, token)).length === 0) return [];
   const hash = await hashPassword(password);
@@ -62,7 +62,7 @@ export async function redeemLink(pool: pg.Pool, token: string, password: string)
   });
 }
 
-/** For the command line and the demo: the password is chosen without a link. */
+/** For the command line and the demo, which set a password without a link. */
 export async function setPassword(pool: pg.Pool, member: Person, password: string): Promise<void> {
   const hash = await hashPassword(password);
   await inTransaction(pool, async (client) => {
@@ -71,7 +71,7 @@ export async function setPassword(pool: pg.Pool, member: Person, password: strin
   });
 }
 
-/** Sets what `hashPassword` made, and ends every link and session of these memberships, but for one session. */
+/** Stores a hashed password, and ends every link and session of these memberships, except for one session. */
 export async function choosePassword(
   client: Pick<pg.Pool, 'query'>,
   members: readonly Pick<Credential, 'memberId' | 'userId'>[],

@@ -6,7 +6,7 @@ export const passwordLength = { least: 12, most: 128 };
 /** Words that others know about the member: the email address, the name, the organization. */
 type Known = readonly string[];
 
-/** A sentence that says what is wrong with a password; undefined if it can be used. */
+/** What is wrong with a password, as a sentence; undefined if it is acceptable. */
 export async function passwordProblem(password: string, known: Known = []): Promise<string | undefined> {
   if (password.length < passwordLength.least) return `Use at least ${passwordLength.least} characters.`;
   if (password.length > passwordLength.most) return `Use at most ${passwordLength.most} characters.`;
@@ -18,7 +18,7 @@ export async function passwordProblem(password: string, known: Known = []): Prom
 
 const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-/** Whether fewer than six letters and digits are left without these words and their parts. */
+/** Whether fewer than six letters and digits are left once these words and their parts are removed. */
 function isMadeOf(password: string, known: Known): boolean {
   const parts = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).map(lettersOf);
   const words = parts.filter((part) => part.length >= 3).toSorted((one, other) => other.length - one.length);
@@ -35,7 +35,7 @@ async function readCommonPasswords(): Promise<ReadonlySet<string>> {
   return new Set(Object.values(dictionary).flatMap((words) => [...words].map(String)));
 }
 
-/** A common password as it is, repeated, with digits and signs around it, or with the usual substitutes for letters. */
+/** Also finds a common password repeated, surrounded by digits or symbols, or with the usual letter substitutions. */
 async function isCommon(password: string): Promise<boolean> {
   const words = await (common ??= readCommonPasswords());
   const lower = password.toLowerCase();
@@ -56,18 +56,18 @@ const substitutes: Record<string, string> = {
   '7': 't',
 };
 
-/** `abcabc` → `abc`; a text without repetition is returned as it is. */
+/** `abcabc` → `abc`; a text without repetition is returned unchanged. */
 function repeatedUnit(text: string): string {
   const period = (text + text).indexOf(text, 1);
   return period > 0 ? text.slice(0, period) : text;
 }
 
-/** OWASP's advice for scrypt at 32 MiB, which is as strong as N = 2^17 with p = 1 and kinder to a small machine. */
+/** OWASP's parameters for scrypt with 32 MiB: as strong as N = 2^17 with p = 1, which takes four times the memory. */
 const cost = { N: 2 ** 15, r: 8, p: 3 };
 const keyBytes = 32;
 const form = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
 
-/** `scrypt$N$r$p$salt$hash`, so that the cost can rise later. */
+/** `scrypt$N$r$p$salt$hash`, so the cost can be raised later. */
 export async function hashPassword(password: string, { N, r, p } = cost): Promise<string> {
   const salt = randomBytes(16);
   const key = await derive(password, salt, { N, r, p });
@@ -82,7 +82,7 @@ export async function verifyPassword({ hash, password }: { hash: string; passwor
   return key.length === expected.length && timingSafeEqual(key, expected);
 }
 
-// Two at a time: hashing occupies Node's thread pool, which file access and DNS lookups share.
+// Two at a time: hashing runs in Node's thread pool, which file access and DNS lookups also need.
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 let turn = 0;
 

@@ -1,6 +1,6 @@
 /**
  * The second step of a sign-in with a password: a code, if two-factor authentication is on. Between the two steps there is
- * no session, only a signed cookie of this browser. It ends after some minutes, and with any change of these passwords.
+ * no session, only a signed cookie, valid for a few minutes or until one of the passwords changes.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -31,14 +31,14 @@ const begun = z.object({
 });
 type Begun = z.infer<typeof begun>;
 
-/** Someone who gave the right password, or chose it by a link. */
+/** Someone who entered the right password, or chose one through a link. */
 export type FirstStep = {
   email: string;
   credentials: readonly Credential[];
   /** Where to go after the sign-in. */
   next: string;
 };
-/** What the page for the code says; `open` are the memberships that need none. */
+/** What the code page shows; `open` are the memberships that need no code. */
 export type Pending = Pick<Begun, 'email' | 'next' | 'userId' | 'memberIds'> & { open: string[] };
 /** `recovered`: the names of the organizations that a recovery code opened. */
 export type CodeResult =
@@ -85,7 +85,7 @@ export class SecondStep {
     return { cookies: [this.#cookie.set(note, codeSeconds)], needsCode: true };
   }
 
-  /** Undefined if there is no such sign-in, or it has ended. */
+  /** The sign-in that waits for a code; undefined if there is none or it has ended. */
   async pending(header: string | undefined): Promise<Pending | undefined> {
     const { database, twoFactor, now } = this.#parts;
     const value = this.#cookie.read(header);
@@ -127,13 +127,13 @@ export class SecondStep {
     return { outcome: 'wrong' };
   }
 
-  /** Without a code: opens the memberships that need none. */
+  /** Without a code: opens only the memberships that need none. */
   async finishWithout(header: string | undefined, device: Device): Promise<CodeResult> {
     const first = await this.pending(header);
     return first && first.open.length > 0 ? this.#open(first, first.open, { device }) : { outcome: 'ended' };
   }
 
-  /** From now on, none of the memberships that needed no code has a session without one. */
+  /** Extends the app to the memberships that needed no code, and ends their sessions. */
   async #cover(app: App, { email, open }: Pending): Promise<string[]> {
     const { database, twoFactor } = this.#parts;
     const covered = await twoFactor.cover(app, open);
@@ -157,7 +157,7 @@ export class SecondStep {
   }
 }
 
-/** Tells apart whether any of these passwords has changed since. */
+/** Differs once any of these passwords has changed. */
 const markOf = (credentials: readonly Pick<Credential, 'memberId' | 'password'>[]): string =>
   hash(
     'sha256',

@@ -1,4 +1,4 @@
-/** The cookies of the settings: a session's, signed so that an invented one is rejected without a query, and small signed notes. */
+/** The cookies of the settings pages: the session's, signed so that a forged one is rejected without a query, and notes. */
 import type { z } from 'zod';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
@@ -6,7 +6,7 @@ import type { Secret } from '../text/signatures.ts';
 type Settings = {
   /** Signs cookies: at least 32 characters. */
   secret: Secret;
-  /** Whether people reach the service over https, so that its cookies are for https only. */
+  /** Whether people reach the service over https; its cookies are then sent over https only. */
   secure: boolean;
 };
 
@@ -14,13 +14,13 @@ export type SignedCookie = ReturnType<typeof signedCookie>;
 
 export const sessionCookieName = 'settings.session_token';
 
-/** `path` is narrower than the settings for a cookie that few pages need; over https, `__Host-` binds it to the host. */
+/** `path` can be narrower, for a cookie that few pages need. Over https, `__Host-` binds the cookie to the host, at `/`. */
 export function signedCookie({ secret, secure }: Settings, name: string, path = '/settings') {
   const ownName = secure ? `__Host-${name}` : name;
   const attributes = `Path=${secure ? '/' : path}; HttpOnly; ${secure ? 'Secure; ' : ''}SameSite=Lax`;
   const print = (value: string, seconds: number) => `${ownName}=${value}; Max-Age=${seconds}; ${attributes}`;
   return {
-    /** A value of Set-Cookie; the browser forgets it after so many seconds. */
+    /** A Set-Cookie value that expires after `seconds`. */
     set: (value: string, seconds: number): string =>
       print(encodeURIComponent(`${value}.${sign(secret, value).toString('base64')}`), seconds),
     clear: (): string => print('', 0),
@@ -46,7 +46,7 @@ function decode(text: string): string {
 
 export type NoteCookie<Note> = ReturnType<typeof noteCookie<Note>>;
 
-/** A signed cookie with a value of this form. What another cookie of this service holds, with its signature, is none. */
+/** A signed cookie whose value has this form, so the signed value of another cookie is rejected. */
 export function noteCookie<Note>(cookie: SignedCookie, form: z.ZodType<Note>) {
   return {
     set: (note: Note, seconds: number): string =>

@@ -10,7 +10,7 @@ const renewSeconds = 300;
 
 /** Where a sign-in comes from, for the list of sessions. */
 export type Device = { ipAddress: string; userAgent: string };
-/** A person in an organization, as a session may open it. */
+/** A membership that a session opens. */
 export type Membership = Pick<Member, 'organizationId'> & {
   memberId: string;
   organizationName: string;
@@ -22,19 +22,19 @@ export type OpenSession = {
   /** The organization chosen last; null until one is chosen. */
   organizationId: string | null;
   memberships: Membership[];
-  /** The provider decides whether it asks for a second factor. */
+  /** If so, a second factor is up to the provider. */
   isSingleSignOn: boolean;
   isRenewed: boolean;
 };
 
-/** A copy of the database cannot be used to sign in: it holds the hashes of tokens only. */
+/** Only hashes of tokens are stored, so a copy of the database cannot be used to sign in. */
 const sealed = (token: string) => hash('sha256', token, 'base64url');
 
-/** Which sessions count: `s` is the session. */
+/** Whether the session `s` is still valid. */
 const isLive = `s."expiresAt" > now() and s."createdAt" > now() - interval '${sessionSeconds.whole} seconds'`;
 /**
- * Which memberships `m` the session `s` opens: those whose password was given. Without a list, the address itself was proven,
- * by single sign-on, and it opens those that existed at the time. Of both, those that it was not ended for.
+ * Which memberships `m` the session `s` opens: those whose password was entered. Without a list, single sign-on proved the
+ * address itself, and the session opens those that existed at the time. In both cases, except those it was ended for.
  */
 const opens = `m.removed_at is null and m.id <> all(s."endedFor")
   and (m.id = any(s."memberIds") or (s."memberIds" is null and m.created_at <= s."createdAt"))`;
@@ -66,7 +66,7 @@ const finding = `select s.id, s."userId", s."organizationId" as current, m.id as
 type Found = Membership &
   Pick<OpenSession, 'id' | 'userId' | 'isSingleSignOn'> & { current: string | null; isStale: boolean };
 
-/** The session of this token; undefined if it has ended. Renews it if its last renewal is five minutes ago. */
+/** The session of this token; undefined if it has ended. Renews it if its last renewal was five minutes ago or more. */
 export async function readSession(pool: pg.Pool, token: string): Promise<OpenSession | undefined> {
   const { rows } = await pool.query<Found>(finding, [sealed(token)]);
   const [first] = rows;
@@ -82,7 +82,7 @@ async function renew(pool: pg.Pool, id: string): Promise<void> {
   await pool.query(text, [id]);
 }
 
-/** What the session shows from now on: one of the organizations that it opens. */
+/** Switches the session to one of the organizations that it opens. */
 export async function chooseOrganization(
   pool: pg.Pool,
   sessionId: string,
@@ -118,8 +118,8 @@ export async function readSessions(pool: pg.Pool, memberId: string): Promise<Ses
 }
 
 /**
- * Ends one session, or all but one, or all, for these memberships; returns how many. What else it opens stays open: each
- * organization decides for itself. A session that opens nothing more ends with its next request.
+ * Ends one session, all but one, or all, for these memberships; returns how many. A session's other memberships stay open:
+ * each organization decides for itself. A session that no longer opens any ends with its next request.
  */
 export async function endSessions(
   pool: Pick<pg.Pool, 'query'>,

@@ -32,7 +32,7 @@ export async function attemptSignIn(
     await logFailure(database, members, { ipAddress: device.ipAddress });
     return { outcome: 'rejected' };
   }
-  // The password of one membership says nothing of who tries those of the others.
+  // Knowing the password of one membership does not excuse guesses at those of the others.
   if (opensAll) await forgiveSignIn(pool, attempt);
   return { outcome: 'accepted', credentials };
 }
@@ -54,7 +54,7 @@ export async function admit(
   return [await signIns.start(admitted, device), devices.remember(email, opened)];
 }
 
-/** Something that happened to a member’s own account, by the member. */
+/** Records what members did to their own accounts. */
 export async function logOwn(
   database: Database,
   members: readonly Pick<KnownMember, 'id' | 'organizationId'>[],

@@ -12,8 +12,8 @@ export async function readSecret(pool: pg.Pool): Promise<string> {
 export type Signing = { secret: Secret; refresh(): Promise<void> };
 
 /**
- * The secret that signs: the given one, or else the stored one. Warns if the process before this one had another, which
- * this one does not accept.
+ * The signing secret: the given one, or else the stored one. Warns if the previous process used one that this process does
+ * not accept.
  */
 export async function signingSecret(
   pool: pg.Pool,

@@ -28,12 +28,12 @@ export type Visitor = {
   memberships: Membership[];
 };
 
-/** Whom a session is for; `memberIds` is null if the address itself was proven, and not a password. */
+/** The person a session is for; `memberIds` is null if the address itself was proven, rather than a password. */
 export type Admitted = { userId: string; memberIds: string[] | null };
 
 type Parts = { database: Database; secret: Secret; secure: boolean };
 
-/** `cookies` are values of Set-Cookie for the response. */
+/** `cookies` are Set-Cookie values for the response. */
 export class SignIns {
   readonly #database: Database;
   readonly #cookie: SignedCookie;
@@ -43,7 +43,7 @@ export class SignIns {
     this.#cookie = signedCookie(signing, sessionCookieName);
   }
 
-  /** The memberships whose password this is. Does the same work if there is none. */
+  /** The memberships that have this password. Does the same work if there are none. */
   check(email: string, password: string): Promise<Match> {
     return matchPassword(this.#database.signIns, email, password);
   }
@@ -78,7 +78,7 @@ export class SignIns {
     return { cookies: [this.#cookie.clear()] };
   }
 
-  /** Of those that the session opens; ends every other session and every password link of them. */
+  /** Changes those that the session opens, and ends all their other sessions and password links. */
   async changePasswords(
     { memberships, sessionId }: Visitor,
     credentials: readonly Credential[],

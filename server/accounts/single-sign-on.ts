@@ -1,6 +1,6 @@
 /**
- * Signing in through an OpenID provider. The address that the provider has verified decides, each time: a member whose
- * address changes at the provider is signed in as the member with the new address here; if there is none, the sign-in fails.
+ * Signing in through an OpenID provider. Each sign-in goes by the address that the provider has verified: if it changes
+ * there, the person is signed in as the member with the new address; if there is none, the sign-in fails.
  */
 import * as openid from 'openid-client';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import type { Admitted } from './sign-in.ts';
 export type Provider = { issuer: string; clientId: string; clientSecret: string };
 
 export const callbackPath = '/settings/oidc/callback';
-/** A provider that is slow or sends too much holds nobody up for longer. */
+/** Limits on a provider that is slow or sends too much, and on the sign-in as a whole. */
 const bounds = { requestSeconds: 5, bytes: 1_000_000, signInSeconds: 600 };
 
 type Finished = Admitted & { next: string; email: string };
@@ -58,7 +58,7 @@ export class SingleSignOn {
     return { url: url.href, cookies: [this.#cookie.set({ state, nonce, verifier, next }, bounds.signInSeconds)] };
   }
 
-  /** Finishes with what the provider sent: the query of the callback. Undefined if nobody is signed in. */
+  /** Finishes the sign-in with the query of the provider's callback. Undefined if it failed. */
   async finish(query: string, header: string | undefined): Promise<Finished | undefined> {
     const note = this.#cookie.read(header);
     if (note === undefined) return undefined;
@@ -78,7 +78,7 @@ export class SingleSignOn {
     return { next, email, userId: await userOf(database.signIns, { name: member.name, email }), memberIds: null };
   }
 
-  /** Forgets the sign-in that was begun. */
+  /** Clears the cookie of a sign-in in progress. */
   clear(): string {
     return this.#cookie.clear();
   }
@@ -115,13 +115,13 @@ async function verifiedEmail(
   const tokens = await openid.authorizationCodeGrant(config, callback, { ...checks, idTokenExpected: true });
   const claims = tokens.claims();
   if (!claims) return undefined;
-  // The library rejects an answer about another subject.
+  // The library rejects a response about another subject.
   const told =
     claims.email === undefined ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
   return typeof told.email === 'string' && told.email_verified === true ? told.email : undefined;
 }
 
-/** `fetch` with an end to how much is read. */
+/** `fetch` with a limit on the size of the response. */
 async function boundedFetch(url: string, options: openid.CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];

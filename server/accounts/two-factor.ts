@@ -1,6 +1,6 @@
 /**
- * Two-factor authentication. It belongs to memberships, as passwords do: what someone with access to one organization of a
- * person turns on, off or resets there changes nothing in another. One app protects all memberships that a session opens.
+ * Two-factor authentication. It belongs to memberships, as passwords do: turning it on or off, or resetting it, in one of a
+ * person's organizations changes nothing in the others. One app protects all memberships that a session opens.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -17,7 +17,7 @@ import { hashOfRecoveryCode, newRecoveryCodes, newSecret, stepOf } from './authe
 /** An app that protects a membership. */
 export type App = { id: string; memberId: string; sealedSecret: string; codesLeft: number; createdAt: string };
 export type Accepted = { isRecovery: boolean };
-/** A secret that an app has been shown and has not confirmed; `sealed` is for the form. */
+/** A secret that was shown but not yet confirmed with a code; `sealed` is for the form. */
 type Offer = { secret: string; sealed: string };
 
 /** In milliseconds, the same in every process. */
@@ -36,7 +36,7 @@ export const readApps = async (pool: Pick<pg.Pool, 'query'>, memberIds: readonly
 const covering = `insert into sign_in.two_factor_members select unnest($2::uuid[]), $1
   on conflict (member_id) do nothing returning member_id as id`;
 
-/** An app that no longer protects anything is forgotten. */
+/** Also deletes an app that no longer protects anything. */
 const ending = (members: string) => `with ended as (
     delete from sign_in.two_factor_members where ${members} returning member_id, two_factor_id
   ), forgotten as (
@@ -45,7 +45,7 @@ const ending = (members: string) => `with ended as (
   )
   select member_id as id from ended`;
 
-/** Within the transaction that resets the member's two-factor authentication or removes the member; whether it was on. */
+/** Runs in the transaction that resets two-factor authentication or removes the member. Returns whether it was on. */
 export const endTwoFactor = async (em: ScopedEntityManager, memberId: string): Promise<boolean> =>
   (await executeIn(em, ending('member_id = ?'), [memberId])).length > 0;
 
@@ -69,7 +69,7 @@ export class TwoFactor {
     return readApps(this.#pool, memberIds);
   }
 
-  /** A new secret, or the one that this session was offered before. */
+  /** A new secret, or the one that this session was already offered. */
   offer(sessionId: string, sealed: string): Offer {
     const known = this.#seal.open(sealed, `offer ${sessionId}`);
     if (known !== undefined) return { secret: known, sealed };
@@ -97,7 +97,7 @@ export class TwoFactor {
     return codes;
   }
 
-  /** A code of the app, or a recovery code: each works once. Undefined if it is wrong or was used. */
+  /** Accepts a code from the app or a recovery code, each only once. Undefined if it is wrong or was used. */
   accept(app: App, typed: string): Promise<Accepted | undefined> {
     const code = withoutSpaces(typed);
     return isOfApp(code) ? this.#acceptOfApp(app, code) : this.#acceptRecovery(app, code);
@@ -111,7 +111,7 @@ export class TwoFactor {
     return codes;
   }
 
-  /** These memberships are protected by the app from now on; returns those that were not protected before. */
+  /** Protects these memberships with the app; returns those that were not protected before. */
   async cover({ id }: App, memberIds: readonly string[]): Promise<string[]> {
     return (await this.#pool.query<{ id: string }>(covering, [id, memberIds])).rows.map((row) => row.id);
   }
@@ -124,7 +124,7 @@ export class TwoFactor {
     const opened = this.#seal.open(sealedSecret, id);
     const step = opened === undefined ? undefined : stepOf(opened, code, await this.#now());
     if (opened === undefined || step === undefined) return undefined;
-    // Sealed again, so that an older secret of the service can be dropped once it has been replaced for a while.
+    // Sealed again with the current secret of the service, so a replaced one can be dropped after a while.
     const text = 'update sign_in.two_factor set last_step = $2, sealed_secret = $3 where id = $1 and last_step < $2';
     const { rowCount } = await this.#pool.query(text, [id, step, this.#seal.seal(opened, id)]);
     return rowCount === 1 ? { isRecovery: false } : undefined;

@@ -1,4 +1,4 @@
-/** Creates: insert, or resolve by externalId if the unique index rejects the record; once per Idempotency-Key. */
+/** Creates records: inserts, or resolves by externalId if the unique index rejects the insert; once per Idempotency-Key. */
 import type { Kind } from '../../contract/fields.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import { violatedIndex } from '../records/constraint.ts';
@@ -28,7 +28,7 @@ export type Creation<T extends Stored, Row extends Stored, Body> = {
   body: Unique;
   onConflict: 'error' | 'return' | 'update' | undefined;
   idempotencyKey: string | undefined;
-  /** The condition of an update. */
+  /** The condition of `onConflict=update`. */
   ifMatch?: string | undefined;
   /** Why the body cannot become a new record, although it may update an existing one. */
   missing?: ProblemError | undefined;
@@ -41,7 +41,7 @@ export type Creation<T extends Stored, Row extends Stored, Body> = {
 
 type Replies<Body> = Reply<201, Body> | Reply<200, Body>;
 
-/** How often to look for a record whose externalId was removed between two statements. */
+/** How often to retry if the existing record loses its externalId between two statements. */
 const attempts = 3;
 
 export async function create<T extends Stored, Row extends Stored, Body extends Shown>(
@@ -54,17 +54,17 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
   const ifMatch = onConflict === 'update' ? creation.ifMatch : undefined;
   const claim =
     idempotencyKey === undefined ? undefined : claimOf(`POST ${path}`, idempotencyKey, { body, onConflict, ifMatch });
-  // Without a name, or with the ETag of a record, the body can only change a record that is there.
+  // Without a name, or with the ETag of a record, the body can only update an existing record.
   const isNew = missing === undefined && ifMatch === undefined;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const inserted = isNew ? await insertNew(caller, creation, claim) : 'externalId';
     if (typeof inserted === 'object') return inserted;
     if (isNew && onConflict === 'error') throw await conflict(caller, creation, inserted);
-    // Also after a taken sku: of two indexes that reject a record, the database names the one that it asks first.
+    // Also after a taken sku: if two indexes reject a record, the database names only the one it checked first.
     const existing = onConflict === 'error' ? undefined : await useExisting(caller, creation, claim);
     if (existing) return existing;
     if (inserted === 'sku') throw await conflict(caller, creation, inserted);
-    // The unique index decides again: the record that had the externalId has it no longer.
+    // The record no longer has the externalId, so the unique index decides again.
     if (!isNew) throw await notThere(caller, creation);
   }
   throw await conflict(caller, creation, 'externalId');
@@ -79,7 +79,7 @@ async function insertNew<T extends Stored, Row extends Stored, Body extends Show
   claim: Claim | undefined,
 ): Promise<Replies<Body> | UniqueField> {
   const fresh = completed(caller, table.entity, values());
-  // With its version, a new record is complete.
+  // The version completes a new record.
   const shown = (version: Version) => created(present({ ...fresh, ...version } as object as Row), path);
   try {
     if (!claim) return shown(await insert(caller, table, fresh));
@@ -126,7 +126,7 @@ async function useExisting<T extends Stored, Row extends Stored, Body extends Sh
   }
 }
 
-/** Why a body that cannot become a new record has changed none. */
+/** Why a body that cannot become a new record updated none either. */
 async function notThere<T extends Stored, Row extends Stored, Body>(
   caller: Caller,
   { table, body, ifMatch, missing }: Creation<T, Row, Body>,
@@ -141,7 +141,7 @@ function requireExternalId(onConflict: string, { externalId }: Unique): void {
   throw parameterProblem('onConflict', `${onConflict} needs an externalId in the body`);
 }
 
-/** `*` matches whatever is there. */
+/** Allows `*` everywhere: it matches any record. */
 function requireUpdate(onConflict: string, ifMatch: string | undefined): void {
   if (onConflict === 'update' || ifMatch === undefined || ifMatch.trim() === '*') return;
   const message = 'needs onConflict=update: a new record has no ETag to match';

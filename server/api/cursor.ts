@@ -20,7 +20,7 @@ export type CursorContent = {
 export type CursorScope = { organizationId: string; list: string; secret: Secret };
 
 const macBytes = 12;
-/** Of JSON, as base64. A hundred ids and long filters take more, and are compressed. */
+/** Bytes of JSON that fit, as base64. A hundred ids and long filters take more, and are compressed. */
 const mostBytes = (longestCursor * 3) / 4 - macBytes;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const parts = z.tuple([

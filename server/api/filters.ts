@@ -1,4 +1,4 @@
-/** What the query of each list asks for. */
+/** The conditions in a query of each list. */
 import { customerList } from './customers.ts';
 import { itemList } from './items.ts';
 import { conditionsIn } from './list.ts';

@@ -23,10 +23,10 @@ export function replayed<Body extends { etag: string }>(
   { fingerprint }: Claim,
 ): Reply<201, Body> | Reply<200, Body> {
   if (stored.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused');
-  // The same operation has stored it.
+  // Stored by the same operation, so it has this type.
   const shown = JSON.parse(body) as Body;
   if (status === 200) return { ...record(shown), replayed: true };
-  // A new record has the times of its key.
+  // A new record and its key are stored at the same time.
   const version = { createdAt, updatedAt: createdAt, etag: etagOf({ ...unsetVersion, updatedAt: createdAt }) };
   return { ...record({ ...shown, ...version }), status: 201, replayed: true, ...(location !== null && { location }) };
 }

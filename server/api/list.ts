@@ -37,7 +37,7 @@ type TextProperty<Row> = { [Name in keyof Row & string]: Row[Name] extends strin
 type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Body> = {
   /** The path under the base URL: `customers`. */
   path: string;
-  /** The contract's query schema. It also parses the query in a cursor, and has the defaults. */
+  /** The contract's query schema. It also parses the query in a cursor, and provides the defaults. */
   query: Schema;
   selection: Selection<T, Row>;
   index: ListIndex<T>;
@@ -47,7 +47,7 @@ type ListOf<Schema extends z.ZodObject, T extends Common, Row extends object, Bo
   present: (row: Row) => Body;
 };
 
-/** The list itself: its types follow from its parts. */
+/** Returns the list unchanged, with its types inferred. */
 export const listOf = <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(
   list: ListOf<Schema, T, Row, Body>,
 ): ListOf<Schema, T, Row, Body> => list;
@@ -112,7 +112,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   });
 }
 
-/** If a read takes too long, names the filter to narrow: the search, or else the first that many records may meet. */
+/** If a read takes too long, names the filter to narrow: the search, or else the first that may match many records. */
 export async function bounded<Query, T extends object, Result>(
   criteria: Record<string, unknown>,
   filters: Filters<Query, T>,
@@ -159,13 +159,13 @@ export function conditionsOf<Query, T extends object>(criteria: Record<string, u
   );
 }
 
-/** The conditions of a list's parsed query, for those who read more than its pages. */
+/** The conditions of a list's parsed query, for other reads than pages, such as exports. */
 export const conditionsIn =
   <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(list: ListOf<Schema, T, Row, Body>) =>
   (query: Record<string, unknown>): Condition<never>[] =>
     conditionsOf(withoutDefaults(query, defaultsOf(list.query)), list.filters);
 
-/** The URL of the next page: with the parameters that a cursor does not carry. */
+/** The URL of the next page, with the parameters that a cursor does not carry. */
 function nextPage(url: string, cursor: string, { limit, include }: { limit?: number | undefined; include: unknown }) {
   const query = new URLSearchParams();
   if (limit !== undefined) query.set('limit', String(limit));

@@ -1,4 +1,4 @@
-/** The operations of the contract, each with its handler: what HTTP mounts and what the tools of agents perform. */
+/** The operations of the contract, each with its handler: mounted over HTTP, and performed by agents' tools. */
 import { isAppRoute } from '@ts-rest/core';
 import type { AppRoute } from '@ts-rest/core';
 import { metadataOf } from '../../contract/operations.ts';
@@ -22,14 +22,14 @@ export type Operation = {
   /** The contract's operationId. */
   id: string;
   route: AppRoute;
-  /** Checks the input by the contract's schemas. Problems: those of an invalid request. */
+  /** Checks the input against the contract's schemas. Problems: those of an invalid request. */
   parse(input: Input): Parsed;
   handler(request: Parsed, caller: Caller): Promise<AnyReply>;
-  /** What it takes of what organizations share; `isLarge`: its response may be many megabytes. */
+  /** How much of the shared capacity it uses; `isLarge`: its response may be many megabytes. */
   costOf(request: Parsed): { kind: Work; isLarge: boolean };
 };
 
-/** A proposal has up to 500 lines, so that a few may be as long as a hundred records of any other kind. */
+/** A proposal has up to 500 lines, so a few can be as long as a hundred records of any other kind. */
 function hasManyLines({ query }: Parsed): boolean {
   const { include, limit = 25 } = Object(query);
   return Array.isArray(include) && include.includes('lineItems') && Number(limit) > fewRecords;
@@ -40,7 +40,7 @@ function kindOf({ method }: AppRoute, { query }: Parsed): Work {
   if (method !== 'GET') return 'write';
   return Object.entries(Object(query)).every(([name, value]) => !value || unfiltered.has(name)) ? 'brief' : 'search';
 }
-/** Of a page that the index of its order begins; a cursor may carry filters. */
+/** The parameters of a plain first page, read in the order of an index; a cursor may carry filters. */
 const unfiltered: ReadonlySet<string> = new Set(['limit', 'sort']);
 
 /** A handler for every operation of the contract. */
@@ -50,7 +50,7 @@ const all = new Map<AppRoute, Operation>();
 for (const [resource, routes] of Object.entries(v1)) {
   for (const [name, route] of Object.entries(routes)) {
     if (!isAppRoute(route)) continue;
-    // The type of `v1Handlers` says that there is a handler for this name, and that it takes what the route's schemas parse.
+    // The type of `v1Handlers` guarantees a handler for this name that takes what the route's schemas parse.
     const handler: Operation['handler'] = Reflect.get(Reflect.get(v1Handlers, resource), name) as never;
     all.set(route, {
       id: metadataOf(route).operationId,
@@ -64,7 +64,7 @@ for (const [resource, routes] of Object.entries(v1)) {
 
 export const operations: readonly Operation[] = [...all.values()];
 
-// For agents alone.
+// For agents only.
 all.set(sumProposals, {
   id: sumProposals.metadata.operationId,
   route: sumProposals,

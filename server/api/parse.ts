@@ -1,11 +1,11 @@
-/** Parses what a caller sends by the contract's schemas, which run only if there is something to check. */
+/** Parses what a caller sends with the contract's schemas, which run only if there is something to check. */
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { conditionalHeaders } from '../../contract/headers.ts';
 import { invalidRequest } from '../problems/invalid-request.ts';
 import { Problem } from '../problems/problem.ts';
 
-/** What a caller sends. Headers have lower-case names; other names than the operation's are left out. */
+/** What a caller sends. Header names are in lower case; those that the operation does not declare are dropped. */
 export type Input = { params?: object; query?: object; headers?: object; body?: unknown };
 /** What a handler gets. */
 export type Parsed = { params: unknown; query: unknown; headers: unknown; body: unknown };
@@ -36,7 +36,7 @@ export function parserOf(route: AppRoute): (input: Input) => Parsed {
 const isDeclared = (schema: unknown, name: string) =>
   schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name);
 
-/** A condition that an operation does not know would be ignored, and the caller would rely on it. */
+/** Rejects conditional headers that would be ignored although the caller relies on them. */
 function requireNone(names: readonly string[], headers: object): void {
   const errors = names
     .filter((name) => Object.hasOwn(headers, name))

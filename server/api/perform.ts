@@ -1,6 +1,6 @@
 /**
- * Performs an operation, for every caller: HTTP and the agents' tools only bring the input here, and the reply back. What a
- * caller may do at all is decided by admit(), once for each operation.
+ * Performs an operation for any caller: HTTP and the agents' tools only pass in the input and return the reply. Whether the
+ * caller may call at all is decided by admit(), once for each operation.
  */
 import { Caller } from '../keys/caller.ts';
 import type { CallerParts, Exchange } from '../keys/caller.ts';
@@ -12,7 +12,7 @@ import type { Input } from './parse.ts';
 
 export type AdmissionParts = CallerParts & { limiter: RateLimiter };
 
-/** Takes one request of the key's allowance. `exchange`: see Caller. The caller is not accepted if there was none left: see requireAdmission(). */
+/** Takes one request from the key's allowance; if none is left, requireAdmission() rejects. `exchange`: see Caller. */
 export async function admit(key: AuthenticatedKey, parts: AdmissionParts, exchange?: Exchange): Promise<Caller> {
   const taken = parts.limiter.take(key.id);
   return new Caller(key, taken instanceof Promise ? await taken : taken, parts, exchange);

@@ -6,7 +6,7 @@ export function nationalDigits(typed: string): string[] {
   const digits = phoneDigits(typed);
   const core = digits.replace(/^00?/, '');
   const isInternational = typed.trim().startsWith('+') || digits.startsWith('00');
-  // A country code has one to three digits; a number stored without one begins with 0, or with the area.
+  // A country code has one to three digits; a number stored without one begins with 0, or with the area code.
   const national = isInternational ? [1, 2, 3].map((length) => `0${core.slice(length)}`) : [];
   return [core, ...national].filter((number) => number.length >= 7);
 }

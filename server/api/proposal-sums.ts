@@ -1,4 +1,4 @@
-/** Sums of proposals by currency: for agents, who would otherwise read every page. Not an operation of the HTTP API. */
+/** Sums of proposals by currency, for agents that would otherwise read every page. Not an operation of the HTTP API. */
 import { z } from 'zod';
 import { choicesParameter } from '../../contract/parameters.ts';
 import { proposalListQuery, proposals } from '../../contract/proposals.ts';

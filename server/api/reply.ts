@@ -3,9 +3,9 @@
 export type Reply<Status extends number, Body, Text = string> = {
   status: Status;
   body: Body;
-  /** The body as it is sent: serialized once. A page comes in pieces, because a string of many megabytes stops everyone. */
+  /** The body as sent, serialized once. A page is in pieces, because one string of many megabytes blocks the event loop. */
   text: Text;
-  /** Of a page: the texts of its records alone. */
+  /** Of a page: only the texts of its records. */
   records?: readonly string[];
   etag?: string;
   /** Path of a new record, for `Location`. */
@@ -36,12 +36,12 @@ export function page<Body extends { data: readonly unknown[]; pagination: { next
 ): Reply<200, Body, readonly string[]> {
   const separated = records.map((text, index) => (index === 0 ? text : `,${text}`));
   const text = ['{"data":[', ...separated, `],${JSON.stringify(rest).slice(1)}`];
-  // What was serialized.
+  // It parses to what was serialized.
   const body = Object.assign(new Parsed(records), rest) as unknown as Body;
   return { status: 200, body, text, records, next: rest.pagination.nextUrl };
 }
 
-/** Over HTTP, only the text is needed. A getter of each body's own would keep the texts until the next full collection. */
+/** Over HTTP, only the text is needed. A class, because a getter on each body would keep the texts alive until a full GC. */
 class Parsed {
   readonly #records: readonly string[];
 

@@ -25,7 +25,7 @@ function anyForm<T extends Searched>(forms: string[], inForm = (form: string): C
   return either(...forms.map(inForm));
 }
 
-/** Also finds a phone number by its last digits, and by three or more of its digits in a word. */
+/** Also finds a phone number by its last digits, and by a word with three or more of its digits. */
 export function inCustomer(q: string): Condition<Customer>[] {
   const words = wordsIn(q).flatMap((word) => {
     const [forms] = wordsOf(word);
@@ -49,7 +49,7 @@ export function inCustomer(q: string): Condition<Customer>[] {
 
 let names: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** The codes of the countries with this code, or with a word of their name that begins with this. */
+/** The codes of the countries that have one of these codes, or a word in a name that begins with one of them. */
 function countriesOf(forms: readonly string[]): string[] {
   names ??= new Map(
     [...countryNames()].map(([code, each]) => [code, each.flatMap((name) => name.split(/\s+/).flatMap(searchForms))]),
@@ -61,7 +61,7 @@ function countriesOf(forms: readonly string[]): string[] {
   return [...names].filter(([code, words]) => isNamed(code, words)).map(([code]) => code);
 }
 
-/** Found by what is on either side of the @. */
+/** Matches by what is on either side of the @. */
 function aroundAt(form: string): Condition<Customer> {
   const at = partsToFind(form);
   return at.length > 0 ? every(hasMembers('tokens', { at }), includes('search', form)) : holds('search', form);

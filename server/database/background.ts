@@ -1,4 +1,4 @@
-/** Work beside requests: once, or again and again. A failure is reported, and `close` waits for what has begun. */
+/** Background work, once or at intervals. Failures are reported, and `close` waits for what has begun. */
 export type Background = ReturnType<typeof createBackground>;
 
 export function createBackground(onError: (error: unknown) => void) {

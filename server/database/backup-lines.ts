@@ -16,7 +16,7 @@ export async function nextLine(lines: AsyncIterator<string>): Promise<string> {
 /** A write for each row would cost more than the row itself. */
 const blockLength = 64 * 1024;
 
-/** A table's rows, in blocks of many; `count` gets how many each has. */
+/** A table's rows, many to a block; `count` receives the number in each block. */
 export async function* rowsOf(lines: AsyncIterator<string>, count: (rows: number) => void): AsyncGenerator<string> {
   let [block, rows] = ['', 0];
   for (let line = await nextLine(lines); line !== endOfTable; line = await nextLine(lines)) {
@@ -43,7 +43,7 @@ export async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let size = 0;
   try {
     for await (const chunk of stream) {
-      // A zlib stream without an encoding gives Buffers.
+      // A zlib stream without an encoding yields Buffers.
       const bytes = chunk as Buffer;
       let start = 0;
       for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {

@@ -21,10 +21,10 @@ type Table = { table: string; columns: string };
 
 const endOfBackup = '\\end';
 
-/** Called from time to time with how many rows have been written or read so far. */
+/** Called from time to time with the number of rows written or read so far. */
 type OnRows = (rows: number) => void;
 
-/** Writes the whole database; requests and writes go on meanwhile. Returns how many tables it wrote. */
+/** Writes the whole database while requests and writes continue. Returns the number of tables. */
 export async function writeBackup(address: Address, output: Writable, onRows: OnRows = () => {}): Promise<number> {
   return await withClient(address, async (client, pool) => {
     const names = await appliedMigrations(pool);
@@ -39,7 +39,7 @@ export async function writeBackup(address: Address, output: Writable, onRows: On
         yield `${JSON.stringify({ table, columns })}\n`;
         for await (const block of client.query(copyTo(`copy ${table} (${columns}) to stdout`))) {
           yield block;
-          // A stream without an encoding gives Buffers.
+          // A stream without an encoding yields Buffers.
           onRows((rows += linesIn(block as Buffer)));
         }
         yield `${endOfTable}\n`;
@@ -53,8 +53,8 @@ export async function writeBackup(address: Address, output: Writable, onRows: On
 }
 
 /**
- * Restores into a database without organizations, all or nothing, and brings the schema up to date. A UsageError if
- * the database is in use, or the backup is of another program, of a newer version, or cut off.
+ * Restores into a database without organizations, all or nothing, and migrates the schema. Throws a UsageError if the
+ * database is in use, or the backup is another program's, from a newer version, or truncated.
  */
 export async function readBackup(
   address: Address,
@@ -62,9 +62,9 @@ export async function readBackup(
   onRows: OnRows = () => {},
 ): Promise<{ createdAt: string; tables: number }> {
   const unzipped = createGunzip();
-  // An error in the input ends the reading of the decompressed lines.
+  // An error in the input also ends the stream of decompressed lines.
   input.on('error', (error) => unzipped.destroy(error));
-  // It may come before the first line is read, which then rejects with it.
+  // The error may come before the first line is read; that read then rejects with it.
   unzipped.on('error', () => undefined);
   const lines = linesOf(input.pipe(unzipped));
   return await withClient(address, async (client, pool) => {
@@ -79,7 +79,7 @@ export async function readBackup(
     const count = (more: number) => onRows((rows += more));
     for (let line = await nextLine(lines); line !== endOfBackup; line = await nextLine(lines)) {
       const { table, columns }: Table = JSON.parse(line);
-      // Only names in this schema are used: no text of the file becomes part of a statement.
+      // Only names from this schema are used: no text from the file becomes part of a statement.
       const expected = known.find((candidate) => candidate.table === table);
       if (expected?.columns !== columns)
         throw new UsageError(`the backup has a table that this version does not have: ${table}`);

@@ -1,10 +1,10 @@
 /** Housekeeping in small batches: each statement ends long before its time limit, and holds no lock for long. */
 import type pg from 'pg';
 
-/** The most rows of a batch: for the statement's `limit`. */
+/** Maximum rows per batch, for the statement's `limit`. */
 export const batchSize = 2_000;
 
-/** Repeats a statement that changes or removes up to `batchSize` rows, until none is left. Returns how many rows those were. */
+/** Repeats a statement that changes or removes up to `batchSize` rows until none are left. Returns the number of rows. */
 export async function inBatches(pool: pg.Pool, text: string, values: readonly unknown[] = []): Promise<number> {
   let total = 0;
   for (;;) {

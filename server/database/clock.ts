@@ -1,4 +1,4 @@
-/** The one clock of all processes: theirs may differ. */
+/** The one clock for all processes: their own may differ. */
 import type pg from 'pg';
 
 /** In milliseconds. */

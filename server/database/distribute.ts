@@ -25,7 +25,7 @@ export const distributedTables = [
 type Options = { shards: number; onProgress?: (line: string) => void };
 
 /**
- * Distributes the tables that are not distributed yet, all or none, and returns their names. A UsageError if Citus or a
+ * Distributes the tables that are not distributed yet, all or none, and returns their names. Throws a UsageError if Citus or a
  * node for the rows is missing.
  */
 export async function distribute(address: Address, { shards, onProgress = () => {} }: Options): Promise<string[]> {
@@ -68,7 +68,7 @@ async function undistributed(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Tables that the coordinator still has the rows of, which are on their nodes by now. */
+/** Tables whose rows are on their nodes by now, but still on the coordinator as well. */
 async function stillLocal(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     'select name from unnest($1::text[]) as name where pg_relation_size(name::regclass) > 0',
@@ -83,7 +83,7 @@ async function distributeTables(
   { shards, onProgress }: Required<Options>,
 ): Promise<void> {
   await client.query('begin');
-  // All locks at once: a request that holds one table and waits for another would be a deadlock.
+  // Takes all locks together: a request that holds one table and waits for another could cause a deadlock.
   await client.query(`lock table ${tables.join(', ')} in access exclusive mode`);
   const foreignKeys = await dropForeignKeys(client, tables);
   for (const [index, table] of tables.entries()) {
@@ -94,7 +94,7 @@ async function distributeTables(
     await distributeTable(client, table, shards);
   }
   onProgress('Checking the foreign keys.');
-  // Rows of another node cannot be referred to: organizations stay on the coordinator.
+  // Foreign keys cannot refer to rows on another node, and organizations stay on the coordinator.
   for (const { table, name, definition, target } of foreignKeys) {
     if (target !== 'organizations') await client.query(`alter table ${table} add constraint ${name} ${definition}`);
   }

@@ -1,4 +1,4 @@
-/** Every entity, each after those that its table refers to. */
+/** Every entity, after those that its table references. */
 import type { EntitySchema } from '@mikro-orm/core';
 import { AuditEvent } from '../entities/audit-event.ts';
 import { Customer } from '../entities/customer.ts';

@@ -1,7 +1,7 @@
-/** Which files a process has to remove, because the database has forgotten what was in them. */
+/** Which uploaded files a process must remove because their contents were erased from the database. */
 import type pg from 'pg';
 
-/** Of any organization: the folder of files is shared by all of them. */
+/** Across organizations, because they share the upload folder. */
 export async function erasedAmong(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<string[]> {
   const text = 'select id from uploads where erased_at is not null and id::text = any($1)';
   const { rows } = await pool.query<{ id: string }>(text, [ids]);

@@ -10,13 +10,13 @@ const migrationLock = 7_203_611_402;
 type Migrated = { pool: Database['pool']; address: Address };
 
 /**
- * Any number of processes may do so at once. Returns the names of the migrations that were run: all that were missing,
- * or those up to the one named `to`.
+ * Any number of processes may run this at once. Returns the names of the migrations that were run: all that were missing,
+ * or those up to `to`.
  */
 export async function migrate({ pool, address }: Migrated, onProgress = (_line: string) => {}, to?: string) {
   const applied = new Set(await appliedMigrations(pool));
   if (applied.has(to ?? '') || migrations.every(({ name }) => applied.has(name))) return [];
-  // Its own connections, without time limits: a migration, or the wait for another process's, can take long.
+  // Its own connections, without time limits: a migration, or waiting for another process's, can take a long time.
   const unlimited = await openDatabase(address, { poolSize: 2, isLimited: false, migrator: await loadMigrator(pool) });
   const client = await unlimited.pool.connect();
   try {
@@ -30,7 +30,7 @@ export async function migrate({ pool, address }: Migrated, onProgress = (_line: 
   }
 }
 
-/** MikroORM looks for its table in `public` if it is not told where the search_path finds it, or puts it. */
+/** Where the search_path finds the table or would create it. Without this, MikroORM looks in `public`. */
 const place = `select coalesce(
   (select nspname from pg_class c join pg_namespace n on n.oid = relnamespace where c.oid = to_regclass('migrations')),
   current_schema()) as schema`;
@@ -53,7 +53,7 @@ async function loadMigrator(pool: Database['pool']): Promise<Pick<Options, 'exte
   };
 }
 
-/** Takes the lock that lets one process at a time change the schema; it ends with the session. */
+/** Takes the lock under which one process at a time changes the schema; it is released with the session. */
 export async function waitForMigrations(client: pg.ClientBase, onProgress: (line: string) => void): Promise<void> {
   const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [migrationLock]);
   if (rows[0]?.free) return;

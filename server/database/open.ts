@@ -79,14 +79,14 @@ export async function connectionsOf(
   return { each: pools.reduce((sum, { options }) => sum + options.max, 0), allowed: rows[0]?.allowed ?? 0 };
 }
 
-/** How many operations of each kind the pools have room for, beside the brief reads. */
+/** How many operations of each kind the pools have room for, besides brief reads. */
 export const roomIn = ({ reads, writes, pool }: Pick<Database, 'reads' | 'writes' | 'pool'>) => ({
   search: reads.options.max - spread,
   write: writes.options.max,
   form: pool.options.max,
 });
 
-/** Whether it takes no writes: a standby does not. */
+/** Whether the database rejects writes, as a standby does. */
 export async function isReadOnly({ control }: Pick<Database, 'control'>): Promise<boolean> {
   const { rows } = await control.query<{ setting: string }>(
     `select current_setting('transaction_read_only') as setting`,
@@ -94,7 +94,7 @@ export async function isReadOnly({ control }: Pick<Database, 'control'>): Promis
   return rows[0]?.setting === 'on';
 }
 
-/** Whether another process of this service was connected to the database before this one began. */
+/** Whether another process of this service was connected to the database before this one started. */
 export async function hasOthers({ control }: Pick<Database, 'control'>): Promise<boolean> {
   const { rows } = await control.query(
     `select from pg_stat_activity where datname = current_database() and application_name = 'proposal-api'

@@ -12,7 +12,7 @@ import { StatementPool } from './statement-pool.ts';
 /** A URL (`postgresql://…`), or the connection options of the embedded database. */
 export type Address = { url: string } | { host: string; port: number; user: string; database: string };
 
-/** Without an organization, only the organizations themselves can be read. */
+/** Without an organization, only the organizations themselves are accessible. */
 type OrganizationManager = {
   find(
     entity: typeof Organization,
@@ -28,7 +28,7 @@ export type Database = {
   orm: Pick<MikroORM, 'getMetadata' | 'close'> & { em: { fork(): OrganizationManager } };
   /** MikroORM's own: for the settings, commands and housekeeping. */
   pool: pg.Pool;
-  /** For the API's reads, which end after 3 seconds. */
+  /** For the API's reads, which time out after 3 seconds. */
   reads: StatementPool;
   /** For the API's writes. */
   writes: StatementPool;
@@ -36,9 +36,9 @@ export type Database = {
   control: pg.Pool;
   /** For sessions and sign-ins: neither a flood of requests nor one of unknown keys takes these connections. */
   signIns: pg.Pool;
-  /** Whether Citus spreads the records over several nodes: then a statement may write to one table only. */
+  /** Whether Citus may spread the records over several nodes, where a statement can write to only one table. */
   isDistributed: boolean;
-  /** By which another process connects. */
+  /** For other processes to connect. */
   address: Address;
 };
 
@@ -60,23 +60,23 @@ const guard: EventSubscriber = {
   },
 };
 
-/** A statement that takes longer is canceled by the server; a server that stays silent for longer loses the connection. */
+/** The server cancels a statement that takes longer; a connection on which the server is silent for longer is closed. */
 const statementTimeoutMs = { reads: 3_000, others: 8_000 };
 const silenceLimitMs = 9_000;
-/** For the operations that run at once: see limits/concurrency.ts. Brief reads share two. */
+/** For concurrent operations: see limits/concurrency.ts. Brief reads share two connections. */
 const readConnections = 12;
 const writeConnections = 16;
 const ormConnections = 10;
 const controlConnections = 4;
 const allConnections = readConnections + writeConnections + ormConnections + 2 * controlConnections;
-/** With a single one, whatever holds it while it needs another would wait for itself. */
+/** With only one, work that holds it and needs another would wait for itself. */
 const fewest = 2;
 
 /**
- * Whatever is set for the database or the role: times are printed in UTC, two writers of a record wait for each other
- * instead of failing, no statement of milliseconds is compiled for longer, and a connection may wait in its pool. The
- * server, too, ends a connection whose other end is gone, within a minute: by default it would keep each for hours, and a
- * few broken links would use up its max_connections. A limit of 0 is none.
+ * Overrides what is set for the database or the role: times are printed in UTC, two writers of a record wait for each
+ * other instead of failing, short statements are not JIT-compiled, and a connection may idle in its pool. The server also
+ * closes a connection whose other end is gone, within a minute: by default, it would keep each for hours, and a few broken
+ * links would use up its max_connections. A limit of 0 means none.
  */
 function serverSettings(statementMs: number): { options: string } {
   const settings = {
@@ -110,21 +110,21 @@ const connectionOptions = {
   keepAliveInitialDelayMillis: 10_000,
 };
 
-/** A connection pooler in transaction mode, and whether it keeps prepared statements. */
+/** A connection pooler in transaction mode, and whether it supports prepared statements. */
 export type Pooler = { url: string; prepares: boolean };
 
 type OpenOptions = {
-  /** Of all pools together; `poolSize` is MikroORM's own. */
+  /** Of all pools together; `poolSize` is for MikroORM's own. */
   connections?: number;
   poolSize?: number;
   /** `false` is for work without a time limit, such as migrations. */
   isLimited?: boolean;
-  /** The way to the same database for the statements of requests. */
+  /** Another way to the same database, for the statements of requests. */
   pooler?: Pooler | undefined;
   migrator?: Pick<Options, 'extensions' | 'migrations' | 'schema'>;
 };
 
-/** With all that MikroORM can do: for `database/` alone. */
+/** With everything that MikroORM can do, for `database/` only. */
 export type OpenedDatabase = Omit<Database, 'orm'> & { orm: MikroORM };
 
 /** Connects, and fails immediately if nothing listens. */
@@ -155,7 +155,7 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
   orm.close = async (force) => {
     await Promise.all(Object.values(pools).map((each) => each.end()));
     await closeOrm(force);
-    // MikroORM leaves a pool open through which it never sent anything.
+    // MikroORM does not close a pool that it never used.
     if (pool && !pool.ending) await pool.end();
   };
   await orm.connect();
@@ -166,13 +166,13 @@ export async function openDatabase(address: Address, options: OpenOptions = {}):
 
 type PoolOptions = { isLimited: boolean; pooler?: Pooler | undefined; share: (size: number) => number };
 
-/** Those beside MikroORM's own. */
+/** All pools except MikroORM's own. */
 function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) {
   const direct = 'url' in address ? { connectionString: address.url } : address;
   const open = (max: number, timeoutMs: number, isSharing = false) => {
     const created = new StatementPool({
       isSharing: isSharing && !pooler,
-      // A pooler rejects parameters that it does not know: there, the limit is a setting of the role.
+      // A pooler rejects unknown parameters, so there the limit is set on the role.
       ...(pooler
         ? { connectionString: pooler.url, ...poolerSettings }
         : { ...direct, ...serverSettings(isLimited ? timeoutMs : 0) }),

@@ -16,7 +16,7 @@ export function reclaimEnded(pool: pg.Pool): void {
     client.once('end', () => {
       if (!inUse.has(client)) return;
       client.release(true);
-      // Its user may still release it, and pg-pool accepts that once only.
+      // Its user may still release it, which pg-pool accepts only once.
       client.release = () => undefined;
     });
   });
@@ -44,7 +44,7 @@ export function changeSilenceLimit({ connection }: pg.PoolClient, limitMs: numbe
   if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);
 }
 
-/** For a pooler that gives each transaction another connection, on which a statement of this name may be unknown. */
+/** For a pooler that may give each transaction a different connection, which may not know a statement by this name. */
 export function stripNames(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     const query: (statement: unknown, ...rest: unknown[]) => unknown = client.query.bind(client);

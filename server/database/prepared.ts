@@ -14,7 +14,7 @@ export const types = {
   },
 };
 
-/** The rows of a statement on a connection of one's own, or on any of a pool. */
+/** The rows of a statement, on a given connection or on any of a pool. */
 export async function rowsOf<Row extends object>(
   client: Pick<pg.ClientBase, 'query'>,
   text: string,
@@ -25,11 +25,11 @@ export async function rowsOf<Row extends object>(
 
 const mostNames = 400;
 
-/** The names of a pool's statements. Each connection keeps their plans, so beyond this many texts the rest run unnamed. */
+/** Names a pool's statements. Each connection keeps their plans, so beyond `mostNames` texts, the rest run unnamed. */
 export class StatementNames {
   readonly #names = new Map<string, string>();
 
-  /** From the text, so that processes which share connections through a pooler never mean different statements. */
+  /** Derived from the text, so processes that share connections through a pooler never mean different statements. */
   of(text: string): string | undefined {
     const known = this.#names.get(text);
     if (known || this.#names.size >= mostNames) return known;
@@ -47,9 +47,9 @@ export type ScopedQuery = <Row extends object>(
 
 type StatementOptions = {
   /**
-   * A statement whose best plan depends on its other values goes unprepared: after five runs PostgreSQL may keep one plan
-   * for all values, which among 200,000 customers made a search for a common word take 46 ms instead of 0.7, and a common
-   * tag 85 ms instead of 0.6.
+   * False for a statement whose best plan depends on its other values: after five runs, PostgreSQL may keep one plan for
+   * all values. With 200,000 customers, a search for a common word then took 46 ms instead of 0.7, and for a common tag
+   * 85 ms instead of 0.6.
    */
   prepared?: boolean;
   /** Whether it reads a bounded number of rows by an index, and never waits for another transaction. */

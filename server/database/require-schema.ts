@@ -12,7 +12,7 @@ export async function requireUnicode({ pool }: Pick<Database, 'pool'>): Promise<
     throw new UsageError(`its encoding is ${encoding}; create one with "encoding 'UTF8' template template0".`);
 }
 
-/** Refuses tables that are not this release's, although migrations of the same names ran. A newer release's columns do no harm. */
+/** Refuses tables that lack columns although migrations of the same names ran. A newer release's extra columns are fine. */
 export async function requireSchema({ orm, pool }: Pick<Database, 'orm' | 'pool'>): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns

@@ -31,7 +31,7 @@ export async function withSession<T>(
   const { session, close } = await openSession(pool, organizationId);
   try {
     const result = await work(session);
-    // The server ends the connection a little later than this returns, and with it the locks that others wait for.
+    // The server closes the connection, and releases the locks that others wait for, a little after this returns.
     await session.command('select pg_advisory_unlock_all()').catch(ignoreFailure);
     return result;
   } finally {
@@ -39,7 +39,7 @@ export async function withSession<T>(
   }
 }
 
-/** The same for work that ends elsewhere; `close` ends an open transaction, too. */
+/** The same for work that ends elsewhere; `close` also ends an open transaction. */
 export async function openSession(
   pool: pg.Pool,
   organizationId: OrganizationId,
@@ -87,10 +87,10 @@ function sessionOn(client: pg.ClientBase, organizationId: OrganizationId): Sessi
   };
 }
 
-/** The transaction's `now()`; both statements take one round trip. */
+/** Returns the transaction's `now()`; both statements take one round trip. */
 async function begin(client: pg.ClientBase): Promise<string> {
   const text = 'begin; select now()::timestamptz(3)';
-  // One result a statement, which the types of pg do not know.
+  // One result per statement, which pg's types do not cover.
   const results: unknown = await client.query({ text, types, rowMode: 'array' });
   const [, { rows: [[now = ''] = []] = [] } = {}] = results as { rows?: string[][] }[];
   return now;

@@ -1,7 +1,7 @@
 /**
- * A pool that sends statements the shortest way. Brief ones share connections: each is sent without waiting for those
- * before it, and what is sent at once is one packet. Any other has a connection to itself, so that nothing waits behind a
- * search. If a brief one takes long nevertheless, such as at a locked table, those behind it are sent once more, elsewhere.
+ * A pool that pipelines brief statements. They share connections: each is sent without waiting for those before it, and
+ * those sent together form one packet. Any other statement has a connection to itself, so nothing waits behind a search.
+ * If a brief one takes long anyway, such as on a locked table, those behind it are sent again on other connections.
  */
 import pg from 'pg';
 import { StatementNames } from './prepared.ts';
@@ -20,11 +20,11 @@ type Shared = Sharing & {
   isBroken: boolean;
 };
 
-/** Connections that brief statements use before two of them share one. */
+/** How many connections brief statements use before any two share one. */
 export const spread = 2;
-/** The most statements on one. */
+/** Maximum statements in flight on a shared connection. */
 const depth = 8;
-/** Where nothing finishes between two checks, something takes long. */
+/** If nothing finishes between two checks, a statement is taking long. */
 const checkedEveryMs = 50;
 
 export class StatementPool extends pg.Pool {
@@ -33,7 +33,7 @@ export class StatementPool extends pg.Pool {
   #shared: Shared[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** Not for a pooler in transaction mode, which may give each of two statements another connection. */
+  /** `isSharing`: not for a pooler in transaction mode, which may split statements between connections. */
   constructor({ isSharing, ...options }: pg.PoolConfig & { isSharing: boolean }) {
     super({ ...options, pipeline: isSharing });
     this.#isSharing = isSharing;
@@ -94,20 +94,20 @@ export class StatementPool extends pg.Pool {
     return shared;
   }
 
-  /** Whether the result is going to come from elsewhere. */
+  /** Called when a statement has ended. Returns whether it is repeated elsewhere. */
   #leave(shared: Shared, statement: UnderWay, error: unknown): boolean {
     shared.underWay.delete(statement);
     shared.hasMoved = true;
     shared.isBroken ||= error !== undefined && !isHarmless(error);
     if (shared.isBroken || shared.underWay.size === 0) this.#close(shared);
     if (shared.underWay.size === 0) shared.client?.release(shared.isBroken);
-    // The statement before it, which failed, was to prepare it.
+    // A statement before it failed that should have prepared it.
     const isUnprepared = codeOf(error) === '26000';
     if (isUnprepared) statement.repeat((again) => this.#alone(again));
     return isUnprepared;
   }
 
-  /** It gets no more statements. */
+  /** Sends it no more statements. */
   #close(shared: Shared): void {
     this.#shared = this.#shared.filter((one) => one !== shared);
     if (this.#shared.length > 0) return;
@@ -122,7 +122,7 @@ export class StatementPool extends pg.Pool {
     }
   }
 
-  /** What waits behind a statement that takes long is read on other connections, too: the result that comes first counts. */
+  /** Repeats what waits behind a slow statement on other connections; the result that comes first counts. */
   #evade(shared: Shared): void {
     this.#close(shared);
     const [, ...behind] = shared.underWay;
@@ -130,7 +130,7 @@ export class StatementPool extends pg.Pool {
   }
 }
 
-/** What the requests that arrived together send is one write. */
+/** Combines what requests that arrived together send into one write. */
 function collect(shared: Shared, { connection: { stream } }: pg.PoolClient): void {
   if (shared.isCollecting) return;
   shared.isCollecting = true;
@@ -141,7 +141,7 @@ function collect(shared: Shared, { connection: { stream } }: pg.PoolClient): voi
   });
 }
 
-/** After a violated constraint, a connection is as good as before; after anything else, it may not be. */
+/** After a constraint violation, the connection is still usable; after anything else, it may not be. */
 const isHarmless = (error: unknown): boolean => codeOf(error).startsWith('23');
 
 const codeOf = (error: unknown): string => String(Reflect.get(Object(error), 'code'));

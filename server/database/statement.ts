@@ -1,4 +1,4 @@
-/** A prepared statement as it is sent: PostgreSQL describes its rows once for each connection, not with every execution. */
+/** A prepared statement whose rows PostgreSQL describes once per connection, rather than with every execution. */
 import { compileFunction } from 'node:vm';
 import pg from 'pg';
 import { toRfc3339 } from '../entities/timestamp.ts';
@@ -10,12 +10,12 @@ type Described = { fields: readonly { name: string; dataTypeID: number }[] };
 const { TEXT, VARCHAR, UUID, NUMERIC, TIMESTAMPTZ } = pg.types.builtins;
 const textArray: number = 1009;
 const readArray = pg.types.getTypeParser(textArray) as Parse;
-/** Without a quoted element in it, nothing but commas is between the elements. */
+/** Unless an element is quoted or null, the elements are simply separated by commas. */
 const readTexts = (text: string) => {
   if (/["\\]|NULL/.test(text)) return readArray(text);
   return text === '{}' ? [] : text.slice(1, -1).split(',');
 };
-/** How values are read that are not used as PostgreSQL prints them, or as pg reads them: times as the API prints them. */
+/** Parsers that replace pg's: times as the API prints them. Undefined: the text is used as PostgreSQL prints it. */
 const parsers: ReadonlyMap<number, Parse | undefined> = new Map([
   ...[TEXT, VARCHAR, UUID, NUMERIC].map((type) => [type, undefined] as const),
   [TIMESTAMPTZ, toRfc3339],
@@ -24,10 +24,10 @@ const parsers: ReadonlyMap<number, Parse | undefined> = new Map([
 const parserOf = (type: number): Parse | undefined =>
   parsers.has(type) ? parsers.get(type) : (pg.types.getTypeParser(type) as Parse);
 
-/** By the columns that they read. */
+/** Row builders by the columns that they read. */
 const compiled = new Map<string, RowOf>();
 
-/** The same for each statement and connection that reads the same columns. */
+/** Shared by all statements and connections that read the same columns. */
 function rowBuilder({ fields }: Described): RowOf {
   const columns = fields.map(({ name, dataTypeID }) => `${dataTypeID} ${name}`).join('\n');
   const builder = compiled.get(columns) ?? compile(fields);
@@ -35,7 +35,7 @@ function rowBuilder({ fields }: Described): RowOf {
   return builder;
 }
 
-/** An object literal in generated code, as MikroORM's own hydrators have: a loop over 22 columns takes four times as long. */
+/** An object literal in generated code, as in MikroORM's own hydrators: a loop over 22 columns takes four times as long. */
 function compile(fields: Described['fields']): RowOf {
   const parse = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
   const members = fields.map(({ name }, index) => {
@@ -48,7 +48,7 @@ function compile(fields: Described['fields']): RowOf {
   return make(parse);
 }
 
-/** By connection, because each has prepared statements of its own: by their names. */
+/** By connection, because each has its own prepared statements, and then by statement name. */
 const known = new WeakMap<pg.Connection, Map<string, RowOf>>();
 
 function knownOn(connection: pg.Connection): Map<string, RowOf> {
@@ -57,7 +57,7 @@ function knownOn(connection: pg.Connection): Map<string, RowOf> {
   return builders;
 }
 
-/** A parameter as text; pg does it alike, but exports it to nobody. */
+/** A parameter as text, as pg encodes it; pg does not export its function. */
 function encoded(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
@@ -86,12 +86,12 @@ export type Sharing = {
   end(statement: Pick<Statement<object>, 'repeat'>, error?: Error): boolean;
 };
 
-/** Passed to a client's `query`, which calls its methods as the server responds. An unnamed one is not kept by the server. */
+/** Passed to a client's `query`, which calls its methods as the server responds. The server does not keep an unnamed one. */
 export class Statement<Row extends object> {
   readonly text: string;
   readonly values: readonly unknown[];
   name: string;
-  /** Whose connection it shares. A closure in its place would keep its rows until the next full collection. */
+  /** The connection that it shares. A closure instead would keep its rows alive until the next full GC. */
   sharing: Sharing | undefined;
   readonly #parameters: (string | null)[];
   readonly #result = Promise.withResolvers<Row[]>();
@@ -103,7 +103,7 @@ export class Statement<Row extends object> {
     this.text = text;
     this.values = values;
     this.name = name;
-    // Here, because a value that cannot be sent must fail before anything is.
+    // Encoded here, because a value that cannot be sent must fail before anything is sent.
     this.#parameters = values.map(encoded);
   }
 
@@ -117,7 +117,7 @@ export class Statement<Row extends object> {
   }
 
   submit(connection: pg.Connection): void {
-    // These two of pg's own tables say what the server has parsed.
+    // These two internal tables of pg record what the server has parsed.
     const { parsedStatements, submittedNamedStatements } = connection as Sending;
     const { name, text } = this;
     this.#builders = knownOn(connection);
@@ -141,7 +141,7 @@ export class Statement<Row extends object> {
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     try {
-      // A row follows its description, now or before; the statement's columns are the row's properties.
+      // The description came first, now or in an earlier execution; the columns are the row's properties.
       if (this.#rowOf) this.#rows.push(this.#rowOf(fields) as Row);
     } catch (error) {
       this.#result.reject(error);

@@ -1,18 +1,18 @@
-/** Lets tracing see every statement of the process; nothing is changed unless it asks. */
+/** Lets tracing observe every statement of the process. Nothing is patched until it does. */
 import pg from 'pg';
 import { Statement } from './statement.ts';
 
-/** Called when a statement begins, and returns what to call when it ends, with its error if it failed. */
+/** Called when a statement begins; returns a function to call when it ends, with the error if it failed. */
 type StatementObserver = (name: string) => (error?: unknown) => void;
 
 type Query = (this: unknown, ...words: unknown[]) => unknown;
 
-/** On pools, with the wait for a connection, and on connections that were taken from one. Returns how to stop. */
+/** Observes pools, including the wait for a connection, and connections taken from them. Returns a function that stops it. */
 export function observeStatements(observe: StatementObserver): () => void {
   const restores = [pg.Pool.prototype, pg.Client.prototype].map((prototype: object) => {
     const query: Query = Reflect.get(prototype, 'query');
     Reflect.set(prototype, 'query', function observed(this: unknown, ...words: unknown[]): unknown {
-      // A pool calls its connection with a callback, and was itself observed.
+      // A pool, which is observed itself, calls its connection with a callback.
       if (typeof words.at(-1) === 'function') return query.apply(this, words);
       const ended = observe(statementName(words[0]));
       const sent = query.apply(this, words);
@@ -28,7 +28,7 @@ export function observeStatements(observe: StatementObserver): () => void {
   };
 }
 
-/** `SELECT customers`: what is done, and to which table. The text itself may contain values. */
+/** `SELECT customers`: the verb and the table. The text itself may contain values. */
 export function statementName(statement: unknown): string {
   const given: unknown = typeof statement === 'string' ? statement : Reflect.get(Object(statement), 'text');
   const text = String(given).replaceAll(/'(?:[^']|'')*'|extract\s*\(\w+ from/gi, '');

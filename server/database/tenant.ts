@@ -24,20 +24,20 @@ import { inTransaction } from './transaction.ts';
 export const queryIn = <Row extends object>(em: ScopedEntityManager, text: string, values: unknown[]): Promise<Row[]> =>
   executeIn(em, text, [organizationOf(em), ...values]);
 
-/** For the sign-in, whose tables belong to no organization. */
+/** For signing in, whose tables belong to no organization. */
 export const executeIn = <Row extends object>(em: ScopedEntityManager, text: string, values: unknown[]) =>
-  // What `forOrganization` hands out.
+  // `forOrganization` made it from an EntityManager.
   (em as unknown as EntityManager).execute<Row[]>(text, values);
 
-/** Deletes the organization of this entity manager, after all that it has. */
+/** Deletes the organization of this entity manager, after everything that belongs to it. */
 export async function removeRows(em: ScopedEntityManager): Promise<void> {
-  // What `forOrganization` hands out.
+  // `forOrganization` made it from an EntityManager.
   const whole = em as unknown as EntityManager;
   for (const entity of entities.toReversed())
     await whole.nativeDelete(entity, entity === Organization ? { id: organizationOf(em) } : {});
 }
 
-/** For rows that are about to change: as they are once no other transaction has them locked. */
+/** For rows about to change: waits for the locks of other transactions, then reads the current values. */
 export const locking = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 
 declare const bound: unique symbol;
@@ -86,15 +86,15 @@ export type ScopedEntityManager = Pick<EntityManager, 'flush' | 'remove' | 'getF
 export type Tenant = Scope & {
   /** A new entity manager, which has loaded nothing yet. */
   em(): ScopedEntityManager;
-  /** Runs `work` in one transaction on an entity manager of its own. */
+  /** Runs `work` in one transaction, on a separate entity manager. */
   transaction<T>(work: (em: ScopedEntityManager) => Promise<T>): Promise<T>;
-  /** Runs `work` in one transaction of plain statements; it must not use the tenant itself meanwhile. */
+  /** Runs `work` in one transaction of plain statements; `work` must not use the tenant itself. */
   transact<T>(work: (scope: Scope) => Promise<T>): Promise<T>;
 };
 
 type Scoping = Pick<Database, 'orm' | 'reads' | 'writes' | 'isDistributed'>;
 
-/** `any`, such as a part of parsed JSON, is no proof. */
+/** `any`, such as a part of parsed JSON, does not count as proof. */
 type Proven<Id> = 0 extends 1 & Id ? never : Id;
 
 export function forOrganization<Id extends OrganizationId>(
@@ -102,12 +102,12 @@ export function forOrganization<Id extends OrganizationId>(
   organizationId: Proven<Id>,
 ): Tenant {
   const manager = (): EntityManager => {
-    // `openDatabase` makes it; its type hides what needs no organization.
+    // `openDatabase` created a MikroORM; the type hides what works without an organization.
     const fork = (orm as unknown as MikroORM).em.fork();
     fork.setFilterParams(organizationFilter, { id: organizationId });
     return fork;
   };
-  // The only place that adds the brand, just after the filter that it stands for. MikroORM's signatures have more cases.
+  // The only place that adds the brand, right after the filter that it stands for. MikroORM's signatures allow more.
   const em = () => manager() as unknown as ScopedEntityManager;
   const { names } = writes;
   const query = scopedQuery((statement) => writes.run(statement, false), names, organizationId);
@@ -126,7 +126,7 @@ export function forOrganization<Id extends OrganizationId>(
   };
 }
 
-/** What of a tenant runs statements, without what loads entities. */
+/** The part of a tenant that runs statements, without entity managers. */
 export class StatementScope implements Omit<Tenant, 'em' | 'transaction'> {
   readonly organizationId: OrganizationId;
   readonly isDistributed: boolean;

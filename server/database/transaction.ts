@@ -1,4 +1,4 @@
-/** A transaction of plain statements on a connection of its own. */
+/** A transaction of plain statements on a separate connection. */
 import type pg from 'pg';
 
 export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
