@@ -104,7 +104,7 @@ const variables = {
     .register(descriptions, {
       meaning:
         'mail server for invitations, password links, changes of two-factor authentication and warnings about API keys: `smtp://user:password@host:587`',
-      otherwise: 'none; links are shown only',
+      otherwise: 'none; links are only displayed',
     }),
   MAIL_FROM: text(3).optional().register(descriptions, {
     meaning: 'sender of that mail, such as `Acme <api@acme.example>`',

@@ -1,4 +1,4 @@
-/** Limits on attempts, counted in the database so that they hold across all processes. */
+/** Limits on attempts, counted in the database so they hold across all processes. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { networkOf } from '../limits/network.ts';

@@ -1,4 +1,4 @@
-/** The cookies of the settings pages: the session's, signed so that a forged one is rejected without a query, and notes. */
+/** Cookies of the settings: the session's, signed so a forged one is rejected without a query, and small signed notes. */
 import type { z } from 'zod';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';

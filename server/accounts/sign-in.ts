@@ -78,7 +78,7 @@ export class SignIns {
     return { cookies: [this.#cookie.clear()] };
   }
 
-  /** Changes those that the session opens, and ends all their other sessions and password links. */
+  /** Changes the passwords of memberships that the session opens, and ends their other sessions and their links. */
   async changePasswords(
     { memberships, sessionId }: Visitor,
     credentials: readonly Credential[],

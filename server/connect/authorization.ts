@@ -8,7 +8,7 @@ import { isRegistered } from './redirect-uri.ts';
 export type Authorization = {
   client: ConnectClient;
   redirectUri: string;
-  /** Returned to the application as it was sent. */
+  /** Returned to the application unchanged. */
   state: string | undefined;
   codeChallenge: string;
   resource: string | undefined;
@@ -30,15 +30,15 @@ export const parameters = [
 type Parameter = (typeof parameters)[number];
 export type Parameters = Partial<Record<Parameter, string>>;
 
-/** What the application asks for, and how it was sent, for the form to send again. */
+/** What the application asks for, and the parameters as sent, for the form to send again. */
 export type Asked = { authorization: Authorization; sent: Parameters };
 
-/** Applications keep what they have to remember in `state`. */
+/** `state` may be longer, because applications keep their own data in it. */
 const longest: Partial<Record<Parameter, number>> = { client_id: longestClientId, state: 2_000 };
 
-/** A wrong request of a known application, to which the person may return; nobody is redirected without a click. */
+/** An invalid request from a known application, to which the person may return; nobody is redirected without a click. */
 export class RejectedAuthorization extends OAuthError {
-  /** Back to the application, which learns what is wrong. */
+  /** The URL back to the application, with what is wrong. */
   readonly returnTo: string;
 
   constructor({ code, message, description }: OAuthError, asked: Returning, baseUrl: string) {
@@ -47,7 +47,7 @@ export class RejectedAuthorization extends OAuthError {
   }
 }
 
-/** A RejectedAuthorization once it is known whose redirect URI it is. */
+/** Throws a RejectedAuthorization once the redirect URI is known to be the application's. */
 export async function readAuthorization(
   fields: object,
   find: (clientId: string) => Promise<ConnectClient>,
@@ -73,7 +73,7 @@ export async function readAuthorization(
   }
 }
 
-/** Those that were sent, each at most once. */
+/** The parameters that were sent; each may be sent only once. */
 function readParameters(fields: object, names: readonly Parameter[]): Parameters {
   const found: Parameters = {};
   for (const name of names) {
@@ -87,7 +87,7 @@ function readParameters(fields: object, names: readonly Parameter[]): Parameters
   return found;
 }
 
-/** Rejects what this service does not offer. */
+/** Returns the code challenge; rejects what this service does not offer. */
 function challengeIn(
   { response_type: type, response_mode: mode = responseMode, resource, ...pkce }: Parameters,
   baseUrl: string,
@@ -106,7 +106,7 @@ function challengeIn(
   return challenge;
 }
 
-/** With the issuer (RFC 9207), so that the application knows which service responds. */
+/** Contains the issuer (RFC 9207), so the application knows which service responds. */
 export function returnUrl(
   { redirectUri, state }: Returning,
   answer: { code: string } | { error: string; error_description?: string },
@@ -114,7 +114,7 @@ export function returnUrl(
 ): string {
   const url = new URL(redirectUri);
   const added = { ...answer, ...(state !== undefined && { state }), iss: baseUrl };
-  // What the URI has already stays as it is.
+  // The URI's own query is kept unchanged.
   url.search = `${url.search}&${new URLSearchParams(added).toString()}`.replace(/^&/, '');
   return url.href;
 }

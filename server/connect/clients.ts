@@ -1,6 +1,6 @@
 /**
  * The applications that ask for a key. None of them is stored: a registered one (RFC 7591) carries its registration in its
- * client_id, signed by this service; any other has the https URL of a document about itself as its client_id.
+ * client_id, signed by this service; the client_id of any other is the https URL of its metadata document.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export type ConnectClient = {
   id: string;
   name: string;
   redirectUris: string[];
-  /** The host that publishes the name; undefined where anyone can have registered it. */
+  /** The host that publishes the name; undefined if anyone could have registered it. */
   publisher: string | undefined;
 };
 
@@ -46,10 +46,10 @@ export class Clients {
     this.#parts = parts;
   }
 
-  /** Registers an application; the client_id that it gets needs no row. */
+  /** Registers an application, whose client_id needs no row. */
   register(body: unknown): ConnectClient {
     const { name, redirectUris } = readMetadata(body, 'The registration');
-    // A website is one application, however often it registers; on people's computers, each installation is its own.
+    // A website is one application, no matter how often it registers; on people's computers, each installation is one.
     const isLocal = redirectUris.every((uri) => isLoopback(new URL(uri)));
     const installation = isLocal ? randomBytes(9).toString('base64url') : '';
     const text = Buffer.from(JSON.stringify({ n: name, r: redirectUris, i: installation })).toString('base64url');
@@ -59,7 +59,7 @@ export class Clients {
     return { id, name, redirectUris, publisher: undefined };
   }
 
-  /** `admit` throws if the caller may not have one more document fetched. */
+  /** `admit` throws if no further document may be fetched for the caller. */
   async find(id: string, admit: () => Promise<void>): Promise<ConnectClient> {
     if (!/^https?:/.test(id)) return readRegistered(this.#parts.secret, id);
     const known = this.#published.get(id);
@@ -78,7 +78,7 @@ const signedText = (text: string) => `oauth client ${text}`;
 function readRegistered(secret: Secret, id: string): ConnectClient {
   const [text = '', signature = ''] = id.split('.');
   const bytes = Buffer.from(signature, 'base64url');
-  // One application has one id.
+  // An application has only one valid spelling of its id.
   const isExact = id === `${text}.${bytes.toString('base64url')}`;
   if (!isExact || !isSigned(secret, signedText(text), bytes))
     throw new OAuthError('invalid_client', 'This application is not registered here. Connect it again from the start.');

@@ -25,7 +25,7 @@ const grantForm = z.object({
 /** What a person agreed to. */
 export type Grant = z.infer<typeof grantForm>;
 
-/** A copy of the database holds hashes only, and no code. */
+/** Only hashes are stored, so a copy of the database contains no code. */
 const sealed = (code: string) => hash('sha256', code, 'base64url');
 
 /** Returns the code, which only the application gets. */
@@ -52,8 +52,8 @@ const finding = `select organization_id as "organizationId", member_id as "membe
 const used = () => new OAuthError('invalid_grant', 'This code was used before, so the key made from it was revoked.');
 
 /**
- * The key, made now: consent stored nothing that opens the API. A code that is used again revokes its key, because one of
- * the two senders has stolen it.
+ * Creates the key only now: consent stored nothing that gives access to the API. Using a code again revokes its key,
+ * because one of the two senders has stolen it.
  */
 export async function exchangeCode(database: Database, typed: Exchange): Promise<{ raw: string; grant: Grant }> {
   const csrfTokenId = sealed(typed.code);
@@ -68,7 +68,7 @@ export async function exchangeCode(database: Database, typed: Exchange): Promise
   requireVerifier(typed, granted);
   const actor = { id: row.memberId, organizationId: row.organizationId };
   try {
-    // The key remembers the code as it does a form, which makes one key only.
+    // The key records the code like a form, which creates only one key.
     const { raw } = await connectKey(em, actor, { ...granted, csrfTokenId });
     return { raw, grant: granted };
   } catch (error) {

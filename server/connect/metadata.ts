@@ -1,10 +1,10 @@
 /** What applications discover: which server authorizes them (RFC 9728), and how (RFC 8414). */
 
-/** The code comes back in the query of the redirect URI. */
+/** The code is returned in the query of the redirect URI. */
 export const responseMode = 'query';
 export const consentPath = '/settings/connect';
 
-/** One key opens all of them. */
+/** One key works for all of them. */
 export const resourcesOf = (baseUrl: string): string[] => [baseUrl, `${baseUrl}/mcp`, `${baseUrl}/v1`];
 
 export const resourceMetadataUrl = (baseUrl: string, resource: '/mcp' | '/v1'): string =>

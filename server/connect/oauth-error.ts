@@ -1,4 +1,4 @@
-/** What is wrong with a request of OAuth: a code of the protocol, and a sentence for the person or the developer. */
+/** What is wrong with an OAuth request: an error code of the protocol, and a sentence for the person or the developer. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'

@@ -15,7 +15,7 @@ export function isRedirectUri(text: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-/** Exactly one of the client's own; a program on the person's computer chooses a new port each time. */
+/** Must match one of the client's exactly, but a program on the person's computer may choose a new port each time. */
 export function isRegistered(requested: string, registered: readonly string[]): boolean {
   if (!isRedirectUri(requested)) return false;
   return registered.some(
@@ -30,7 +30,7 @@ function anyPort(text: string): string | undefined {
   return url.href;
 }
 
-/** What people recognize a redirect URI by. */
+/** The part of a redirect URI that people recognize. */
 export const hostOf = (redirectUri: string): string => {
   const url = new URL(redirectUri);
   return isLoopback(url) ? url.hostname : url.host;

@@ -25,8 +25,8 @@ export const distributedTables = [
 type Options = { shards: number; onProgress?: (line: string) => void };
 
 /**
- * Distributes the tables that are not distributed yet, all or none, and returns their names. Throws a UsageError if Citus or a
- * node for the rows is missing.
+ * Distributes the tables that are not distributed yet, all or none, and returns their names. Throws a UsageError if Citus
+ * or a node for the rows is missing.
  */
 export async function distribute(address: Address, { shards, onProgress = () => {} }: Options): Promise<string[]> {
   const { orm, pool, isDistributed: hasCitus } = await openDatabase(address, { poolSize: 2, isLimited: false });

@@ -43,7 +43,7 @@ export type Database = {
 };
 
 /**
- * The organization filter limits what is read; this subscriber limits what is written. Every change of a
+ * The organization filter limits what is read; this subscriber limits what is written. Every change to a
  * record that belongs to an organization must carry the organization that its entity manager is bound to.
  */
 const guard: EventSubscriber = {

@@ -7,7 +7,7 @@ type StatementObserver = (name: string) => (error?: unknown) => void;
 
 type Query = (this: unknown, ...words: unknown[]) => unknown;
 
-/** Observes pools, including the wait for a connection, and connections taken from them. Returns a function that stops it. */
+/** Observes pools, with the wait for a connection, and connections taken from them. Returns a function that stops it. */
 export function observeStatements(observe: StatementObserver): () => void {
   const restores = [pg.Pool.prototype, pg.Client.prototype].map((prototype: object) => {
     const query: Query = Reflect.get(prototype, 'query');

@@ -15,13 +15,13 @@ type Parts = AdmissionParts & { keys: KeyDirectory };
 
 async function keyOf(request: Request, response: Response, { keys }: Parts): Promise<AuthenticatedKey> {
   const key = await authenticate(request, keys);
-  // Noted first: what a revoked key still sends is in its usage, where an admin looks for it.
+  // Noted first, so what a revoked key still sends appears in its usage, where an admin looks for it.
   response.locals.key = key;
   requireLive(key);
   return key;
 }
 
-/** Takes one request of the key's allowance, and says in the headers what is left. */
+/** Takes one request from the key's allowance, and reports what is left in the headers. */
 export async function admitOne(
   key: AuthenticatedKey,
   { response, isWhole }: Exchange & { response: Response },
@@ -39,7 +39,7 @@ export async function admitOne(
   return caller;
 }
 
-/** Every request to the API takes one of the key's allowance, also one that no operation serves. */
+/** Every request to the API counts against the key's allowance, even if no operation serves it. */
 export const admitCaller =
   (parts: Parts): RequestHandler =>
   async (request, response, next) => {
@@ -47,7 +47,7 @@ export const admitCaller =
     next();
   };
 
-/** The key and the plan alone: an agent's tools take from the allowance, but its handshakes do not. */
+/** Checks only the key and the plan: an agent's tool calls count against the allowance, its handshakes do not. */
 export const admitAgent =
   (parts: Parts): RequestHandler =>
   async (request, response, next) => {
@@ -62,5 +62,5 @@ export const admitAgent =
     next();
   };
 
-/** A response of JSON-RPC to a message that is not even looked at. */
+/** A JSON-RPC response to a message that is rejected unprocessed. */
 export const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', error: { code, message }, id: null });

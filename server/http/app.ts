@@ -22,14 +22,14 @@ import { rejectOtherMethods } from '../web/methods.ts';
 import { siteRoutes, unknownPage } from '../web/site.ts';
 
 export type Parts = Omit<RouterParts, 'onError'> & {
-  /** Limits what agents send besides calls of tools. */
+  /** Limits what agents send besides tool calls. */
   handshakes: RateLimiter;
   log: Log;
-  /** How many trusted proxies are in front, each of which adds to X-Forwarded-For. */
+  /** How many trusted proxies are in front, each of which appends to X-Forwarded-For. */
   trustedProxies: number;
-  /** Where vulnerabilities are reported: a URL, https or mailto. */
+  /** Where vulnerabilities are reported: an https or mailto URL. */
   securityContact?: string | undefined;
-  /** Tells the operator. */
+  /** Warns the operator. */
   warn: (message: string) => void;
 };
 
@@ -43,7 +43,7 @@ export function createApp(parts: Parts): Express {
     .set('trust proxy', parts.trustedProxies);
   const allowed = new Map<string, string>();
 
-  // The API comes first, because anything before it would cost time in each of its requests.
+  // The API comes first, because anything before it would slow down every request to it.
   app.use(receive(parts, allowed));
   app.use(inApi(admitCaller(parts)));
   mountOperations(app, parts.shares);
@@ -64,18 +64,18 @@ export function createApp(parts: Parts): Express {
   return app;
 }
 
-/** As `use('/v1', …)`, for which the router would shorten the URL, restore it, and parse it again each time. */
+/** Like `use('/v1', …)`, but without the router shortening, restoring and reparsing the URL each time. */
 const inApi =
   (admit: RequestHandler): RequestHandler =>
   (request, response, next) =>
     /^\/v1(?:\/|$)/.test(request.path) ? admit(request, response, next) : next();
 
-/** What happens to every request, in one step: each layer of the router would cost as much as any of these. */
+/** What happens to every request, in one function: a router layer for each step would cost as much as the step. */
 function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHandler {
   const noticeProxy = noticeProxies(parts);
   const identified = identify(parts);
   const limitTime = limitedTime(deadlineMs, (request, response) => {
-    // In a checkout, the first request for the client compiles it, which needs no database.
+    // In a checkout, the first request for the client compiles it, which may take longer and needs no database.
     if (request.originalUrl.startsWith('/client')) return;
     const late = new DeadlineError(`No response within ${deadlineMs} ms.`);
     if (request.originalUrl.startsWith('/settings')) sendErrorPage(late, request, response, () => {});
@@ -92,7 +92,7 @@ function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHan
 
 const documents = ['/openapi.json', '/openapi-3.0.json', '/openapi.yaml', '/swagger-2.0.json'];
 
-/** For people, and for the tools of those who call the API. */
+/** For people, and for the tools of API users. */
 function mountPages(app: Express, parts: Parts): void {
   const { baseUrl, log } = parts;
   const openApi = onDemand(async () => (await import('./documents/routes.ts')).openApiRoutes(baseUrl));
@@ -110,14 +110,15 @@ function mountPages(app: Express, parts: Parts): void {
     '/oauth',
     onDemand(async () => (await import('./oauth.ts')).oauthRoutes(parts)),
   );
-  const onError = (error: unknown) => log({ message: 'settings failed beside a request', error: describeError(error) });
+  const onError = (error: unknown) =>
+    log({ message: 'settings failed outside a request', error: describeError(error) });
   app.use(
     '/settings',
     onDemand(async () => (await import('../web/settings/routes.ts')).settingsRouter({ ...parts, onError })),
   );
 }
 
-/** A part of the app that its first requests load and wait for: a process that serves only the API never pays for it. */
+/** A part of the app that is loaded by its first request: a process that serves only the API never pays for it. */
 function onDemand(load: () => Promise<RequestHandler>): RequestHandler {
   let loading: Promise<RequestHandler> | undefined;
   return async (request, response, next) => (await (loading ??= load()))(request, response, next);
@@ -133,8 +134,8 @@ function readiness({ database }: Parts): RequestHandler {
 }
 
 /**
- * OPTIONS needs no key. Not a route of the router's own, which would decode the path of every request before the key is
- * checked, and would respond to a path that it cannot decode.
+ * OPTIONS needs no key. Not a route of the router, which would decode the path of every request before the key is checked,
+ * and reject one that it cannot decode.
  */
 function optionsOf(allowed: ReadonlyMap<string, string>): RequestHandler {
   return ({ path }, response, next) => {
@@ -156,9 +157,9 @@ function renderProblem({ baseUrl, shares }: Parts): ErrorRequestHandler {
     response.locals.problem = problem;
     if (problem.status >= 500) response.locals.failure = problem.cause;
     await shares.rejections.hold(response.locals.key?.id, problem.status);
-    // The deadline has already sent a response.
+    // A response was already sent at the deadline.
     if (response.writableEnded) return;
-    // The response has begun: close the connection, so that nobody takes the response for complete.
+    // The response has begun: close the connection, so nobody takes it for complete.
     if (response.headersSent) return next(error);
     sendProblem(response, problem, baseUrl());
   };

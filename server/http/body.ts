@@ -32,7 +32,7 @@ export async function readBody(
 function requireJson(request: Request): void {
   if (!hasBody(request)) throw malformed('missing');
   requireMediaType(request, mediaTypes[request.method] ?? []);
-  // The bytes would be read before they are rejected.
+  // Otherwise, the bytes would be read before they are rejected.
   if (Number(request.headers['content-length']) > maximumBodyBytes) throw new Problem('payload_too_large');
 }
 

@@ -7,7 +7,7 @@ const threshold = 1024;
 
 const compressResponse: RequestHandler = compression({ threshold });
 
-/** A request that does not ask pays for a look at one header. The ETag stays: it names the version of a record, not bytes. */
+/** A request that does not ask for it costs one header lookup. The ETag stays: it names a record's version, not bytes. */
 export const compress: RequestHandler = (request, response, next) => {
   response.setHeader('Vary', 'Accept-Encoding');
   const accepted = request.headers['accept-encoding'];

@@ -1,10 +1,10 @@
-/** Limits the connections of a network, so that no client takes every descriptor of the process. */
+/** Limits connections per network, so no client can use up the file descriptors of the process. */
 import type { IncomingMessage, Server } from 'node:http';
 import { networkOf } from '../limits/network.ts';
 
 type Options = {
   mostOfNetwork: number;
-  /** With any, all connections are theirs, and what is behind them is for them to limit. */
+  /** If there are any, all connections come from them, and limiting clients is up to them. */
   trustedProxies: number;
   warn: (message: string) => void;
 };
@@ -31,7 +31,7 @@ export function limitConnections(server: Server, { mostOfNetwork, trustedProxies
   });
 }
 
-/** Warns once about a proxy that nobody told the service of. */
+/** Warns once about a proxy that is not configured. */
 export function noticeProxies({ trustedProxies, warn }: Omit<Options, 'mostOfNetwork'>) {
   let isTold = trustedProxies > 0;
   return ({ headers }: IncomingMessage): void => {

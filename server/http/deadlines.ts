@@ -1,12 +1,12 @@
-/** Deadlines for responses, so that callers do not wait for a database that hangs. */
+/** Deadlines for responses, so callers do not wait for a database that hangs. */
 import type { Request, Response } from 'express';
 import { remove } from './in-flight.ts';
 
 const sweptEveryMs = 500;
 
 /**
- * Calls `onLate` for each response that has not begun in time. One timer for all of them. A body that is still arriving is
- * subject to the server's own time limit, a 408.
+ * Calls `onLate` for each response that has not begun in time, with one timer for all. While the body is still arriving, the
+ * server's own timeout (408) applies instead.
  */
 export function limitedTime(
   limitMs: number,

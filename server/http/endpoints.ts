@@ -1,7 +1,7 @@
 /**
- * Mounts the operations of the contract through @ts-rest/express, which routes requests by their methods and paths, and
- * passes on what is thrown. It gets no schemas, because perform() parses for every way in, and no response bodies,
- * because a reply's text is serialized already: it is sent here, and that ts-rest ends the response once more does nothing.
+ * Mounts the operations of the contract through @ts-rest/express, which routes requests by method and path, and forwards
+ * errors. It gets no schemas, because perform() parses for HTTP and tools alike, and no response bodies, because replies
+ * are already serialized: they are sent here, and ts-rest ending the response once more has no effect.
  */
 import { initContract, isAppRoute } from '@ts-rest/core';
 import type { AppRoute, AppRouter } from '@ts-rest/core';
@@ -18,7 +18,7 @@ import { callerOf } from './context.ts';
 
 export function mountOperations(app: Express, shares: Shares): void {
   const { routes, endpoints } = mounted(v1, shares);
-  // ts-rest types the endpoints of one known contract; these are made for each route of any.
+  // ts-rest types the endpoints of one known contract; these are made for the routes of any.
   createExpressEndpoints<AppRouter>(routes, endpoints as never, app, { logInitialization: false });
 }
 
@@ -40,7 +40,7 @@ function mounted(router: AppRouter, shares: Shares): { routes: AppRouter; endpoi
   return { routes, endpoints };
 }
 
-/** One function for all steps, because each further layer of Express would cost as much as one of them. */
+/** One function for all steps, because an Express layer for each would cost as much as the step. */
 function endpointOf(operation: Operation, shares: Shares) {
   const { method, responses: known } = operation.route;
   return async ({ req, res }: { req: Request; res: Response }) => {
@@ -54,7 +54,7 @@ function endpointOf(operation: Operation, shares: Shares) {
   };
 }
 
-/** Returns its status. */
+/** Returns the status that was sent. */
 async function send(
   response: Response,
   { status, text, etag, location, next, replayed }: AnyReply,
@@ -81,10 +81,10 @@ async function send(
   return status;
 }
 
-/** In bytes. What is longer is sent as fast as it is read, so that only a little of it is copied at a time. */
+/** In bytes. Longer responses are sent only as fast as the client reads, so little is copied at a time. */
 const atOnce = 256 * 1024;
 
-/** Encoded one by one: V8 encodes a text with a letter beyond Latin-1 slowly, and a page has one somewhere. */
+/** Encoded piece by piece: V8 is slow to encode a string with a character beyond Latin-1, and most pages contain one. */
 function joined(pieces: readonly string[], length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let end = 0;
@@ -92,7 +92,7 @@ function joined(pieces: readonly string[], length: number): Buffer {
   return bytes;
 }
 
-/** No one reads it anymore. */
+/** After this long without progress, the client is gone. */
 const idleMs = 30_000;
 
 async function sendEach(response: Response, pieces: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** Gives each request its id, its line in the log and its part in the usage of its key. */
+/** Gives each request an id, a line in the log and a place in the usage of its key. */
 import type { Request, Response } from 'express';
 import { v1 } from '../../contract/v1.ts';
 import type { AuthenticatedKey } from '../keys/key-row.ts';
@@ -41,14 +41,14 @@ export function identify({ log, usage }: { log: Log; usage: UsageLog }) {
   };
 }
 
-/** As the protocol says, an agent asks for a stream of events, and 405 says that there is none: nothing failed. */
+/** Following the protocol, an agent asks for an event stream, and 405 tells it that there is none: nothing failed. */
 const isStreamProbe = ({ method, headers }: Request, { statusCode }: Response): boolean =>
   method === 'GET' && statusCode === 405 && 'mcp-protocol-version' in headers;
 
-/** As proxies log it: the client closed the connection before there was a response. */
+/** As proxies log it: the client closed the connection before a response was sent. */
 const clientClosed = 499;
 
-/** A status other than the default has been sent, or written by rejectUnparsed(). */
+/** A status other than the default was sent, or set by rejectUnparsed(). */
 const statusOf = ({ headersSent, statusCode }: Response): number =>
   headersSent || statusCode !== 200 ? statusCode : clientClosed;
 
@@ -64,15 +64,15 @@ function shownIds(key: AuthenticatedKey) {
 }
 
 /**
- * What a key's usage records about a request: which fields were wrong, but not their values. An agent's tool counts as the
- * operation that it performed, with the status of that.
+ * What a key's usage records about a request: which fields were wrong, but not their values. A tool call counts as the
+ * operation that it performed, with that operation's status.
  */
 function usageOf(method: string, path: string, response: Response, key: AuthenticatedKey): UsageEvent {
   const { problem, operation, toolStatus, requestId } = response.locals;
   return {
     keyId: key.id,
     organizationId: key.organization.id,
-    // Whatever is rejected before it is routed, such as by the rate limit, is looked up by its path.
+    // A request rejected before it was routed, such as by the rate limit, is looked up by its path.
     operation: operation ?? findOperation(method, path),
     status: toolStatus ?? response.statusCode,
     code: problem?.code,
@@ -81,7 +81,7 @@ function usageOf(method: string, path: string, response: Response, key: Authenti
   };
 }
 
-/** Rejects what another program on the way may understand otherwise: of two headers, Node keeps the first or joins them. */
+/** Rejects what a proxy on the way may interpret differently: of duplicate headers, Node keeps the first or joins them. */
 function requireUnambiguousHeaders({ headers, rawHeaders, httpVersion }: Request): void {
   // Node itself rejects what does not end in chunked, and ignores the encodings before it.
   if (headers['transfer-encoding']?.includes(',')) throw new Problem('unsupported_transfer_encoding');
@@ -96,7 +96,7 @@ function requireUnambiguousHeaders({ headers, rawHeaders, httpVersion }: Request
   }
 }
 
-/** Every value of a header. Node's `headersDistinct` would make a list for each header of the request. */
+/** Every value of a header. Node's `headersDistinct` would build a list for every header of the request. */
 function valuesOf(header: string, rawHeaders: readonly string[]): string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {

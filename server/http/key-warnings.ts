@@ -1,4 +1,4 @@
-/** Tells admins by mail about keys that need their attention, in the background of a serving process. */
+/** Emails admins about keys that need their attention, in the background of a serving process. */
 import { claimWork } from '../accounts/attempts.ts';
 import { createMailer } from '../outgoing/mail.ts';
 import type { Mail, Mailer } from '../outgoing/mail.ts';
@@ -17,7 +17,7 @@ export const fifteenMinutesMs = 15 * 60_000;
 
 type Parts = { database: Database; baseUrl: () => string; onError: (error: unknown) => void };
 
-/** Without a mail server, the warnings are on the pages only. */
+/** Without a mail server, the warnings are only on the pages. */
 export function mailWarnings(
   parts: Parts,
   { mail, everyMs = fifteenMinutesMs }: { mail: SettingsOptions['mail']; everyMs?: number | undefined },
@@ -30,7 +30,7 @@ export function mailWarnings(
     if (looking) return;
     looking = true;
     try {
-      // A little less than until the next look, which may come a little early.
+      // Slightly less than the interval, because the next look may come a little early.
       if (!(await claimWork(parts.database.signIns, 'key warnings', (everyMs / 1000) * 0.9))) return;
       for (const organization of await listOrganizations(parts.database)) {
         if (background.isClosing()) return;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { UsageError } from '../config.ts';
 import type { TrackedResponses } from './unparsed.ts';
 
-/** Throws a UsageError if the port, which this variable chooses, cannot be used. */
+/** Throws a UsageError that names this variable if the port cannot be used. */
 export function listen(
   server: Server,
   { host, port }: { host: string; port: number },
@@ -29,15 +29,15 @@ export function addressOf(server: Server, host: string): string {
   return urlOf(host, (server.address() as AddressInfo).port);
 }
 
-/** Where people reach what listens there. */
+/** The URL at which people reach a server that listens there. */
 export function urlOf(host: string, port: number): string {
   const name = ['0.0.0.0', '::', '127.0.0.1'].includes(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /**
- * Stops listening, finishes the requests in flight, and ends. A proxy may be about to use a connection that is idle:
- * for `grace` ms it may still send a request, whose response says `Connection: close`. After `drain` ms, all are closed.
+ * Stops listening, and finishes the requests in flight. A proxy may be about to use an idle connection, so for `grace` ms
+ * it may still send a request, whose response has `Connection: close`. After `drain` ms, all connections are closed.
  */
 export function drain(
   server: Server,
@@ -52,7 +52,7 @@ export function drain(
       setTimeout(() => server.close(), grace),
       setTimeout(() => server.closeAllConnections(), Math.max(limit, grace)),
     ];
-    // An http.Server's own close() would end the idle connections at once.
+    // An http.Server's own close() would close idle connections immediately.
     NetServer.prototype.close.call(server, () => {
       for (const timer of timers) clearTimeout(timer);
       server.close();
@@ -61,7 +61,7 @@ export function drain(
   });
 }
 
-/** Gives the app every request, also one that expects something. */
+/** Gives the app every request, including those with an Expect header. */
 export function attach(server: Server, app: RequestListener): void {
   server.on('request', app);
   // Node would respond to an unknown Expect header itself, and not in JSON.
@@ -72,10 +72,10 @@ export function attach(server: Server, app: RequestListener): void {
   });
 }
 
-/** `Expect: 100-continue`: a body that nothing reads, because its headers are enough to reject it, is never sent. */
+/** `Expect: 100-continue`: if the headers are enough to reject a request, its body is never sent. */
 function continueOnceRead(request: IncomingMessage, response: ServerResponse): void {
   const { shouldKeepAlive } = response;
-  // Without it, the client could take its next request for the body, or the server the body for the next request.
+  // If the connection stayed open, the body could be taken for the next request, or the next request for the body.
   response.shouldKeepAlive = false;
   request.once('resume', () => {
     if (response.headersSent) return;

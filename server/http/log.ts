@@ -1,4 +1,4 @@
-/** The log: one JSON object a line on standard error. Never a key, a secret or a body. */
+/** The log: one JSON object per line on standard error, never with a key, a secret or a body. */
 import { pino } from 'pino';
 import { messageOf } from '../problems/message-of.ts';
 import { isUnavailable } from '../problems/translate.ts';
@@ -9,7 +9,7 @@ const key = /ak_live_[0-9a-z]{5,}/gi;
 const redacted = 'ak_live_…';
 const deepest = 10;
 
-/** Whether a text is, or hides, a key behind percent-encoding; what was encoded more often than by accident is no text. */
+/** Whether a text is a key or hides one behind percent-encoding; text that was encoded too many times counts as one. */
 function hidesKey(text: string): boolean {
   let plain = text;
   for (let depth = 0; depth < deepest; depth += 1) {
@@ -29,8 +29,8 @@ function redact(line: string): string {
 }
 
 /**
- * Lines are written in batches, so that requests do not wait; the rest is written when the process ends. If they cannot be
- * written, as on a full disk, they wait until they can, and those that do not fit are dropped.
+ * Lines are written in batches, so requests do not wait; the rest is written when the process ends. If they cannot be
+ * written, as on a full disk, they are buffered, and those that do not fit are dropped.
  */
 const destination = pino.destination({
   dest: 2,
@@ -40,7 +40,7 @@ const destination = pino.destination({
   maxLength: 4 * 2 ** 20,
 });
 const flushAtExit = destination.flushSync;
-// What cannot be written would be tried again and again, and the process would never end.
+// Otherwise, what cannot be written would be retried forever, and the process would never exit.
 destination.on('error', () => void (destination.flushSync = () => undefined));
 destination.on('write', () => void (destination.flushSync = flushAtExit));
 
@@ -58,7 +58,7 @@ export const standardLog: Log = (entry) => (entry.error === undefined ? logger.i
 /** What an operator should look at. */
 export const warningLog: Log = (entry) => logger.warn(entry);
 
-/** An error for the log: its chain, and where it came from. */
+/** An error for the log, with its causes and stack. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const described = isSqlError(error)
@@ -71,8 +71,8 @@ export function describeError(error: unknown): Record<string, unknown> {
 const isSqlError = (error: Error): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(String(Reflect.get(error, 'code')));
 
 /**
- * The database's messages, and the statements that the ORM puts before them, contain what the caller sent; not what a
- * server says of itself, such as that it has no connection left.
+ * The database's messages, and the statements that the ORM prepends, contain what the caller sent. Messages about the
+ * server itself, such as that it has no connection left, do not, and are kept.
  */
 function describeSqlError(error: Error): Record<string, unknown> {
   const of = (name: string): unknown => Reflect.get(error, name);

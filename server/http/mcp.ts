@@ -14,7 +14,7 @@ import { admitOne, rpcError } from './admission.ts';
 import { readBody } from './body.ts';
 import { keyOf } from './context.ts';
 
-/** `handshakes` counts every message but calls of tools, which count as operations. */
+/** `handshakes` counts every message except tool calls, which count as operations. */
 type Parts = AdmissionParts & { handshakes: RateLimiter };
 
 export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
@@ -22,7 +22,7 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
   const tools = createTools(sumProposals);
   return async (request, response) => {
     const message = await readBody(request, response, parts.shares);
-    // As the protocol says since 2025-06-18. One message performs one operation, and takes one allowance.
+    // The protocol has had no batches since 2025-06-18; one message takes one allowance.
     if (Array.isArray(message)) {
       response.status(400).json(rpcError(-32_600, 'Batches are not supported. Send one message in each request.'));
       return;
@@ -46,16 +46,16 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
     });
     // A result is short, and complete once its tool has ended.
     const text = await reply.text();
-    // A call that the protocol rejects is none.
+    // A tool call that the protocol rejects counts as a handshake.
     if (!isCounted) await takeHandshake();
     response.status(reply.status);
-    // Whether the connection stays open is for the server and the client to say.
+    // Whether the connection stays open is up to the server and the client.
     for (const [name, value] of reply.headers) if (name !== 'connection') response.set(name, value);
     response.end(text);
   };
 }
 
-/** Takes an allowance for the call; each operation after its first one takes another. Problems: those of requireAdmission(). */
+/** Takes an allowance for the call; each operation after the first takes another. Problems: those of requireAdmission(). */
 async function beginCall(response: Response, parts: AdmissionParts): Promise<Calling> {
   const key = keyOf(response);
   const exchange = { response, isWhole: false };
@@ -78,7 +78,7 @@ function noteEnd({ locals }: Response, problem: Problem | undefined): void {
   if (problem.status >= 500) locals.failure = problem.cause;
 }
 
-/** Without the body: it is already parsed, and passed to the SDK separately. */
+/** Without the body, which is already parsed and passed to the SDK separately. */
 function webRequest({ method, headers }: HttpRequest): Request {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name === 'content-length' || name === 'authorization'

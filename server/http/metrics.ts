@@ -1,4 +1,4 @@
-/** Prometheus metrics, derived from log lines and the pools, so that requests pay next to nothing for them. */
+/** Prometheus metrics, derived from log lines and the pools, so they cost requests next to nothing. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type pg from 'pg';
@@ -20,11 +20,11 @@ export type Metrics = {
 type Measured = {
   /** By name. */
   pools: Record<string, pg.Pool>;
-  /** How many keys the process knows without a lookup. */
+  /** How many keys are in the cache. */
   knownKeys: () => number;
   inFlight: () => number;
 };
-/** Of a rate limit over all processes; undefined if each process has its own. */
+/** Of a shared rate limit; undefined if each process has its own. */
 type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
 
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -32,7 +32,7 @@ const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 /** Metrics of this process. */
 export function createMetrics(limiter?: LimiterStatus): Metrics {
   const register = new Registry();
-  // With the event loop's delay, memory, garbage collection and CPU.
+  // These include event loop lag, memory, garbage collection and CPU.
   collectDefaultMetrics({ register });
   const requests = new Counter({
     name: 'http_requests_total',
@@ -119,7 +119,7 @@ function addGauges(register: Registry, { pools, knownKeys, inFlight }: Measured,
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export type Totals = ReturnType<typeof createTotals>;
 
-/** The sum over the workers of a primary. What an ended worker counted stays, because a total must never fall. */
+/** Sums over the workers of a primary. What an ended worker counted is kept, because a total must never fall. */
 export function createTotals() {
   const latest = new Map<number, Snapshot>();
   let ended: Promise<Snapshot> = Promise.resolve([]);
@@ -134,7 +134,7 @@ export function createTotals() {
   };
 }
 
-/** Serves `GET /metrics` on a port of its own. */
+/** Serves `GET /metrics` on a separate port. */
 export async function serveMetrics({ host, port, read }: { host: string; port: number; read: () => Promise<string> }) {
   const server: Server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {

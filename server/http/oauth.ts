@@ -68,7 +68,7 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     response.status(201).json(registered(clients.register(await readBody(request, response, shares))));
   });
   router.post('/token', ...readForm, async ({ headers, body }, response) => {
-    // Cached are the key that this one replaces, without its end, and one that is revoked because its code was used again.
+    // Still cached: the key that this one replaces, without its end, or one that was revoked because its code was reused.
     const { raw, grant } = await exchangeCode(database, readExchange(headers, body)).finally(() => keys.forget());
     const { expiresInMs } = grant;
     const expiry = expiresInMs === undefined ? {} : { expires_in: Math.floor(expiresInMs / 1000) };
@@ -156,7 +156,7 @@ const sendOAuthError: ErrorRequestHandler = (thrown: unknown, _, response, next)
   response.status(status).json({ error: error.code, error_description: error.description });
 };
 
-/** A body that cannot be read. That a client sends too much is told by 429, as in the API. */
+/** The error for a body that cannot be read. A client over its rate limit gets a 429, as in the API. */
 function unreadable(error: unknown): OAuthError | undefined {
   const { status } = Object(error);
   if (!(status >= 400 && status < 500) || status === 429) return undefined;

@@ -1,4 +1,4 @@
-/** What is kept for how long, of everything that a process removes in the background. */
+/** How long data is kept before a process removes it in the background. */
 import type pg from 'pg';
 import { usageBounds } from '../keys/usage.ts';
 import { batchSize, inBatches } from '../database/batches.ts';
@@ -7,7 +7,7 @@ import type { Background } from '../database/background.ts';
 import { idempotencyLifetime } from '../entities/idempotency-key.ts';
 import { expireDeliveries } from '../webhooks/deliveries.ts';
 
-/** Counts of attempts that are kept; beyond that, those that end first are removed. */
+/** Maximum number of attempt counts; beyond that, those that end first are removed. */
 export const mostAttempts = 100_000;
 
 const oneMinuteMs = 60_000;
@@ -25,7 +25,7 @@ const retentions: readonly Rows[] = [
     expired: `where created_at <= now() - interval '${idempotencyLifetime}'`,
   },
   {
-    // The first rows of a file are personal data; the file itself is kept for a day, too. What was imported stays longer.
+    // The first rows of a file are personal data; the file itself is also kept for a day. Finished imports stay longer.
     everyMs: fiveMinutesMs,
     table: 'uploads',
     key: 'organization_id, id',
@@ -45,7 +45,7 @@ const retentions: readonly Rows[] = [
     expired: `where created_at < now() - interval '${usageBounds.failureDays} days'`,
   },
   {
-    // What was changed stays for good; sign-ins and rejected attempts do not.
+    // Changes are kept forever; sign-ins and rejected attempts are not.
     everyMs: oneMinuteMs,
     table: 'audit_events',
     key: 'organization_id, id',
@@ -77,14 +77,14 @@ const retentions: readonly Rows[] = [
 const removeRows = (pool: pg.Pool, { table, key, expired }: Rows): Promise<number> =>
   inBatches(pool, `delete from ${table} where (${key}) in (select ${key} from ${table} ${expired} limit ${batchSize})`);
 
-/** Removes at once what has expired; returns how many rows that were. */
+/** Removes everything that has expired; returns the number of rows. */
 export async function removeExpired(pool: pg.Pool): Promise<number> {
   let removed = 0;
   for (const rows of retentions) removed += await removeRows(pool, rows);
   return removed;
 }
 
-/** Files of uploads are on this machine: uploads/files.ts removes them, after the same day as their rows. */
+/** Uploaded files are on this machine: uploads/files.ts removes them, also after a day. */
 export function expireRegularly(pool: pg.Pool, onError: (error: unknown) => void): Background {
   const background = createBackground(onError);
   for (const rows of retentions) background.every(rows.everyMs, () => removeRows(pool, rows));

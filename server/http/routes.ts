@@ -2,12 +2,12 @@
 import type { AppRouter } from '@ts-rest/core';
 import { metadataOf, operationsOf } from '../../contract/operations.ts';
 
-/** The regular expression for a contract path: a parameter is anything but a slash, and one slash may follow. */
+/** The regular expression for a contract path: a parameter is anything but a slash, and a trailing slash is allowed. */
 export function pathForm(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 }
 
-/** Finds the operation that a request is for, where it was rejected before it was routed. */
+/** Finds the operation of a request that was rejected before it was routed. */
 export function operationFinder(router: AppRouter): (method: string, path: string) => string | undefined {
   const operations = operationsOf(router).map((route) => ({
     method: route.method,
@@ -52,7 +52,7 @@ const synonyms: ReadonlyMap<string, string> = new Map([
   ...['user', 'whoami', 'self', 'ping'].map((name) => [name, 'me'] as const),
 ]);
 
-/** `Did you mean /v1/customers?` for a route of the API with another version, case, number or name. */
+/** `Did you mean /v1/customers?` for a path that differs from a route in version, case, number or name. */
 export function routeHint(path: string, routes: Iterable<string>): string | undefined {
   const [first = '', ...rest] = path.replace(/^(?:\/api)?(?:\/v\d{1,3}(?:\.\d{1,3})?)?\//i, '').split('/', 20);
   const resource = first.toLowerCase();

@@ -13,7 +13,7 @@ export function sendProblem(response: Response, problem: Problem, publicUrl: str
     .send(JSON.stringify(problem.body(requestId, publicUrl)));
 }
 
-/** The challenge with where an application learns how to get a key by OAuth (RFC 9728). */
+/** Adds to the challenge where an application learns how to get a key through OAuth (RFC 9728). */
 function discoverable(challenge: string, { req }: Response, publicUrl: string): string {
   const resource = req.originalUrl.startsWith('/mcp') ? '/mcp' : '/v1';
   return `${challenge}, resource_metadata="${resourceMetadataUrl(publicUrl, resource)}"`;

@@ -36,9 +36,9 @@ export type ServeOptions = SettingsOptions &
   Partial<Pick<Parts, 'trustedProxies' | 'securityContact' | 'planContact' | 'warn' | 'limiter'>> & {
     host: string;
     port: number;
-    /** Without a slash at its end. */
+    /** Without a trailing slash. */
     publicUrl?: string | undefined;
-    /** Signs sessions and forms of the settings pages. Default: the secret stored in the database. */
+    /** Signs cursors, sessions and forms. Default: the secret stored in the database. */
     authSecret?: string | undefined;
     connectionsPerNetwork?: number | undefined;
     /** Monotonic, in milliseconds. */
@@ -48,7 +48,7 @@ export type ServeOptions = SettingsOptions &
     uploadFolder?: string | undefined;
     tracing?: Tracing | undefined;
     webhooks?: WebhookOptions | undefined;
-    /** Between looks for keys to warn of, in milliseconds. */
+    /** Between looks for keys to warn about, in milliseconds. */
     keyWarningsMs?: number;
     /** In milliseconds; see `defaultTimeouts`. */
     timeouts?: Partial<typeof defaultTimeouts>;
@@ -59,22 +59,22 @@ export type Serving = {
   url: string;
   keys: KeyDirectory;
   /**
-   * Stops listening. Requests in flight are finished, and for the grace period idle connections may still send one,
+   * Stops listening. Requests in flight are finished, and during the grace period, idle connections may still send one,
    * whose response has `Connection: close`.
    */
   close(): Promise<void>;
 };
 
-/** How long a process signs with the secret of before a restore. */
+/** How long a process may go on signing with the secret from before a restore. */
 const secretMs = 2_000;
 
 const defaultTimeouts = {
-  /** A whole request, and its headers alone. */
+  /** For a whole request, and for its headers. */
   request: 30_000,
   headers: 15_000,
-  /** A connection without a request. */
+  /** For an idle connection. */
   keepAlive: 65_000,
-  /** While draining: for a connection without a request, and for everything. */
+  /** While draining: for idle connections, and for everything. */
   grace: 0,
   drain: 20_000,
   /** How often the first two are checked. */
@@ -89,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { secret, refresh } = await signingSecret(database.pool, options.authSecret, warn);
   const kinds = messageKinds();
   const server = newServer(timeouts, kinds);
-  // Before the app exists, so that a port in use is reported first; nothing is accepted in between.
+  // Before the app exists, so a port in use is reported first; nothing is accepted in between.
   await listen(server, options);
   const url = publicUrl ?? addressOf(server, options.host);
   const keys = new KeyDirectory(database.control, clock);
@@ -122,8 +122,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 /**
- * Express gives every request and response the app's prototype instead of Node's, which costs a few percent of a get. These
- * have the app's from the start.
+ * Express replaces the prototype of every request and response with the app's, which costs a few percent of a GET. These
+ * have it from the start.
  */
 const messageKinds = () => ({
   IncomingMessage: class extends IncomingMessage {},
@@ -149,7 +149,7 @@ const newServer = (timeouts: typeof defaultTimeouts, kinds: MessageKinds): Serve
 
 type Shared = { secret: Secret; refresh: () => Promise<void>; log: Log; baseUrl: () => string };
 
-/** What works beside requests. */
+/** Background work. */
 function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Shared) {
   const { database, mail, metrics } = options;
   const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });
@@ -186,7 +186,7 @@ const both =
     second(entry);
   };
 
-/** A server that listens would keep the process alive. */
+/** Otherwise, the listening server would keep the process alive. */
 function closedOnFailure<T>(server: Server, work: () => T): T {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** OpenTelemetry traces: a span for each request and for each statement that it sends. Loaded only where configured. */
+/** OpenTelemetry traces: a span for each request and for each statement that it sends. Loaded only if configured. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { defaultTextMapGetter, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -27,13 +27,13 @@ import { observeStatements } from '../database/statements.ts';
 export type Tracing = {
   /** The same listener, with a span around each request. */
   traced(listener: RequestListener): RequestListener;
-  /** Exports what is left. */
+  /** Exports pending spans. */
   close(): Promise<void>;
 };
 
 type Settings = Pick<Config, 'OTEL_TRACES_SAMPLER' | 'OTEL_TRACES_SAMPLER_ARG'>;
 
-/** The endpoint, headers, timeouts, name and attributes are read by OpenTelemetry from its own variables. */
+/** OpenTelemetry reads the endpoint, headers, timeouts, name and attributes from its own variables. */
 export function startTracing(settings: Settings): Tracing {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'proposal-api' }))
@@ -46,18 +46,18 @@ export function startTracing(settings: Settings): Tracing {
   return {
     traced: (listener) => (request, response) => {
       const span = startRequest(tracer, request);
-      // Nobody will see it: the request pays for nothing more, and its statements find no context.
+      // Not sampled: the request pays for nothing more, and its statements find no context.
       if (!span.isRecording()) return listener(request, response);
       response.once('close', () => endRequest(span, response));
       contexts.run(trace.setSpan(ROOT_CONTEXT, span), () => {
-        // Otherwise, what follows from the end of a body belongs to the connection.
+        // Otherwise, what runs after the end of a body would have the connection's context.
         request.emit = AsyncLocalStorage.bind(request.emit.bind(request));
         listener(request, response);
       });
     },
     async close() {
       stopObserving();
-      // A collector that is away must not turn a clean stop into a failure.
+      // An unreachable collector must not turn a clean stop into a failure.
       await provider.shutdown().catch(() => undefined);
     },
   };

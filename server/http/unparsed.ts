@@ -35,18 +35,18 @@ export function rejectUnparsed(server: Server, responses: TrackedResponses, cont
   const rejected = new WeakSet<Duplex>();
   server.on('clientError', (error: ClientError, socket: Duplex): void => {
     const owed = responses.of(socket);
-    // Only a request whose body has not arrived can be the one that failed; responses to those before it come first.
+    // Only a request whose body is incomplete can have failed; responses to those before it come first.
     const failed = owed.find(({ request }) => !request.complete);
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && failed && slowRequests.has(failed.request)) return;
     if (error.code === 'ECONNRESET' || failed?.response.headersSent) {
       socket.destroy();
       return;
     }
-    // Whatever else arrives is an error once more.
+    // Anything else that arrives causes another error.
     if (rejected.has(socket)) return;
     rejected.add(socket);
     const problem = problemOf(error);
-    // What the log and the usage of the key say about the request, whose response is written here.
+    // For the log and the key's usage: the response itself is written to the socket.
     if (failed) failed.response.statusCode = problem.status;
     const requestId = failed?.response.locals?.requestId ?? freshId('request');
     afterAll(
@@ -72,7 +72,7 @@ function afterAll(exchanges: readonly Exchange[], then: () => void): void {
 }
 
 const parserErrors: Readonly<Record<string, (message: string) => Problem | undefined>> = {
-  // Node calls by this name a Content-Length beside chunked, too: the encoding is supported, and the request malformed.
+  // Node also uses this code for chunked with a Content-Length: there, the encoding is supported, but the request malformed.
   HPE_INVALID_TRANSFER_ENCODING: (message) =>
     message.includes('Content-Length') ? undefined : new Problem('unsupported_transfer_encoding'),
   HPE_HEADER_OVERFLOW: () => new Problem('headers_too_large'),
@@ -107,7 +107,7 @@ function reject(socket: Duplex, problem: Problem, { publicUrl, log, requestId, r
   ];
   log({ requestId, status, code, ...(reason && { reason }) });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // A client that never closes its end would hold the descriptor for ever.
+  // A client that never closes its end would hold the descriptor forever.
   const timer = setTimeout(() => socket.destroy(), closingMs).unref();
   socket.once('close', () => clearTimeout(timer));
 }

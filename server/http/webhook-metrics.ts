@@ -1,4 +1,4 @@
-/** Metrics of webhooks: attempts, their durations, and what waits. */
+/** Webhook metrics: attempts, their durations, and the backlog. */
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Backlog } from '../webhooks/backlog.ts';
@@ -29,7 +29,7 @@ export function webhookMetrics(register: Registry) {
       durations.observe(durationMs / 1000);
     },
     measure(read: () => Backlog): void {
-      // Each worker sees the same database.
+      // The maximum, because each worker sees the same database.
       const gauge = (name: string, help: string, value: () => number) =>
         new Gauge({
           name,
@@ -41,7 +41,7 @@ export function webhookMetrics(register: Registry) {
           },
         });
       gauge('webhook_events_pending', 'Events that wait for an attempt.', () => read().pending);
-      gauge('webhook_lag_seconds', 'How long the endpoint that waits longest is overdue.', () => read().lagSeconds);
+      gauge('webhook_lag_seconds', 'How long the most overdue endpoint has been due.', () => read().lagSeconds);
       gauge('webhook_endpoints_failing', 'Active endpoints whose last attempts failed.', () => read().failingEndpoints);
     },
   };

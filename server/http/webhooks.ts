@@ -1,4 +1,4 @@
-/** Webhooks as a serving process runs them: what they are made of, and what wakes them. */
+/** Assembles the webhooks of a serving process, and wakes them. */
 import { createMailer } from '../outgoing/mail.ts';
 import { metadataOf, operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
@@ -27,7 +27,7 @@ import type { SettingsOptions } from '../web/settings/routes.ts';
 import type { Secret } from '../text/signatures.ts';
 
 export type WebhookOptions = {
-  /** Networks of the operator's own that endpoints may be in. */
+  /** Private networks in which the operator allows endpoints. */
   allow?: readonly string[];
   /** Default: DNS. */
   resolve?: Resolve;
@@ -80,7 +80,7 @@ const writing: ReadonlySet<string | undefined> = new Set(
     .map((route) => metadataOf(route).operationId),
 );
 
-/** Every write of the API and of agents is a hint: it costs a look at two sets. */
+/** Every write by the API or an agent is a hint, which costs two set lookups. */
 export function hint(webhooks: Webhooks, { status, operation, organizationId }: UsageEvent): void {
   if (status < 300 && writing.has(operation)) webhooks.hint(organizationId);
 }

@@ -1,4 +1,4 @@
-/** Notices keys that are at their limit for minutes: a tool that asks for more than it may, rather than a burst. */
+/** Notices keys that stay at their limit for minutes: a tool that keeps asking for too much, rather than a burst. */
 type LimitedKey = { keyId: string; organizationId: string };
 
 const minutesInRow = 3;
@@ -8,7 +8,7 @@ export function watchLimits() {
   const minutes = new Map<string, { minute: number; inRow: number }>();
   let found = new Map<string, LimitedKey>();
   return {
-    /** A request of the key was over its limit. */
+    /** Notes that a request exceeded the key's limit. */
     note({ keyId, organizationId }: LimitedKey, nowMs: number): void {
       const minute = Math.floor(nowMs / 60_000);
       const last = minutes.get(keyId);
@@ -18,7 +18,7 @@ export function watchLimits() {
       minutes.set(keyId, { minute, inRow });
       if (inRow >= minutesInRow) found.set(keyId, { keyId, organizationId });
     },
-    /** The keys that were at their limit in three minutes, one after the other; each is given once. */
+    /** The keys that were at their limit in three or more consecutive minutes, since the last call. */
     take(): LimitedKey[] {
       const taken = [...found.values()];
       found = new Map();

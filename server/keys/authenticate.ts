@@ -1,4 +1,4 @@
-/** Authenticates a request: its Bearer key → the live key, or the problem that says what is wrong. */
+/** Authenticates a request: its Bearer key → the stored key, or the problem that says what is wrong. */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problems/problem.ts';
@@ -33,7 +33,7 @@ function malformed(authorization: string): Problem {
 
 type Credentials = { headers: IncomingHttpHeaders; url: string };
 
-/** A replaced key ends as a revoked one does: its successor is there. */
+/** A replaced key counts as revoked rather than expired: it has a successor. */
 const hasExpired = ({ revokedAt, endsAt, replacedBy }: AuthenticatedKey) => replacedBy === null && revokedAt === endsAt;
 
 /** Problems: api_key_revoked, api_key_expired. */

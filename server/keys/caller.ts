@@ -11,7 +11,7 @@ import type { Secret } from '../text/signatures.ts';
 export type CallerParts = {
   database: Database;
   shares: Shares;
-  /** Signs sessions, forms and cursors: at least 32 characters, the same for every process and after a restart. */
+  /** Signs sessions, forms and cursors: at least 32 characters, the same in every process and after a restart. */
   secret: Secret;
   /** The URL of the service as callers see it, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
@@ -20,13 +20,13 @@ export type CallerParts = {
 };
 
 type Closing = { readonly closed: boolean; once(event: 'close', listener: () => void): unknown };
-/** The response to the request of a caller. `isWhole`: the operation is all that the request is for. */
+/** The response to the caller's request. `isWhole`: the operation is all that was requested. */
 export type Exchange = { response: Closing; isWhole: boolean };
 
 const closing = (response: Closing) =>
   new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
 
-/** By the organization as the directory of keys has read it. */
+/** By organization, as the key directory read it. */
 const tenants = new WeakMap<object, Tenant>();
 
 function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenant {
@@ -36,8 +36,8 @@ function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenan
 }
 
 /**
- * None of its members takes SQL: records/ reads and writes for it. A class, because closures for each request would cost more
- * than its rate limit.
+ * None of its members takes SQL: records/ reads and writes for it. A class, because closures for each request would cost
+ * more than the rate limit.
  */
 export class Caller extends StatementScope {
   readonly key: AuthenticatedKey;
@@ -45,14 +45,14 @@ export class Caller extends StatementScope {
   readonly turns: Turns;
   /** Signs what the API issues and later accepts, such as cursors. */
   readonly secret: Secret;
-  /** URL of the service as callers see it, without a slash at its end. */
+  /** URL of the service as callers see it, without a trailing slash. */
   readonly baseUrl: string;
   readonly planContact: string | undefined;
   readonly #shares: Shares;
   readonly #exchange: Exchange | undefined;
   #isSpent = false;
 
-  /** Nothing begins once the client has gone; what is large, and the whole, counts as running until it is sent. */
+  /** Nothing begins once the client is gone. If it `isWhole`, a large operation keeps a slot until its response is sent. */
   constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, exchange?: Exchange) {
     super(tenantOf(key, parts.database));
     this.key = key;
@@ -69,7 +69,7 @@ export class Caller extends StatementScope {
     return this.key.organization;
   }
 
-  /** Runs an operation once its organization may: those that may be large are few, until their responses are sent. */
+  /** Runs an operation once its organization has a slot. Large ones need a second one, held until the response is sent. */
   run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
     const { response, isWhole } = this.#exchange ?? {};
     const slot = { keyId: this.key.id, kind };
@@ -84,7 +84,7 @@ export class Caller extends StatementScope {
     return this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, sent);
   }
 
-  /** One caller performs one operation: another one needs an allowance of its own. */
+  /** A caller performs one operation: another operation needs its own allowance. */
   spend(): void {
     if (this.#isSpent) throw new Error('An operation needs an allowance of its own.');
     this.#isSpent = true;

@@ -6,7 +6,7 @@ import { issueKey, replaceKey } from './issue.ts';
 import type { Connection, IssuedKey, NewKey } from './issue.ts';
 import { isLive } from './list.ts';
 
-/** The key that this member connected the application with before, if it still works and has no successor. */
+/** The key with which this member last connected the application, if it still works and has no successor. */
 export async function findConnectedKey(
   em: ScopedEntityManager,
   { id: createdBy }: Pick<Actor, 'id'>,
@@ -16,7 +16,7 @@ export async function findConnectedKey(
   return keys.find((key) => isLive(key));
 }
 
-/** A new key, or a replacement for the one from last time, which then works for another day. */
+/** A new key, or a replacement for the previous one, which then works for another day. */
 export async function connectKey(
   em: ScopedEntityManager,
   actor: Actor,

@@ -4,12 +4,12 @@ import { lookup, toKey } from './key-row.ts';
 import type { AuthenticatedKey, KeyRow } from './key-row.ts';
 import { LastUses } from './last-uses.ts';
 
-/** A change of a key or a plan takes effect within this time in every process, because the epoch is read again. */
+/** A change to a key or a plan takes effect in every process within this time, because the epoch is read again. */
 const trustMs = 500;
 const capacity = { keys: 20_000, unknown: 5_000, lookup: 1_000 };
 
 /**
- * The keys that were read at one epoch of the database; every change of a key or a plan advances the epoch. Any other
+ * The keys that were read at one epoch of the database; every change to a key or a plan advances the epoch. Any other
  * epoch empties the cache, even a lower one: the database may have been restored or failed over to an older copy.
  */
 export class KeyDirectory {
@@ -25,7 +25,7 @@ export class KeyDirectory {
   /** Statements sent so far, and the latest of them whose result was used. */
   #sent = 0;
   #used = 0;
-  /** Hashes for the next lookup, and the lookups that run. */
+  /** Hashes for the next lookup, and whether a lookup is running. */
   readonly #waiting = new Map<string, PromiseWithResolvers<AuthenticatedKey | undefined>>();
   #reading = false;
 
@@ -90,7 +90,7 @@ export class KeyDirectory {
     return { number: this.#sent, atMs: this.#clock() };
   }
 
-  /** Whether the epoch is the one that the directory now holds keys of. Results count in the order of their requests. */
+  /** Returns whether the directory now holds keys of this epoch. A result counts unless a later statement's was used. */
   #learn(epoch: string | undefined, { number, atMs }: { number: number; atMs: number }): boolean {
     if (epoch === undefined) throw new Error('access_epoch has no row: no key can be trusted.');
     if (number < this.#used) return false;
@@ -101,8 +101,8 @@ export class KeyDirectory {
   }
 
   /**
-   * One statement at a time looks up all the hashes that wait for it: a flood of unknown keys makes it longer, but takes no
-   * other connection, and no network's valid keys are rejected because of it.
+   * One statement at a time looks up all waiting hashes: a flood of unknown keys makes it longer, but takes no other
+   * connection, and causes no valid key to be rejected.
    */
   #read(hash: string): Promise<AuthenticatedKey | undefined> {
     const waiting = this.#waiting.get(hash) ?? Promise.withResolvers<AuthenticatedKey | undefined>();

@@ -17,7 +17,7 @@ export const maximumLiveKeys = 25;
 /** `raw` is the whole key: it is returned here and nowhere else. */
 export type IssuedKey = { raw: string; key: ApiKey };
 
-/** After how many days a key expires. */
+/** Days after which a key can expire. */
 export const expiryDays = [30, 90, 365] as const;
 const dayMs = 86_400_000;
 
@@ -27,11 +27,11 @@ export type Connection = { clientId: string; clientHost: string };
 export type NewKey = Partial<Connection> & {
   name: string;
   csrfTokenId?: string | undefined;
-  /** When the key expires; never if it is not given. */
+  /** Time until the key expires; never if not given. */
   expiresInMs?: number | undefined;
 };
 
-/** The lifetime that a form or a command names in days; '' for a key without expiry. */
+/** Parses a lifetime in days, from a form or a command; '' for a key without expiry. */
 export function parseExpiry(typed: string): number | undefined {
   if (typed === '') return undefined;
   const days = expiryDays.find((known) => String(known) === typed);
@@ -103,7 +103,7 @@ export async function replaceKey(
 
 const later = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
 
-/** Concurrent requests wait for the organization's row, so that there is never a 26th key. */
+/** Concurrent requests wait for the organization's row, so there is never a 26th key. */
 async function requireRoom(em: ScopedEntityManager, organization: Organization, csrfTokenId: string | undefined) {
   requireTeam(organization, 'API keys need');
   if (csrfTokenId !== undefined && (await em.count(ApiKey, { csrfTokenId })) > 0)

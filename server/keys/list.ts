@@ -7,10 +7,10 @@ import { Problem } from '../problems/problem.ts';
 import { readMemberNames } from '../records/member-names.ts';
 import type { MemberNames } from '../records/member-names.ts';
 
-/** `ak_live_1a2b…9f0e`: the part of a key that is shown after it was displayed once. */
+/** `ak_live_1a2b…9f0e`: how a key is shown after it was displayed in full once. */
 export const maskedKey = ({ prefix, lastFour }: Pick<ApiKey, 'prefix' | 'lastFour'>): string => `${prefix}…${lastFour}`;
 
-/** By the database's clock, when the key was read. A replaced key stays live until its end time. */
+/** At the time the key was read, by the database's clock. A replaced key stays live until its end time. */
 export const isLive = ({ revokedAt, endsAt, transactionStart, createdAt }: ApiKey): boolean =>
   revokedAt === null && (endsAt === null || endsAt > (transactionStart ?? createdAt));
 
@@ -43,7 +43,7 @@ export async function listKeys(em: ScopedEntityManager): Promise<ApiKey[]> {
 
 export type KeyOverview = {
   live: ApiKey[];
-  /** The latest keys that no longer work, and how many there are. */
+  /** The latest keys that no longer work, and how many there are in all. */
   ended: ApiKey[];
   endedCount: number;
   memberNames: MemberNames;

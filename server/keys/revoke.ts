@@ -9,13 +9,13 @@ import { asAdmin } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { lockKey } from './list.ts';
 
-/** Revokes a key at once; revoking it again changes nothing. */
+/** Revokes a key immediately; revoking it again changes nothing. */
 export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {
   const attempt = { action: 'key_revoked', deed: 'revoke API keys', detail: publicId('key', id) } as const;
   return asAdmin(em, actor, attempt, (inner) => end(inner, id, actor.id));
 }
 
-/** Revokes a key for no member: its application gave it back, or its code was used twice. */
+/** Revokes a key without an acting member: its application gave it up, or its code was used twice. */
 export const revokeForClient = (em: ScopedEntityManager, id: string): Promise<ApiKey> =>
   em.transactional(async (inner) => {
     const { value, entry } = await end(inner, id, null);

@@ -1,4 +1,4 @@
-/** The usage of an organization's API, as the settings show it. */
+/** An organization's usage of the API, as the settings show it. */
 import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { FailedRequest, outcomes } from '../entities/usage.ts';
@@ -9,11 +9,11 @@ export const reportedDays = 30;
 
 export type Tally = Record<Outcome, number>;
 export type UsageReport = {
-  /** The last 30 days, the oldest first; a day without requests is there too. */
+  /** The last 30 days, oldest first, including days without requests. */
   days: { day: string; tally: Tally }[];
-  /** By operation, the most used first. */
+  /** By operation, most used first. */
   operations: { operation: string; tally: Tally }[];
-  /** By key, the most used first; empty for the report of one key. */
+  /** By key, most used first; empty for the report of one key. */
   keys: { keyId: string; tally: Tally }[];
   total: Tally;
 };
@@ -24,7 +24,7 @@ const text = `select to_char(day, 'YYYY-MM-DD') as day, operation, key_id as "ke
 
 type Sum = { day: string | null; operation: string | null; keyId: string | null; outcome: Outcome; requests: number };
 
-/** Of the whole organization, or of one of its keys. */
+/** For the whole organization, or for one of its keys. */
 export async function readUsage(
   em: ScopedEntityManager,
   { keyId, nowMs = Date.now() }: { keyId?: string; nowMs?: number } = {},
@@ -82,7 +82,7 @@ export function readFailures(
   return em.find(FailedRequest, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
 }
 
-/** Failures that are alike: the latest of them, how many there are, and the time of the first. */
+/** Failures that are alike: the latest, their number, and the time of the first. */
 export type FailureGroup = { latest: FailedRequest; count: number; firstAt: string };
 
 /** `failures`: newest first. */

@@ -19,7 +19,7 @@ export type UsageEvent = {
   /** The contract's id of the operation; undefined if the request reached none. */
   operation: string | undefined;
   status: number;
-  /** Of a failed request: the problem's code, and which fields were wrong. Never a value. */
+  /** For a failed request: the problem's code, and which fields were wrong. Never a value. */
   code?: string | undefined;
   fields?: readonly FailedField[] | undefined;
   requestId: string;
@@ -43,14 +43,14 @@ type Failure = Required<Pick<UsageEvent, 'keyId' | 'organizationId' | 'status' |
 const dayMs = 86_400_000;
 export const usageBounds = {
   flushMs: 5_000,
-  /** Failures are there soon for those who look for them; counts are summed up for longer, so that many keys cost few rows. */
+  /** Failures are written sooner, for people looking for them; counts are summed up longer, so many keys cost few rows. */
   countsMs: 30_000,
   /** Distinct counts in memory; further ones are dropped until the next batch is written. */
   counts: 20_000,
-  /** Failures in memory, of all keys and of one. */
+  /** Failures in memory, in all and per key. */
   failures: 2_000,
   failuresOfKey: 50,
-  /** Failures stored for one key. */
+  /** Failures stored per key. */
   storedFailures: 100,
   fields: 5,
   days: 90,
@@ -61,7 +61,7 @@ type Parts = {
   pool: pg.Pool;
   now?: () => number;
   onError: (error: unknown) => void;
-  /** Hears of each event, too. */
+  /** Also called for each event. */
   onEvent?: (event: UsageEvent) => void;
 };
 
@@ -70,7 +70,7 @@ export class UsageLog {
   readonly #now: () => number;
   readonly #background: Background;
   readonly #limits = watchLimits();
-  /** By key, which has a few. */
+  /** By key; each has only a few. */
   #counts = new Map<string, Count[]>();
   #counted = 0;
   readonly #failures: Failure[] = [];
@@ -86,7 +86,7 @@ export class UsageLog {
     this.#background.every(usageBounds.flushMs, () => this.#writeNext(() => this.#dueCounts()));
   }
 
-  /** Costs a map access; never throws. */
+  /** Costs a map lookup; never throws. */
   record(event: UsageEvent): void {
     const { keyId, organizationId, operation = 'other', status } = event;
     const nowMs = this.#now();
@@ -129,7 +129,7 @@ export class UsageLog {
     this.#failures.push({ id: uuidv7(), keyId, operation, code, ...event, fields: JSON.stringify(wrong), createdAt });
   }
 
-  /** The counts so far, which are forgotten. */
+  /** Returns the counts so far, and starts over. */
   #takeCounts(): Count[] {
     const batch = [...this.#counts.values()].flat();
     [this.#counts, this.#counted] = [new Map(), 0];
@@ -147,7 +147,7 @@ export class UsageLog {
   }
 
   async #write(batch: readonly Count[]): Promise<void> {
-    // What cannot be written is written with the next batch, a failure only if the database was away.
+    // What cannot be written goes into the next batch; failures do so only if the database was unavailable.
     const rows = batch.map((count) => ({ ...count, day: new Date(count.day * dayMs).toISOString().slice(0, 10) }));
     await this.#send('usage-counts', insertCounts, rows).catch((error: unknown) => {
       for (const count of batch) this.#add(count);

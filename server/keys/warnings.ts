@@ -1,4 +1,4 @@
-/** Keys that need the attention of an admin: why, in a sentence, and whom the last mail told of it. */
+/** Keys that need an admin's attention: the reason, in a sentence, and when admins were last mailed about it. */
 import { rateLimit } from '../../contract/limits.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
@@ -18,11 +18,11 @@ export const warningBounds = {
   unusedDays: 90,
   /** Before a key expires. */
   expiringDays: 14,
-  /** After a key has ended: what was sent just before is written just after. */
+  /** After a key has ended: uses just before its end are recorded shortly after it. */
   graceMs: 60_000,
 };
 
-/** Admins get mail about a key and a cause once in so many days. */
+/** Days until admins are mailed about the same key and cause again. */
 export const mailedAgainDays: Readonly<Record<WarningCause, number>> = {
   failing: 7,
   ended: 7,
@@ -33,7 +33,7 @@ export const mailedAgainDays: Readonly<Record<WarningCause, number>> = {
 
 type Facts = { nowMs: number; tally: Tally | undefined; limitedAt: string | null | undefined };
 
-/** Of an organization on the Team plan, the newest keys first. */
+/** For an organization on the Team plan; newest keys first. */
 export async function readWarnings(em: ScopedEntityManager, nowMs = Date.now()): Promise<Warning[]> {
   const recently = new Date(nowMs - dayMs).toISOString();
   const keys = await em.find(
@@ -60,7 +60,7 @@ function ofLive({ createdAt, lastUsedAt, endsAt, replacedBy }: ApiKey, facts: Fa
   const { nowMs, tally, limitedAt } = facts;
   const { unusedDays, expiringDays } = warningBounds;
   const isUnused = Date.parse(lastUsedAt ?? createdAt) < nowMs - unusedDays * dayMs;
-  // An admin who replaced a key knows that it ends.
+  // An admin who replaced a key knows that it will end.
   const isExpiring =
     endsAt !== null && replacedBy === null && Date.parse(endsAt) < nowMs + expiringDays * dayMs && !isUnused;
   return {
@@ -75,7 +75,7 @@ function ofLive({ createdAt, lastUsedAt, endsAt, replacedBy }: ApiKey, facts: Fa
   };
 }
 
-/** Requests over the limit are a cause of their own. */
+/** Requests over the limit are a separate cause. */
 function failing({ success, client_error: rejected, server_error: failed }: Tally): string | undefined {
   const failures = rejected + failed;
   const all = success + failures;
@@ -91,7 +91,7 @@ function ofEnded({ revokedAt, endsAt, lastUsedAt }: ApiKey, nowMs: number): Sent
   return { ended: `${how}, but a tool still uses it. Give that tool another key, or switch it off.` };
 }
 
-/** Of these, those that no mail has told of lately; they count as told from now on, whichever process asked first. */
+/** Returns the warnings that were not mailed lately, and marks them as mailed, so only one process sends them. */
 export async function claimWarnings(em: ScopedEntityManager, warnings: readonly Warning[], nowMs = Date.now()) {
   const isTold = ({ mailedAt }: KeyWarning, cause: WarningCause) =>
     mailedAt !== null && Date.parse(mailedAt) > nowMs - mailedAgainDays[cause] * dayMs;
@@ -102,7 +102,7 @@ export async function claimWarnings(em: ScopedEntityManager, warnings: readonly 
   if (open.length === 0) return [];
   return em.fork().transactional(async (inner) => {
     const claimed: Warning[] = [];
-    // In one order for every process.
+    // In the same order in every process, because each locks the keys.
     for (const warning of open.toSorted((one, other) => (one.key.id < other.key.id ? -1 : 1))) {
       const { cause, key } = warning;
       await lockKey(inner, key.id);
@@ -116,7 +116,7 @@ export async function claimWarnings(em: ScopedEntityManager, warnings: readonly 
   });
 }
 
-/** Nobody was told after all: the next look tries again. */
+/** No mail was sent after all: the next look tries again. */
 export async function releaseWarnings(em: ScopedEntityManager, warnings: readonly Warning[]): Promise<void> {
   for (const { key, cause } of warnings)
     await em.nativeUpdate(KeyWarning, { keyId: key.id, cause }, { mailedAt: null });

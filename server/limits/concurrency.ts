@@ -1,15 +1,15 @@
 /**
- * Limits the concurrent operations of a key, of an organization and of the process: further ones queue. Freed slots go to
- * the organization that uses the fewest, and some slots are kept for organizations that use none, so that no few of them
- * can take every connection. What would wait too long is rejected early.
+ * Limits the concurrent operations of a key, of an organization and of the process; further ones queue. Freed slots go to
+ * the organization that uses the fewest, and some slots are reserved for organizations that use none, so a few of them
+ * cannot take every connection. Operations that would wait too long are rejected early.
  */
 import { Problem } from '../problems/problem.ts';
 import { Rejections } from './rejections.ts';
 import { Turns } from './turns.ts';
 
 /**
- * `brief` reads a record by its id, or a page in the order of an index; `large` is what may send many megabytes, until it is
- * sent; `form` is a change on the settings pages.
+ * `brief` reads a record by its id, or a page in the order of an index; `large` may send many megabytes, and runs until they
+ * are sent; `form` is a change on the settings pages.
  */
 export type Work = 'brief' | 'search' | 'write' | 'large' | 'form';
 
@@ -17,28 +17,28 @@ type Most = {
   ofKey: number;
   ofOrganization: number;
   inAll: Readonly<Record<Work, number>>;
-  /** Slots of each kind that only an organization without any may take. */
+  /** Slots of each kind that only an organization without any slot may take. */
   reserved: number;
-  /** Of an organization. */
+  /** Per organization. */
   waiting: number;
 };
 
-/** As many in all as there are connections for, so that nobody waits for a connection instead of here. */
+/** As many in all as there are connections, so operations wait here rather than for a connection. */
 export type Room = Pick<Most['inAll'], 'search' | 'write' | 'form'>;
-/** Brief ones share connections. With fewer at once, each costs more: what arrives together is sent as one packet. */
+/** Brief ones share connections. Fewer at a time would cost more: those that arrive together are sent as one packet. */
 const always = { brief: 16, large: 20 };
 const usual = { ofKey: 3, ofOrganization: 5, reserved: 2, waiting: 100 };
-/** So that slow readers fill the memory no further. */
+/** Keeps slow readers from filling the memory. */
 const large = { ofKey: 1, ofOrganization: 2, reserved: 4, waiting: 20 };
 const longestWaitMs = 5_000;
-/** For what would wait longer than that. Not rejected at once: some callers would repeat it at once. */
+/** For operations that would wait longer than that. Not rejected immediately: some callers would retry immediately. */
 const hopelessWaitMs = 1_000;
-/** How much the latest work counts in the average. */
+/** Weight of the latest operation in the moving average. */
 const share = 0.1;
 
 type Waiting = Slot & { start: () => void };
 type Slot = { keyId: string; kind: Work };
-/** `keys` has the key of each that runs: a few at most. */
+/** `keys` has the key of each running operation: a few at most. */
 type Running = { keys: string[]; queue: Waiting[]; averageMs: number };
 
 export class WorkLimiter {
@@ -52,7 +52,7 @@ export class WorkLimiter {
     this.#clock = clock;
   }
 
-  /** Runs `work` once a slot is free. Problem: unavailable after 5 seconds in the queue, or earlier where it would take longer. */
+  /** Runs `work` once a slot is free. Problem: unavailable after 5 seconds in the queue, or earlier if that is expected. */
   async run<T>(
     organizationId: string,
     slot: Slot,
@@ -115,7 +115,7 @@ export class WorkLimiter {
     this.#forgetIdle(organizationId, running);
   }
 
-  /** Of the organizations with a waiting statement that may start, the one that runs the fewest; false if there is none. */
+  /** Starts a waiting operation of the organization that runs the fewest; false if none may start. */
   #startNext(): boolean {
     let found: { running: Running; next: Waiting } | undefined;
     for (const running of this.#organizations.values()) {
@@ -133,8 +133,8 @@ export class WorkLimiter {
 }
 
 /**
- * What organizations share: the operations that run at once, those of them that may be large, the changes on the settings
- * pages, and the event loop.
+ * What organizations share: slots for operations, for large ones and for changes on the settings pages, the event loop, and
+ * the delay of rejections.
  */
 export type Shares = {
   work: WorkLimiter;

@@ -1,4 +1,4 @@
-/** What limits by address count: a network. */
+/** The unit in which limits by IP address count: a network. */
 import { isIPv6 } from 'node:net';
 
 /** One household is one network: the first 64 bits of an IPv6 address. */

@@ -1,4 +1,4 @@
-/** The exact sliding window: a request is rejected if and only if `limit` were accepted within the last window. */
+/** An exact sliding window: a request is rejected if and only if `limit` requests were accepted within the last window. */
 import { rateLimit } from '../../contract/limits.ts';
 
 export type Allowance = {
@@ -14,14 +14,14 @@ export type RateLimiter = { take(key: string): Allowance | Promise<Allowance> };
 
 const windowMs = rateLimit.windowSeconds * 1000;
 
-/** When the requests that are still counted were accepted, in a ring. */
+/** When the requests that still count were accepted, in a ring buffer. */
 class Window {
   readonly #times = new Float64Array(rateLimit.limit);
-  /** The place of the oldest, and how many are counted. */
+  /** The index of the oldest, and how many are counted. */
   #first = 0;
   #counted = 0;
 
-  /** Whether none is counted anymore. */
+  /** Whether no request still counts. */
   isIdle(nowMs: number): boolean {
     this.#forget(nowMs);
     return this.#counted === 0;
@@ -52,7 +52,7 @@ class Window {
     return this.#times[(this.#first + index) % rateLimit.limit] ?? 0;
   }
 
-  /** What has left the window. */
+  /** Drops what has left the window. */
   #forget(nowMs: number): void {
     while (this.#counted > 0 && nowMs - this.#timeOf(0) >= windowMs) {
       this.#first = (this.#first + 1) % rateLimit.limit;
@@ -61,12 +61,12 @@ class Window {
   }
 }
 
-/** Windows in memory. What they take at a moment is decided in that moment. */
+/** Windows in memory, which decide synchronously. */
 export type LocalRateLimiter = {
   take(key: string): Allowance;
-  /** Takes the latest accepted request of the key back. */
+  /** Takes back the latest accepted request of the key. */
   release(key: string): void;
-  /** How long ago requests were accepted, by key, in milliseconds: those from this time on that are still counted. */
+  /** Ages in milliseconds, by key, of the requests accepted since this time that still count. */
   agesSince(timeMs: number): Map<string, number[]>;
 };
 

@@ -1,4 +1,4 @@
-/** A connection to Redis that fails at once where it cannot be used, and patience that is measured fairly. */
+/** A connection to Redis that fails fast, and timeouts that ignore delays of this process. */
 import { once } from 'node:events';
 import { createClient } from '@redis/client';
 
@@ -6,26 +6,26 @@ export function connect(url: string) {
   const client = createClient({
     url,
     RESP: 2,
-    // Without a connection, a request is limited by this process at once; it does not wait.
+    // Without a connection, commands fail instead of waiting, and this process limits the request.
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
     socket: { connectTimeout: 2_000, reconnectStrategy: false },
   });
-  client.on('error', () => undefined); // the command that fails says so
+  client.on('error', () => undefined); // the failing command reports it
   client.connect().catch(() => undefined);
   return client;
 }
 
 export function ready(client: ReturnType<typeof connect>): Promise<unknown> {
-  // It also ends with the first error, which says more than that there was no response.
+  // It also rejects with the first error, which says more than that there was no response.
   return client.isReady ? Promise.resolve() : once(client, 'ready');
 }
 
 const tickMs = 10;
 
 /**
- * Rejects when the store took longer, naming what did not come. Time in which this process itself was too busy to read a
- * response does not count: however late a tick comes, it is one tick.
+ * Rejects when the store takes longer, naming what is missing. Time in which this process itself was too busy to read a
+ * response does not count: no matter how late a tick comes, it is one tick.
  */
 export async function withinTime<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

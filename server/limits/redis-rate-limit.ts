@@ -5,12 +5,12 @@ import type { Allowance } from './rate-limit.ts';
 
 const windowMs = rateLimit.windowSeconds * 1000;
 
-// Identifies the content of the store: a store that comes back empty has none, or another one.
+// Identifies the contents of the store: a store that comes back empty has no epoch, or a different one.
 const epochKey = 'proposal-api:epoch';
 
 // A list of the accepted requests' times in microseconds, oldest first. ARGV: the limit, the window in microseconds, the
-// time, which is empty outside of tests, and the epoch that KEYS[2] should have. Where the server's clock was set back, its
-// last time counts as now; where it was set back by more than a window, the list starts over.
+// time, which is empty outside of tests, and the epoch that KEYS[2] should have. If the server's clock was set back, the
+// last time in the list counts as now; if it was set back by more than a window, the list starts over.
 const script = `
 if KEYS[2] and redis.call('GET', KEYS[2]) ~= ARGV[4] then return {-1, 0, 0} end
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -56,10 +56,10 @@ export type ScriptRunner = {
 };
 type ScriptInput = { keys: string[]; arguments: string[] };
 
-/** The store has lost what it knew. */
+/** The store has lost its data. */
 export class StoreEmptied extends Error {}
 
-/** The epoch of the store, which is new if it was empty. */
+/** The epoch of the store; a new one if it was empty. */
 export async function epochOf(redis: ScriptRunner): Promise<string> {
   const fresh = randomUUID();
   return (await redis.sendCommand<string | null>(['SET', epochKey, fresh, 'NX', 'GET'])) ?? fresh;
@@ -77,7 +77,7 @@ export async function addToRedis(redis: ScriptRunner, key: string, epoch: string
 export const removeFromRedis = (redis: ScriptRunner, key: string, epoch: string): Promise<unknown> =>
   redis.sendCommand(['DEL', listOf(key, epoch)]);
 
-/** Rejects if the store does not answer, or has another epoch. `clock`, in milliseconds, replaces the server's in tests. */
+/** Rejects if the store fails or has a different epoch. `clock`, in milliseconds, replaces the server's in tests. */
 export async function takeFromRedis(
   redis: ScriptRunner,
   key: string,

@@ -1,14 +1,14 @@
 /**
- * Holds back rejections of a key that goes on sending although it is told to wait: without a pause, a few connections of
- * one key could keep the process busy with nothing but rejections.
+ * Delays rejections of a key that keeps sending although it is told to wait: otherwise, a few connections with one key
+ * could keep the process busy with nothing but rejections.
  */
 const windowMs = 60_000;
-/** In a window, the rejections of a key that are sent at once: a loop that ignores Retry-After is not slowed, a flood is. */
+/** Rejections per key and window without a delay: a loop that ignores Retry-After is not slowed down, a flood is. */
 const sentAtOnce = 1_000;
 const heldMs = 1_000;
-/** In all: what is beyond is sent at once, so that those held take little memory. */
+/** Of all keys, at a time; any beyond this are sent immediately, so those held take little memory. */
 const mostHeld = 2_000;
-/** Told to wait, not told what is wrong. */
+/** Those that tell a caller to wait, rather than what is wrong. */
 const statuses: ReadonlySet<number> = new Set([429, 503]);
 
 export class Rejections {
@@ -23,7 +23,7 @@ export class Rejections {
     this.#windowStart = clock();
   }
 
-  /** Resolves when the response may be sent; undefined where that is now. */
+  /** Resolves when the response may be sent; undefined if that is now. */
   hold(key: string | undefined, status: number): Promise<void> | undefined {
     if (key === undefined || !statuses.has(status)) return undefined;
     const nowMs = this.#clock();

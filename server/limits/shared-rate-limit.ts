@@ -1,4 +1,4 @@
-/** One window for all processes while Redis responds; the window of this process always counts, too. */
+/** One window for all processes while Redis responds; the window of this process always applies as well. */
 import { ErrorReply } from '@redis/client';
 import { connect, ready, withinTime } from './redis-connection.ts';
 import { memoryRateLimiter } from './rate-limit.ts';
@@ -28,7 +28,7 @@ const addingPatienceMs = 5_000;
 const retriesMs = [1_000, 1_000, 2_000, 5_000];
 /** How often a store in use is asked whether it still has its data. */
 const checkMs = 1_000;
-/** Replies that concern the whole store; another error concerns what is stored for one key. */
+/** Errors that concern the whole store; any other concerns what is stored for one key. */
 const storeWide = /^(?:OOM|MISCONF|READONLY|LOADING|NOREPLICAS|CLUSTERDOWN|MASTERDOWN|NOPERM|NOAUTH|BUSY)/;
 
 /** Connects in the background after a first attempt: the service starts, and serves, without the store. */
@@ -49,7 +49,7 @@ class Limiter implements SharedRateLimiter {
   #isExplained = false;
   #fallbacks = 0;
   #attempts = 0;
-  /** What this process accepted from then on is unknown to the store. */
+  /** The store does not know what this process accepted since then. */
   #unknownSinceMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
@@ -70,7 +70,7 @@ class Limiter implements SharedRateLimiter {
     }
   }
 
-  /** Accepted if both windows accept: a store that comes back empty would admit more. */
+  /** Accepted if both windows accept: a store that comes back empty would admit too many. */
   async take(key: string): Promise<Allowance> {
     const takenAtMs = this.#options.clock();
     const own = this.#local.take(key);
@@ -106,7 +106,7 @@ class Limiter implements SharedRateLimiter {
     this.#unknownSinceMs = sinceMs;
     const sentence =
       error instanceof StoreEmptied
-        ? 'The rate limit store has lost its data: it gets what this process knows.'
+        ? 'The rate limit store has lost its data: this process restores what it knows.'
         : 'The rate limit store is away or slow: this process limits on its own until it is back.';
     this.#options.onChange(sentence, messageOf(error));
     this.#later(() => this.#probe(), error instanceof StoreEmptied ? 0 : retriesMs[0]);
@@ -145,9 +145,9 @@ class Limiter implements SharedRateLimiter {
     }
   }
 
-  /** Resolves once the store takes requests, and knows those that this process accepted without it. */
+  /** Resolves once the store is usable, and knows the requests that this process accepted without it. */
   async #join(): Promise<void> {
-    // To a request for TLS, a store without it is silent.
+    // A store without TLS does not respond to a TLS handshake.
     const connection = this.#options.url.startsWith('rediss:') ? 'TLS connection' : 'connection';
     const epoch = await withinTime(
       ready(this.#client).then(() => epochOf(this.#client)),
@@ -156,13 +156,13 @@ class Limiter implements SharedRateLimiter {
     );
     if (epoch !== this.#epoch) this.#unknownSinceMs = Number.NEGATIVE_INFINITY;
     this.#epoch = epoch;
-    // A store that is full or read-only responds, and takes nothing.
+    // A store that is full or read-only responds, but accepts nothing.
     await withinTime(takeFromRedis(this.#client, 'probe', { epoch }), probePatienceMs);
     await withinTime(this.#tell(epoch), addingPatienceMs);
   }
 
   async #tell(epoch: string): Promise<void> {
-    // Requests go on meanwhile: each pass has only those that the one before took time for.
+    // Requests keep arriving: each pass adds those that were accepted during the one before.
     for (let passes = 0, sinceMs = this.#unknownSinceMs; passes < 10; passes += 1) {
       const nextMs = this.#options.clock();
       const ages = this.#local.agesSince(sinceMs);
@@ -172,9 +172,9 @@ class Limiter implements SharedRateLimiter {
     }
   }
 
-  /** What is stored for the key is no window; the store itself is well. */
+  /** What is stored for the key is not a window; the store itself is fine. */
   async #mend(key: string, error: ErrorReply): Promise<void> {
-    this.#options.onChange('The rate limit store had something else in the place of a window.', messageOf(error));
+    this.#options.onChange('The rate limit store had something other than a window under a key.', messageOf(error));
     const epoch = this.#epoch;
     await removeFromRedis(this.#client, key, epoch)
       .then(() => {

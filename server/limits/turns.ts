@@ -1,12 +1,12 @@
 /**
- * Shares the event loop between organizations. Long work runs in slices; the next slice waits for its turn, of which there
- * is one each time around the loop, so that whatever is short runs between any two. Organizations alternate.
+ * Shares the event loop between organizations. Long work runs in slices; the next slice waits for its turn. There is one
+ * turn per iteration of the loop, so short work runs between any two. Organizations alternate.
  */
 import { Problem } from '../problems/problem.ts';
 
 /** A slice that has taken this long ends. */
 const sliceMs = 5;
-/** For one organization. */
+/** Per organization. */
 const mostWaiting = 200;
 
 export type Pause = () => Promise<void> | undefined;
@@ -19,7 +19,7 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Problem: unavailable where too many of the organization wait. */
+  /** Problem: unavailable if too many of the organization are waiting. */
   async take(organizationId: string): Promise<void> {
     const queue = this.#queues.get(organizationId) ?? [];
     if (queue.length >= mostWaiting) throw new Problem('unavailable', { reason: 'busy' });
@@ -28,20 +28,20 @@ export class Turns {
     await new Promise<void>((start) => queue.push(start));
   }
 
-  /** `one` of each, in order. The first slice begins at once: short work waits for nothing. */
+  /** Applies `one` to each, in order. The first slice begins immediately, so short work does not wait. */
   async each<From, To>(organizationId: string, from: readonly From[], one: (each: From) => To): Promise<To[]> {
     const done: To[] = [];
     const pause = this.pauses(organizationId);
     for (const each of from) {
       const turn = pause();
-      // Even an await of nothing would cost each record.
+      // Even awaiting nothing would cost time for each record.
       if (turn) await turn;
       done.push(one(each));
     }
     return done;
   }
 
-  /** Called before each piece of long work, which begins now: waits for a turn where the slice is over. */
+  /** Returns what to call before each piece of long work, which begins now; it waits for a turn if the slice is over. */
   pauses(organizationId: string): Pause {
     let endsAt = this.#clock() + sliceMs;
     return () => {

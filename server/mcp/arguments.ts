@@ -1,4 +1,4 @@
-/** The arguments of tools, checked where no operation does it. */
+/** Checks of tool arguments that no operation makes. */
 import { nearest } from '../../contract/nearest.ts';
 import type { Arguments, Tool } from './tool.ts';
 
@@ -11,7 +11,7 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
   const names: unknown[] = Array.isArray(fields) ? fields : [fields];
   for (const name of names) {
     if (typeof name === 'string' && known.includes(name)) continue;
-    // An object with a member `toString` has no text.
+    // An object with its own `toString` cannot be converted to text.
     const text = typeof name === 'string' ? name : JSON.stringify(name);
     const suggestion = nearest(text, known);
     const help = suggestion === undefined ? `Fields: ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
@@ -20,7 +20,7 @@ export function chosenFields(fields: unknown, known: readonly string[], usual: r
   return ['id', ...names.map(String)];
 }
 
-/** What no operation checks: an argument of a tool that reads has a value, and a choice of two is one of them. */
+/** What no operation checks in a tool that reads: optional arguments are not null, and booleans are booleans. */
 export function requireForm({ inputSchema }: Tool, input: Arguments): void {
   const { properties, required = [] } = Object(inputSchema);
   for (const [name, value] of Object.entries(input)) {
@@ -31,11 +31,11 @@ export function requireForm({ inputSchema }: Tool, input: Arguments): void {
   }
 }
 
-/** After which line the rest begins; 0 if it is not given. */
+/** The position after which the remaining lines begin; 0 if it is not given. */
 export function positionIn(value: unknown = 0): number {
   const position = typeof value === 'string' ? Number(value) : value;
   if (typeof position === 'number' && Number.isInteger(position) && position >= 0) return position;
-  throw new ArgumentError('lineItemsAfter must be nextLineItemsAfter of the call before.');
+  throw new ArgumentError('lineItemsAfter must be nextLineItemsAfter from the previous call.');
 }
 
 export function idIn(input: Arguments, name: string, hint: string): string {

@@ -1,4 +1,4 @@
-/** The tools that read: every filter of a list is an argument, and an answer has a ceiling. */
+/** The tools that read: every filter of a list is an argument, and results have a maximum size. */
 import type { AppRoute } from '@ts-rest/core';
 import { chosenFields, idIn, positionIn } from './arguments.ts';
 import { mostBytes, selected, sizeOf, withoutLongest } from './result.ts';
@@ -10,7 +10,7 @@ const usualLimit = 10;
 /** More would hardly ever fit. */
 const mostWithLines = 10;
 
-/** Parameters of lists that are no arguments under their own name. */
+/** List parameters that are not arguments under their own names. */
 export const notFilters: Readonly<Record<string, string>> = {
   limit: 'has a default of its own',
   cursor: 'is described by the tool',
@@ -35,7 +35,7 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
       properties: {
         ...filters,
         limit: { type: 'integer', description: `1 to 100, default ${usualLimit}` },
-        cursor: { type: 'string', description: 'nextCursor of the page before' },
+        cursor: { type: 'string', description: 'nextCursor from the previous page' },
         fields: fieldsArgument(known, usual),
         ...(lines && {
           includeLineItems: { type: 'boolean' },
@@ -65,13 +65,13 @@ async function readPage({ route, shown: chosen, input }: Reading, { call, pause 
   const isLong = withLines && Number(limit) > mostWithLines && Number(limit) <= 100;
   const whole = await page(isLong ? mostWithLines : limit);
   const fitting = await howManyFit(whole.found, shown, pause);
-  // The cursor of a shorter page comes with that page.
+  // A shorter page is read again, to get its own cursor.
   const { found, next } = fitting < whole.found.length ? await page(fitting) : whole;
   const records = found.map((text) => withinBounds(selected(JSON.parse(text), shown)));
   return { records, ...(next !== null && { nextCursor: next }) };
 }
 
-/** The fields that are returned only where an agent asks for them. */
+/** The `fields` argument, which names the fields that are returned only on request. */
 const fieldsArgument = (known: readonly string[], usual: readonly string[]) => {
   const others = known.filter((field) => !usual.includes(field) && field !== 'lineItems');
   const more = others.length > 0 ? `; further ones: ${others.join(', ')}` : '';
@@ -85,7 +85,7 @@ function texts(query: Arguments): Arguments {
   );
 }
 
-/** At least one: a single record is cut by its lines. Those after the first that does not fit are not even parsed. */
+/** At least one: a single record is cut down to fewer lines. Records after the first that does not fit are not parsed. */
 async function howManyFit(found: readonly string[], shown: readonly string[], pause: Calling['pause']) {
   let bytes = 0;
   for (const [index, text] of found.entries()) {
@@ -113,7 +113,7 @@ export function get(name: string, route: AppRoute, { idName, hint }: { idName: s
   const usual = known.filter((field) => field !== 'lineItems');
   const lineArguments = {
     includeLineItems: { type: 'boolean' },
-    lineItemsAfter: { type: 'integer', description: 'nextLineItemsAfter of the call before' },
+    lineItemsAfter: { type: 'integer', description: 'nextLineItemsAfter from the previous call' },
   };
   return {
     name,

@@ -1,4 +1,4 @@
-/** The results of tools: the fields that matter, without empty ones. */
+/** Tool results: the fields that matter, without empty ones. */
 import type { Customer } from '../../contract/customers.ts';
 import type { Item } from '../../contract/items.ts';
 import type { ListedProposal } from '../../contract/proposals.ts';
@@ -22,7 +22,7 @@ export const usualFields = {
   items: ['id', 'type', 'name', 'sku', 'unitPrice', 'currency', 'unit', 'taxRate', 'category', 'externalId', 'status'],
 } satisfies { customers: (keyof Customer)[]; proposals: (keyof ListedProposal)[]; items: (keyof Item)[] };
 
-/** The record's fields of these names that have a value. */
+/** The record's fields with these names that have a value. */
 export function selected(record: unknown, fields: readonly string[]): Record<string, unknown> {
   const entries = Object.entries(Object(record)).filter(([name]) => fields.includes(name));
   return Object.fromEntries(entries.flatMap(([name, value]) => withValue(name, value)));
@@ -41,11 +41,11 @@ function withoutEmpty(value: unknown): unknown {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** Some 8,000 tokens. */
+/** About 8,000 tokens. */
 export const mostBytes = 26_000;
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** As `selected`, without the longest texts if one answer cannot hold them all: `leftOut` names those. */
+/** Like `selected`, but without the longest texts if one result cannot hold them all: `leftOut` names those. */
 export function presented(record: unknown, fields: readonly string[]): Record<string, unknown> {
   return withoutLongest(selected(record, fields));
 }

@@ -27,7 +27,7 @@ const tags = {
 
 type Once = { create: AppRoute; get: AppRoute; idName: string };
 
-/** Creates a record; where an earlier call has created it, gives it as it is now. */
+/** Creates a record, or returns its current state if an earlier call created it. */
 async function createOnce(call: CallOperation, { create, get, idName }: Once, body: Arguments) {
   const made = await call(create, { body, headers: onceHeaders(body) });
   if (!made.replayed) return presented(made.body, fieldsOf(create));

@@ -44,7 +44,7 @@ export function inputsOf(schema: z.ZodType, { whole = false } = {}): Inputs {
   };
 }
 
-/** What the name of a time or a choice says already is left out, and all but the first sentence unless `whole`. */
+/** Leaves out what the name of a time or a choice already says; `whole` keeps more than the first sentence. */
 function asDescribed(name: string, { description, ...property }: JsonSchema, whole: boolean): JsonSchema {
   const isTold =
     /(?:Since|Before)$/.test(name) || (whole && (property.enum !== undefined || property.type === 'array'));
@@ -55,7 +55,7 @@ function asDescribed(name: string, { description, ...property }: JsonSchema, who
   };
 }
 
-/** All sentences as one, without what a filter says of itself. */
+/** All sentences as one, without the opening words common to filters. */
 const briefly = (text: string) =>
   text
     .replace(/^Only (?:the )?\w+ (?:with |in |of |for )?/, '')
@@ -84,7 +84,7 @@ function compact(schema: JsonSchema): JsonSchema {
       properties: Object.fromEntries(
         entriesOf(properties).map(([name, property]) => [
           name,
-          // Names such as `city` need no description, a code does.
+          // Names such as `city` need no description; codes do.
           compact({ ...withoutNull(property), ...(!isCode(property) && { description: undefined }) }),
         ]),
       ),
@@ -108,7 +108,7 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return Array.isArray(anyOf) ? Object(anyOf.find((part) => Object(part).type !== 'null')) : schema;
 }
 
-/** The first sentence, unless the name or the choices are enough. */
+/** The first sentence, without its period. */
 function sentence(description: unknown): string {
   const [first = ''] = typeof description === 'string' ? description.split(/(?<=\.) (?=[A-Z`])/) : [];
   return first.replace(/\.$/, '');

@@ -16,13 +16,13 @@ const instructions =
 export type McpOptions = {
   version: string;
   tools: readonly Tool[];
-  /** Takes an allowance for a call of a tool. Problems: rate_limited. */
+  /** Takes an allowance for a tool call. Problems: rate_limited. */
   begin: () => Promise<Calling>;
   /** Called when a tool has ended, with the problem if it failed; the result may be sent once this resolves. */
   onEnd: (problem?: Problem) => Promise<void> | undefined;
 };
 
-/** Handles one HTTP request, whose body is already parsed; the caller is in `begin`. */
+/** Handles one HTTP request, whose body is already parsed; `begin` knows the caller. */
 export async function handleMcp(request: Request, parsedBody: unknown, options: McpOptions): Promise<Response> {
   const handler = createMcpHandler(() => createServer(options), {
     // Nothing here changes while a client is connected.
@@ -47,7 +47,7 @@ function createServer({ version, ...options }: McpOptions): McpServer {
   return mcp;
 }
 
-/** Results are text alone: with a schema for structured ones, each would be sent twice. */
+/** Results are only text: with an output schema, each would be sent twice. */
 const listed = ({ name, title, description, inputSchema, annotations }: Tool) => ({
   name,
   title,
@@ -91,7 +91,7 @@ function requireArguments(tool: Tool, input: Arguments): void {
     const help = known.length > 0 ? ` Arguments: ${known.join(', ')}.` : ' It takes none.';
     throw new ArgumentError(`${tool.name} has no argument "${unknown.slice(0, 60)}".${help}`);
   }
-  // Those of a write are the fields of its record, which its operation checks.
+  // The arguments of a write are the fields of its record, which its operation checks.
   if (tool.annotations.readOnlyHint) requireForm(tool, input);
 }
 

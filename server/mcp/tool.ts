@@ -17,7 +17,7 @@ export type CallOperation = (
 /** What a tool may do for one call. */
 export type Calling = {
   call: CallOperation;
-  /** Between pieces of long work. */
+  /** To be called between pieces of long work. */
   pause: () => Promise<void> | undefined;
 };
 

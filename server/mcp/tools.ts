@@ -26,7 +26,7 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
     annotations: reads,
     async run(query, { call }) {
       const { body } = await call(sums, { query });
-      // Of many groups by everything at once. To leave some out would be wrong.
+      // Grouping by everything can exceed one result. Leaving groups out would be wrong.
       if (sizeOf(body) > mostBytes)
         throw parameterProblem('groupBy', 'makes more groups than one result holds: group by less, or filter by time');
       return { ...Object(body) };

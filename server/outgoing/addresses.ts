@@ -8,10 +8,10 @@ const blocked4 = [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
 ];
-/** Only 2000::/3 is public; in it, Teredo, documentation and 6to4. NAT64 and addresses with an IPv4 inside are outside it. */
+/** Everything outside 2000::/3, such as NAT64 and embedded IPv4; inside it, Teredo, documentation and 6to4. */
 const blocked6 = ['::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20'];
 
-// Apart, because a list also compares IPv4 addresses with its IPv6 networks, as mapped ones.
+// Separate lists, because one would also compare IPv4 addresses, as mapped ones, with its IPv6 networks.
 const blocked = { ipv4: listOf(blocked4.join(' ').split(' ')), ipv6: listOf(blocked6.join(' ').split(' ')) };
 
 /** The addresses of networks such as `10.1.0.0/16`. */
@@ -36,20 +36,20 @@ export type Destinations = ReturnType<typeof createDestinations>;
 
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
-/** `allowed` are networks of the operator's own, with the number of their fixed bits. */
+/** `allowed` are networks that the operator allows, in CIDR notation. */
 export function createDestinations(allowed: readonly string[], resolveHost: Resolve = resolveByDns) {
   const allowedList = listOf(allowed);
   const isAllowed = (address: string) => allowedList.check(address, familyOf(address));
   const isPublic = (address: string) => !blocked[familyOf(address)].check(address, familyOf(address));
   return {
-    /** Whether the operator allows the address explicitly: then plain HTTP is accepted, too. */
+    /** Whether the operator explicitly allows the address, in which case plain HTTP is accepted as well. */
     isAllowed,
     /** The addresses of a host, all of which may be used; throws a ForbiddenAddress if one may not. */
     async resolve(host: string): Promise<LookupAddress[]> {
       const literal = host.replace(/^\[(.*)\]$/, '$1');
       const family = isIP(literal);
       const addresses = family === 0 ? await resolveHost(literal) : [{ address: literal, family }];
-      // One forbidden address is enough: which one is used is not for the owner of the name to choose.
+      // One forbidden address is enough to reject the host: any of its addresses may be the one used.
       const forbidden = addresses.find(({ address }) => !isPublic(address) && !isAllowed(address));
       if (forbidden) throw new ForbiddenAddress(`${host} is not a public address.`);
       return addresses;

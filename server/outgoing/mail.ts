@@ -21,13 +21,13 @@ export function mailOptions({
 /** `url` is `smtp://user:password@host:587`, or `smtps://…` for TLS from the start. */
 export function createMailer({ url, from }: MailOptions): Mailer {
   const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
-  // Loaded for the first mail.
+  // Loaded with the first mail.
   const connect = async () => (await import('nodemailer')).createTransport({ url, ...timeouts }, { from });
   let transport: ReturnType<typeof connect> | undefined;
   return {
     async send(mail) {
       transport ??= connect();
-      // A single address only: a list would send the mail to others, too.
+      // A single address only: a list would send the mail to others as well.
       const sending = (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } });
       await sending.catch((error: unknown) => {
         throw withoutAddresses(error);
@@ -36,7 +36,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
   };
 }
 
-/** For the log: servers repeat the address in what they say about it. */
+/** For the log: servers repeat the address in their error messages. */
 function withoutAddresses(error: unknown): Error {
   return new Error(messageOf(error).replaceAll(/(?<![^\s<>"'()])[^\s<>"'()]+@[^\s<>"'()]+/g, '…'));
 }

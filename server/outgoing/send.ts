@@ -1,4 +1,4 @@
-/** One request to a URL that others chose, such as an attempt to deliver: to an address that was resolved and checked for this connection alone. */
+/** Sends requests to URLs that others chose, such as webhooks, at addresses resolved and checked for each connection. */
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
@@ -27,8 +27,8 @@ export type Outcome = {
 export type Sender = ReturnType<typeof createSender>;
 
 /**
- * Connections are kept between requests, and no proxy is used, whatever the environment says. A host has no limit of its
- * own, because receivers of several organizations may share it: who sends has one for each endpoint.
+ * Connections are kept alive between requests, and no proxy is used, no matter what the environment says. There is no limit
+ * per host, because receivers of several organizations may share one; callers limit each endpoint.
  */
 export function createSender(destinations: Destinations, limits: SendLimits = sendLimits) {
   const options = { keepAlive: true, timeout: limits.totalMs };
@@ -57,7 +57,7 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
     try {
       return await post(target, outgoing, { agent, addresses, signal, limits });
     } catch (error) {
-      // The receiver closed a kept connection at the moment of its use: the request was not answered, nor refused.
+      // The receiver closed a kept-alive connection just as it was reused: the request was neither answered nor rejected.
       if (!(error instanceof ClosedConnection)) throw error;
       return post(target, outgoing, { agent, addresses, signal, limits });
     }
@@ -73,7 +73,7 @@ type Connection = {
 };
 class ClosedConnection extends Error {}
 
-/** The connection uses the addresses that were checked, and asks for no others. */
+/** The connection uses the addresses that were checked, without another DNS lookup. */
 const pinnedTo =
   (addresses: LookupAddress[]): LookupFunction =>
   (_, { all }, callback) => {
@@ -108,7 +108,7 @@ function post(
       const isClosed = sent.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
       reject(isClosed ? new ClosedConnection(error.message) : error);
     });
-    // Without an error, where the receiver switches to another protocol: Node closes the connection, and that is all.
+    // If the receiver switches to another protocol, Node closes the connection without an error.
     sent.on('close', () => responded || reject(new Error(reasons.ECONNRESET)));
     sent.on('socket', (socket) => {
       if (!socket.connecting) return;
@@ -128,7 +128,7 @@ function orTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The status counts as soon as it is there; of the body, no more than a start is read. */
+/** The status counts as soon as it arrives; only the beginning of the body is read. */
 async function readStart(response: http.IncomingMessage, { readBytes, keptBytes }: SendLimits): Promise<Response> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -157,7 +157,7 @@ function retryAfterOf({ 'retry-after': header, date = '' }: http.IncomingHttpHea
   return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : null;
 }
 
-/** For the admin who reads the log of deliveries. */
+/** For the admin who reads the delivery log. */
 function sentenceOf(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
   if (error instanceof Error && error.name === 'TimeoutError') return 'No response within 15 seconds.';

@@ -12,7 +12,7 @@ import { shown } from './shown.ts';
 
 type Issue = z.core.$ZodIssue;
 type Place = ProblemError['in'];
-/** What an invalid request contained, and the schemas that know what it could have contained. */
+/** What an invalid request contained, and the schemas of what it could have contained. */
 type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
 
 /** What the schemas of an operation found wrong. */
@@ -36,7 +36,7 @@ export function invalidRequest(route: AppRoute, request: { query?: unknown; body
   return new Problem(codesOfTheirOwn.find((code) => code === first) ?? 'invalid_parameter', { errors });
 }
 
-/** Outside the body, where the first error decides. */
+/** These become the problem's code. Outside the body, the first error decides. */
 const codesOfTheirOwn = ['unknown_parameter', 'duplicate_parameter', 'invalid_header'] as const;
 
 /** The errors of a record that did not arrive as a request, such as a row of an import. */

@@ -20,7 +20,7 @@ type Arguments<Code extends ProblemCode> =
     : [facts: Facts<Code>, options?: ErrorOptions];
 
 /**
- * Thrown from anywhere; where it leaves the server, it becomes JSON or a page. The code's row in the catalog has the
+ * Can be thrown anywhere; on leaving the server, it becomes JSON or a page. The code's row in the catalog has the
  * sentence.
  *
  * @example throw new Problem('not_found', { record: 'customer' });
@@ -35,7 +35,7 @@ export class Problem<Code extends ProblemCode = ProblemCode> extends Error {
   readonly body: (requestId: string, publicUrl: string) => ProblemBody;
 
   constructor(code: Code, ...[input, options]: Arguments<Code>) {
-    // The row of a code takes the facts of that code, which is what `Arguments` demands.
+    // The row of a code takes the facts of that code, which is what `Arguments` requires.
     const row = catalog[code] as unknown as Row<number, Facts<Code>>;
     const facts = input as Facts<Code>;
     super(row.detail(facts), options);

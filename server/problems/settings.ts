@@ -1,4 +1,4 @@
-/** Problems of the settings pages, and of the commands that do the same. People read them; the contract has none. */
+/** Problems of the settings pages, and of the commands that do the same. They are for people, and not in the contract. */
 import type { Row } from '../../contract/problems/row.ts';
 
 type Facts = {

@@ -3,11 +3,11 @@
 const longest = 100;
 /** Enough for what is shown, even if each character is percent-encoded twice. */
 const considered = longest * 5;
-/** A key, and the secret of one. */
+/** A key, or only its secret part. */
 const keys = /ak_live_[0-9a-z]*|[0-9a-f]{40,}/gi;
 const unprintable = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
 
-/** One line of text without control characters, lone surrogates and marks that reverse the direction of writing. */
+/** One line of text without control characters, lone surrogates and marks that change the text direction. */
 export const printable = (text: string): string => text.replaceAll(unprintable, '\uFFFD');
 
 /** A name or value for an error message, of at most 100 characters. */

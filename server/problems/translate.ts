@@ -1,12 +1,12 @@
-/** Any error → the Problem that responds to it. */
+/** Any error → the Problem to respond with. */
 import { Problem } from './problem.ts';
 
 /** The response took longer than its deadline. */
 export class DeadlineError extends Error {}
 
 /**
- * SQLSTATE classes of a server that is away, starting, stopping, overloaded or read-only, or that may not open a file or
- * a table (42501); not of a wrong statement.
+ * SQLSTATE classes of a server that is unreachable, starting, stopping, overloaded or read-only, or that may not open a
+ * file or a table (42501); not those of a wrong statement.
  */
 const awayStates = /^(?:08|28|3D000|57P|53|58|25006|42501|25P0[34]|40001|40P01|55P03|57014)/;
 const connectionCalls = new Set(['connect', 'getaddrinfo', 'read']);

@@ -1,10 +1,10 @@
-/** How much waits to be delivered, for the metrics. */
+/** The delivery backlog, for the metrics. */
 import type pg from 'pg';
 
 export const noBacklog = {
   /** Events that wait for their first or next attempt. */
   pending: 0,
-  /** How long the endpoint that waits longest for its turn has been due. */
+  /** How long the most overdue endpoint has been due. */
   lagSeconds: 0,
   failingEndpoints: 0,
 };
@@ -15,7 +15,7 @@ const endpoints = `select count(*) filter (where failing_since is not null)::int
   from webhook_endpoints where active_since is not null`;
 const deliveries = `select count(*)::int as pending from webhook_deliveries where state = 'pending'`;
 
-/** Two statements, because on a cluster endpoints are on another node than deliveries. */
+/** Two statements, because on a cluster, endpoints and deliveries are on different nodes. */
 export async function readBacklog(pool: pg.Pool): Promise<Backlog> {
   const ofEndpoints = await pool.query<Partial<Backlog>>(endpoints);
   const ofDeliveries = await pool.query<Partial<Backlog>>(deliveries);

@@ -1,4 +1,4 @@
-/** What changed in an organization since it was last looked at, as the events that it makes. */
+/** What changed in an organization since the last look, as events. */
 import type pg from 'pg';
 import type { RecordEventType } from '../../contract/events.ts';
 import { rowsOf } from '../database/prepared.ts';
@@ -14,7 +14,7 @@ export type Change = {
   revision: number;
 };
 
-/** From `since` on and before `until`. */
+/** From `since` up to, but not including, `until`. */
 export type Period = { since: string; until: string };
 
 type Client = Pick<pg.ClientBase, 'query'>;
@@ -23,7 +23,7 @@ type Row = { id: string; createdAt: string; updatedAt: string; revision: number 
 >;
 type Turn = (typeof turns)[number];
 
-/** The turns of a proposal; the place of each is its bit. */
+/** The turns that a proposal can take; the index of each is its bit. */
 const turns = ['sent', 'viewed', 'accepted', 'declined', 'expired', 'canceled'] as const;
 const turnTimes = turns.map((turn) => `${turn}_at`);
 const resources = [
@@ -33,10 +33,10 @@ const resources = [
 ] as const;
 type Resource = (typeof resources)[number];
 
-/** More rows than this are left for the next look, so that no transaction is long. */
+/** More rows than this are left for the next look, so no transaction is long. */
 const mostRows = 2_000;
 
-/** What imports stored, by the ids of the records. */
+/** What imports stored, by record id. */
 export type Imported = ReadonlyMap<string, { revision: number; storedAt: string | null }>;
 
 /** The changes of a period, or of its first part if there are many: `until` is the end of what was read. */
@@ -80,7 +80,7 @@ async function readRows(
   const last = rows.at(-1);
   if (rows.length <= mostRows || !last) return { rows, until };
   if (rows[0]?.updatedAt !== last.updatedAt) return { rows, until: last.updatedAt };
-  // One transaction wrote more: an import's.
+  // One transaction wrote more than a page: an import.
   const next = new Date(Date.parse(last.updatedAt) + 1).toISOString();
   return { rows: await read('updated_at = $2', [last.updatedAt]), until: next };
 }
@@ -107,7 +107,7 @@ async function readImported(client: Client, organizationId: OrganizationId, ids:
   return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
 
-// An import can set created_at to a past time: then what it noted counts.
+// An import can set created_at to a past time: then the time that it noted counts.
 const createdInPeriod = resources
   .map(
     ({ table, kind }) => `select '${kind}' as kind, t.id, t.revision, t.created_at as "storedAt" from ${table} t
@@ -119,7 +119,7 @@ const createdInPeriod = resources
   )
   .join(' union all ');
 
-/** Created in the period, and changed after it: the next look takes them for old, and finds the change. */
+/** Created in the period, and changed after it: the next look sees them as existing, and finds the change. */
 async function createdAndChanged(
   client: Client,
   organizationId: OrganizationId,
@@ -136,7 +136,7 @@ async function createdAndChanged(
   );
 }
 
-/** Each turn becomes an event once: which are known is stored, because their times may lie in the past. */
+/** Each turn becomes an event once. Known turns are stored, because their times may be in the past. */
 async function newTurns(client: Client, organizationId: OrganizationId, rows: Row[]): Promise<Change[]> {
   if (rows.length === 0) return [];
   const text =
@@ -170,7 +170,7 @@ const upsertTurns = `on conflict (organization_id, proposal_id) do update set tu
 const rememberTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
   select $1, id, turns from json_to_recordset($2::json) as r(id uuid, turns int) ${upsertTurns}`;
 
-/** What is known when the first endpoint is created: only later turns become events. `?` is the organization. */
+/** Stores all turns as known when the first endpoint is created: only later ones become events. `?` is the organization. */
 export const rememberAllTurns = `insert into webhook_turns (organization_id, proposal_id, turns)
   select organization_id, id, ${turnTimes.map((column, bit) => `(${column} is not null)::int * ${1 << bit}`).join(' + ')}
   from proposals where organization_id = ? ${upsertTurns}`;

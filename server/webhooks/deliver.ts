@@ -26,20 +26,20 @@ export type DeliveryParts = {
 export const deliveryLimits = {
   /** Longer than a round with its last request. */
   leaseSeconds: 30,
-  /** Requests at once to one endpoint. */
+  /** Concurrent requests to one endpoint. */
   concurrency: 10,
   round: 100,
   /** After a failure: enough to see whether it works again. */
   roundAfterFailure: 5,
-  /** After the lease was renewed, no request is begun later than this: another process may have taken the lease. */
+  /** No request begins later than this after the lease was renewed: another process may have taken the lease. */
   roundMs: 5_000,
-  /** Then others get their turn. */
+  /** After this, others get their turn. */
   turnMs: 10_000,
 };
 
 const dayMs = 86_400_000;
 
-/** What a turn ends with: the endpoint's health, and when it is due again. */
+/** The endpoint's health, and the pause that its receiver asked for. */
 type Health = { failures: number; failingSince: string | null; retryAfterSeconds: number | null };
 
 export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise<void> {
@@ -55,7 +55,7 @@ export async function deliverTo(parts: DeliveryParts, endpoint: Leased): Promise
   const endsAtMs = performance.now() + limits.turnMs;
   let health: Health = { ...endpoint, retryAfterSeconds: null };
   for (;;) {
-    // Before the lease is renewed, so that a process that was frozen in the meantime sends nothing.
+    // Before the lease is renewed, so a process that was frozen in the meantime sends nothing.
     const roundEndsAtMs = performance.now() + limits.roundMs;
     const turn = await renewLease(pool, endpoint, limits.leaseSeconds);
     if (!turn) return;
@@ -85,7 +85,7 @@ async function release(
   const { failures, failingSince, retryAfterSeconds } = health;
   const waitMs = failures > 0 ? endpointPause(failures, retryAfterSeconds) * 1000 : pauseMs;
   const earliest = new Date(Date.parse(turn.now) + waitMs).toISOString();
-  // New events do not wake an endpoint that pauses: it is tried again after its pause, even if what failed waits longer.
+  // New events do not wake an endpoint that pauses: it is tried again after its pause, even if failed events wait longer.
   const dueAt = due !== null && (failures > 0 || due < earliest) ? earliest : due;
   await releaseLease(pool, endpoint, { dueAt, wakes: turn.wakes, failures, failingSince });
 }
@@ -138,7 +138,7 @@ async function sendOne(
   { delivery, body, secrets, turn }: Signing & { delivery: Claimed; body: string },
 ): Promise<Outcome> {
   const id = publicId('event', delivery.id);
-  // Of the round, which is over in seconds: receivers reject what is minutes off.
+  // The time of the round, which takes only seconds: receivers reject timestamps that are minutes off.
   const timestamp = Math.floor(Date.parse(turn.now) / 1000);
   const outcome = await sender.send({
     url: endpoint.url,
@@ -170,7 +170,7 @@ function resultOf({ delivery, body, outcome }: Sent, { now }: Renewed): Result {
 
 type Round = { outcomes: Sent[]; before: Health; turn: Renewed };
 
-/** One success is enough: then a failure is about its own event. */
+/** One success is enough: any failure then concerns only its own event. */
 async function healthAfter(
   { pool }: DeliveryParts,
   endpoint: Leased,
@@ -181,7 +181,7 @@ async function healthAfter(
   const retryAfterSeconds = Math.max(...tried.map((outcome) => outcome.retryAfterSeconds ?? 0));
   if (tried.some(isSuccess)) {
     if (before.failures > 0) await releaseWaiting(pool, endpoint, turn.now);
-    // A receiver that cannot keep up asks for a pause: it works, but gets fewer at once.
+    // A receiver that cannot keep up asks for a pause: it works, but gets fewer requests at a time.
     return { failures: retryAfterSeconds > 0 ? 1 : 0, failingSince: null, retryAfterSeconds };
   }
   return { failures: before.failures + 1, failingSince: before.failingSince ?? turn.now, retryAfterSeconds };

@@ -1,4 +1,4 @@
-/** The statements on deliveries: each is of one organization, so that on a cluster it goes to one node. */
+/** The statements on deliveries: each concerns one organization, so on a cluster it goes to one node. */
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { batchSize, inBatches } from '../database/batches.ts';
@@ -14,8 +14,8 @@ type Client = Pick<pg.ClientBase, 'query'>;
 export type Target = { organizationId: OrganizationId; id: string };
 
 /**
- * The deliveries that meet the condition, locked in the order of their ids, as an erasure locks them: two statements that
- * change several of them would otherwise wait for each other.
+ * The deliveries that meet the condition, locked in the order of their ids, as an erasure locks them: otherwise, two
+ * statements that change several of them could deadlock.
  */
 const locked = (condition: string) => `id = any(array(select l.id from webhook_deliveries l
   where l.organization_id = $1 and ${condition} order by l.id for update))`;
@@ -30,17 +30,18 @@ export type NewDelivery = {
   request?: string;
 };
 
-// `coalesce` below leaves only the index by record: without statistics, PostgreSQL would read all that waits for each record.
+// `coalesce` below rules out all indexes but the one by record: without statistics, PostgreSQL would read every pending
+// delivery for each record.
 const rows = `from json_to_recordset($2::json)
   as r(id uuid, "endpointId" uuid, type text, "recordId" uuid, "happenedAt" timestamptz, request text)`;
 
-/** A waiting `updated` is replaced by a newer one: its data would be the same. One that is being claimed is sent as well. */
+/** A pending `updated` is replaced by a newer one: its data would be the same. One that is being claimed is sent anyway. */
 const replaceOlder = `update webhook_deliveries set state = 'replaced' where organization_id = $1 and id in (
   select d.id ${rows} join webhook_deliveries d on d.record_id = r."recordId" and d.type = r.type
     and coalesce(d.endpoint_id, r."endpointId") = r."endpointId"
   where d.organization_id = $1 and coalesce(d.state, '') = 'pending' and r.type like '%.updated' for update of d skip locked)`;
 
-/** A record with an event that waits for its next attempt: later events wait, too. */
+/** If an event of a record waits for its next attempt, later events of the record wait as well. */
 const insert = `insert into webhook_deliveries
     (organization_id, id, endpoint_id, type, record_id, happened_at, request, found_at, state, due_at)
   select $1, r.id, r."endpointId", r.type, r."recordId", r."happenedAt", r.request, $3, 'pending',
@@ -52,7 +53,7 @@ const wake = `update webhook_endpoints set wakes = wakes + 1,
     due_at = case when failures > 0 and due_at is not null then due_at else now() end
   where organization_id = $1 and id = any($2) returning id`;
 
-/** Locks the endpoints first, as the removal of one does, and adds nothing to one that is gone. */
+/** Locks the endpoints first, as removing one does, and adds nothing to one that was removed. */
 export async function addDeliveries(
   client: Client,
   organizationId: OrganizationId,
@@ -76,7 +77,7 @@ export type Claimed = {
   request: string | null;
 };
 
-/** The first due event of each record, up to `limit`: of one record, nothing is sent before what happened earlier. */
+/** The first due event of each record, up to `limit`: the events of a record are sent one by one, in order. */
 const claim = `update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, attempted_at = $3
   where d.organization_id = $1 and d.${locked(`l.state = 'pending' and l.id = any(array(
     select c.id from webhook_deliveries c where c.organization_id = $1 and c.endpoint_id = $2 and c.state = 'pending'
@@ -95,8 +96,8 @@ export const claimDue = (
 ): Promise<Claimed[]> => rowsOf(client, claim, [organizationId, id, now, limit]);
 
 /**
- * What a process was sending that died or lost its lease: it is sent again. It was claimed when the lease was renewed, so
- * nothing can still be on its way once it is older than a lease.
+ * Sends again what a process was sending when it died or lost its lease. Deliveries are claimed when the lease is renewed,
+ * so none can still be in flight once it is older than a lease.
  */
 const recover = `update webhook_deliveries set state = 'pending' where organization_id = $1
   and ${locked(`l.endpoint_id = $2 and l.state = 'sending' and l.attempted_at <= now() - make_interval(secs => $3)`)}`;
@@ -115,7 +116,7 @@ export const unclaim = (client: Client, { organizationId }: Target, ids: string[
 export type Result = {
   id: string;
   recordId: string | null;
-  /** Of the claim: a result that comes after the next one is ignored. */
+  /** Of the claim: a result that arrives after the next claim is ignored. */
   attempts: number;
   state: Extract<DeliveryState, 'delivered' | 'failed' | 'pending'>;
   dueAt: string | null;
@@ -149,7 +150,7 @@ export async function writeResults(client: Client, { organizationId, id }: Targe
 const release = `update webhook_deliveries set due_at = $3 where organization_id = $1
   and ${locked("l.endpoint_id = $2 and l.state = 'pending' and l.due_at > $3")}`;
 
-/** The endpoint works again: what waits for its next attempt is due at once. */
+/** The endpoint works again: what waits for its next attempt is due now. */
 export const releaseWaiting = (client: Client, { organizationId, id }: Target, now: string) =>
   client.query(release, [organizationId, id, now]);
 
@@ -179,7 +180,7 @@ const remove = `delete from webhook_deliveries where organization_id = $1
 
 /**
  * Gives up what could not be delivered in time, and removes what is too old to be sent again. One endpoint after another:
- * on a cluster, endpoints are on another node than their deliveries.
+ * on a cluster, endpoints and their deliveries are on different nodes.
  */
 export async function expireDeliveries(pool: pg.Pool): Promise<void> {
   const { rows: endpoints } = await pool.query<Target>(

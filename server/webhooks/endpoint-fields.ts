@@ -1,4 +1,4 @@
-/** What an admin enters for an endpoint, checked. */
+/** Checks what an admin enters for an endpoint. */
 import { isRecordEventType } from '../../contract/events.ts';
 import { nameLength } from '../entities/name.ts';
 import { Problem } from '../problems/problem.ts';
@@ -19,7 +19,7 @@ export async function checkFields({ name, url, events }: EndpointFields, destina
   return { name: checked, url: await checkUrl(url.trim(), destinations), events: [...new Set(events)] };
 }
 
-/** Checked again at every attempt, because the addresses of a name change. */
+/** Checked again at every attempt, because the addresses of a host can change. */
 async function checkUrl(typed: string, destinations: Destinations): Promise<string> {
   const invalid = (sentence: string) => new Problem('invalid', { sentence, field: 'url' });
   const url = typed.length <= longestUrl ? URL.parse(typed) : null;

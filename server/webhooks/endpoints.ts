@@ -59,7 +59,7 @@ export async function createEndpoint(
   });
 }
 
-/** Begins to look for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
+/** Starts looking for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
 async function watch(em: ScopedEntityManager, now: string): Promise<void> {
   const organizationId = organizationOf(em);
   // A look in progress ends first.
@@ -90,7 +90,7 @@ export const changeEndpoint = (
 
 const unleased = { lease: null, leasedUntil: null };
 
-/** Switched on, it receives what changes from now on, and what is still waiting. */
+/** When switched on, it receives changes from now on, and events that are still pending. */
 export const switchEndpoint = (
   em: ScopedEntityManager,
   actor: Actor,
@@ -103,7 +103,7 @@ export const switchEndpoint = (
     async (inner, organization) => {
       if (on) requireTeam(organization, 'Webhooks need');
       const now = on ? await startOf(inner, actor) : null;
-      // Before the endpoint is locked, as a look does.
+      // Before the endpoint is locked, in the same order as a look.
       if (now !== null) await watch(inner, now);
       const endpoint = await lockEndpoint(inner, id);
       if (on === (endpoint.activeSince !== null)) return { value: endpoint };
@@ -118,7 +118,7 @@ export const switchEndpoint = (
     },
   );
 
-/** Each signs every request. */
+/** Every one of them signs every request. */
 const maximumSecrets = 5;
 export const replacementHours = { now: 0, day: 24, week: 168 } as const;
 export type ReplacementOverlap = keyof typeof replacementHours;

@@ -1,6 +1,6 @@
 /**
- * Finds what changed, as a poller does: by updatedAt, behind the bound that syncedThrough publishes. So everything counts,
- * no matter who wrote it, and no write pays for it. The position of an organization moves in the transaction that stores the
+ * Finds changes as a polling client does: by updatedAt, before the bound that syncedThrough publishes. That covers every
+ * write, no matter whose, at no cost to the write. The position of an organization moves in the transaction that stores the
  * deliveries, so each change is found once.
  */
 import type pg from 'pg';
@@ -17,7 +17,7 @@ import { exceptImported, forgetImports, foundWhole, importCompleted, readImports
 import type { EndedImport } from './imports.ts';
 
 /**
- * `caught up`: everything before the bound is found; `more`: there is more to find at once; `busy`: another process is
+ * `caught up`: everything before the bound was found; `more`: there is more to find right away; `busy`: another process is
  * looking; `idle`: the organization has no endpoint that is on.
  */
 export type Look = { state: 'caught up' | 'more' | 'busy' | 'idle'; found: number };
@@ -85,7 +85,7 @@ const endsTo = ({ id, activeSince }: Endpoint, ended: readonly EndedImport[]): N
 const changed = (table: string) =>
   `exists (select from ${table} t where t.organization_id = p.organization_id and t.updated_at >= p.looked_through)`;
 
-/** The organizations to look at. On a cluster, records are on other nodes than positions: there, all of them. */
+/** The organizations to look at. On a cluster, where records and positions are on different nodes, these are all of them. */
 export async function organizationsToLookAt(pool: pg.Pool, isDistributed: boolean) {
   const imported = 'exists (select from webhook_imports i where i.organization_id = p.organization_id)';
   const condition = [...['customers', 'items', 'proposals'].map(changed), imported].join(' or ');

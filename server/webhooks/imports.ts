@@ -1,4 +1,4 @@
-/** Imports that have ended, as one event each, and which changes they stand for. */
+/** Imports that have ended, as one event each, and the changes that each event stands for. */
 import type pg from 'pg';
 import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
 import { rowsOf } from '../database/prepared.ts';
@@ -28,7 +28,7 @@ type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'starte
   isRunning: boolean;
 };
 
-/** Before the bound is read: what an import that has ended stored is then behind the bound. */
+/** To be called before the bound is read, so everything that an ended import stored is before the bound. */
 export async function readImports(client: Client, organizationId: OrganizationId): Promise<EndedImport[]> {
   const rows = await rowsOf<Row>(client, select, [organizationId]);
   return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
@@ -43,13 +43,13 @@ function endedImport({ id, kind, startedAt, endedAt, now, ...row }: Row): EndedI
   return { id, startedAt, endedAt: end, isWhole: endedAt !== null, body };
 }
 
-/** Those whose changes have all been found. */
+/** The imports whose changes have all been found. */
 export const foundWhole = (
   ended: readonly EndedImport[],
   { until, bound }: { until: string; bound: string },
 ): EndedImport[] => ended.filter(({ isWhole, endedAt }) => (isWhole ? endedAt < until : until === bound));
 
-/** The changes that an endpoint learns of, if it gets one event for each import; a turn of a proposal is always sent. */
+/** The changes that are still sent to an endpoint with one event per import; turns of proposals are always sent. */
 export const exceptImported = (changes: readonly Change[], imported: Imported): Change[] =>
   changes.filter(
     ({ type, recordId, revision }) =>

@@ -17,7 +17,7 @@ const columns = `organization_id as "organizationId", id, name, url, secrets, fa
 const due = (one: string) => `${one}.active_since is not null and ${one}.due_at <= now()
   and (${one}.leased_until is null or ${one}.leased_until < now()) and (${one}.failures = 0 or $3)`;
 
-// Those that fail come last, and only while there is room: they may take 15 seconds each.
+// Failing endpoints come last, and only while there is room: they may take 15 seconds each.
 const take = `update webhook_endpoints set lease = gen_random_uuid(), leased_until = now() + make_interval(secs => $1)
   where (organization_id, id) in (
     select e.organization_id, e.id from webhook_endpoints e where ${due('e')}
@@ -30,14 +30,14 @@ const take = `update webhook_endpoints set lease = gen_random_uuid(), leased_unt
 
 type Wanted = {
   seconds: number;
-  /** The organization of each endpoint that this process has already. */
+  /** The organization of each endpoint that this process already has. */
   running: readonly string[];
   failing: boolean;
   limit: number;
   ofOrganization: number;
 };
 
-/** Takes endpoints with something due, as many of each organization as it may have in this process. */
+/** Leases endpoints with something due, up to the limit that each organization has in this process. */
 export function takeLeases(pool: pg.Pool, wanted: Wanted): Promise<Leased[]> {
   const { seconds, running, failing, limit, ofOrganization } = wanted;
   return rowsOf(pool, take, [seconds, running, failing, limit, ofOrganization]);
@@ -60,7 +60,7 @@ export async function renewLease(
 export type Release = {
   /** When the next delivery is due; null if there is none. */
   dueAt: string | null;
-  /** As the lease was last renewed: if a delivery was added since, the endpoint is due at once. */
+  /** As of the last renewal: if a delivery was added since, the endpoint is due immediately. */
   wakes: number | null;
   failures: number;
   failingSince: string | null;

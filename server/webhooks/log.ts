@@ -1,4 +1,4 @@
-/** The endpoints of an organization and what was sent to them; tests, and sending again. */
+/** The endpoints of an organization and what was sent to them; test events, and resending. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
@@ -31,7 +31,7 @@ async function findDelivery(em: ScopedEntityManager, endpointId: string, id: str
   return delivery;
 }
 
-/** Sends an event of its own type, which no receiver takes for a change of a record. */
+/** Sends an event with its own type, which no receiver mistakes for a change to a record. */
 export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookDelivery> =>
   asAdmin(em, actor, { deed, action: 'webhook_tested' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
@@ -47,7 +47,7 @@ export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Pro
     return { value: delivery, entry: { detail: endpoint.name } };
   });
 
-/** Sends one event once more, with the same id. */
+/** Resends one event, with the same id. */
 export const resend = (
   em: ScopedEntityManager,
   actor: Actor,
@@ -61,7 +61,7 @@ export const resend = (
     return { value: delivery, entry: { detail: endpoint.name } };
   });
 
-/** Sends again what could not be delivered since a time; returns how many events that are. */
+/** Resends what could not be delivered since a time; returns the number of events. */
 export const resendFailed = (em: ScopedEntityManager, actor: Actor, { id, since }: { id: string; since: string }) =>
   asAdmin(em, actor, { deed, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
@@ -71,10 +71,10 @@ export const resendFailed = (em: ScopedEntityManager, actor: Actor, { id, since 
     return { value: count, entry: { detail: `${endpoint.name}, since ${since}` } };
   });
 
-/** It starts over: its body is that of its record as it is by then. */
+/** It starts over: its body will be the record's state at that time. */
 const again = (now: string) => ({ state: 'pending' as const, dueAt: now, foundAt: now, attempts: 0 });
 
-/** The endpoint, which must be on, is due at once. */
+/** Makes the endpoint, which must be on, due immediately. */
 async function dueNow(
   em: ScopedEntityManager,
   actor: Actor,

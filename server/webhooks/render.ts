@@ -1,4 +1,4 @@
-/** The bodies of events: the record as a get returns it when the event is first sent, and the same in every attempt. */
+/** The bodies of events: the record as GET returns it when the event is first sent, and the same in every attempt. */
 import type { EventType, WebhookEvent } from '../../contract/events.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
@@ -8,7 +8,7 @@ import type { Claimed } from './deliveries.ts';
 import type { Leased } from './leases.ts';
 
 type Kind = 'customer' | 'item' | 'proposal';
-/** Reads records of one kind by their stored ids: each as a get returns it, by its stored id. */
+/** Reads records of one kind by their stored ids, each as GET returns it. */
 export type ReadRecords = Record<Kind, (tenant: Tenant, ids: string[]) => Promise<Map<string, object>>>;
 
 /** The body of each delivery by its id; none for a record that no longer exists. */
@@ -35,7 +35,7 @@ export function createRender(database: Database, read: ReadRecords): Render {
 }
 
 /**
- * The body that was sent before. What is sent again starts over: a later state of the record may have been delivered in the
+ * The body that was sent before. A resent event starts over: a later state of the record may have been delivered in the
  * meantime.
  */
 const storedBody = ({ request, attempts, recordId }: Claimed): string | undefined =>

@@ -1,4 +1,4 @@
-/** When what failed is sent again, and when it is given up. */
+/** When failed deliveries are retried, and when they are given up. */
 
 const minute = 60;
 const hour = 60 * minute;
@@ -7,11 +7,11 @@ const pauses = [5, minute, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hou
 export const retryDays = 3;
 /** An endpoint that fails for this long is switched off. */
 export const failingDays = 5;
-/** What was not delivered can be sent again for this long. */
+/** Undelivered events can be resent for this long. */
 export const logDays = 30;
 const longestRetryAfter = 24 * hour;
 
-/** Within a tenth of the pause, so that what failed together is not sent together. */
+/** Varies the pause by up to 5%, so deliveries that failed together are not retried together. */
 const jittered = (seconds: number, random: number) => seconds * (0.95 + random / 10);
 
 /** Seconds until the next attempt of a delivery. */

@@ -19,9 +19,9 @@ export const runLimits = {
   tickMs: 1_000,
   /** Between measurements of the backlog. */
   measureMs: 15_000,
-  /** After a hint, until the change is behind the bound. */
+  /** After a hint, until the change is before the bound. */
   hintPausesMs: [20, 50, 100, 200, 400, 800],
-  /** Endpoints at once, of all organizations, of those that fail, and of one organization. */
+  /** Concurrent endpoints: in all, failing ones, and per organization. */
   endpoints: 64,
   failingEndpoints: 32,
   endpointsOfOrganization: 4,
@@ -66,7 +66,7 @@ export class Webhooks {
   /** As of the last regular measurement. */
   backlog = (): Backlog => this.#backlog;
 
-  /** Ends the requests that are being sent, and begins no others. */
+  /** Finishes the requests in flight, and begins no others. */
   async close(): Promise<void> {
     await this.#background.close();
     this.#parts.delivery.sender.close();
@@ -76,7 +76,7 @@ export class Webhooks {
     this.#background.start(() => this.#lookUntilFound(organizationId, this.#parts.limits.hintPausesMs));
   }
 
-  /** Until nothing is left to find; a change that is not behind the bound yet is found soon. */
+  /** Looks until something is found: a change that is not before the bound yet will be soon. */
   async #lookUntilFound(organizationId: OrganizationId, pausesMs: readonly number[]): Promise<void> {
     if (this.#looking.has(organizationId)) return void this.#hinted.add(organizationId);
     this.#looking.add(organizationId);
@@ -90,7 +90,7 @@ export class Webhooks {
       }
     } finally {
       this.#looking.delete(organizationId);
-      // A hint that came meanwhile may be of a later change.
+      // A hint that came in the meantime may be about a later change.
       if (this.#hinted.has(organizationId)) this.#lookSoon(organizationId);
     }
   }
@@ -111,7 +111,7 @@ export class Webhooks {
     const { pool, isDistributed } = this.#parts.database;
     const { all, changed } = await organizationsToLookAt(pool, isDistributed);
     this.#watched = new Set(all);
-    // One that fails keeps no other waiting.
+    // A failure of one must not keep the others waiting.
     for (const id of changed) await this.#lookUntilFound(id, [0]).catch(this.#parts.onError);
   }
 
@@ -123,7 +123,7 @@ export class Webhooks {
   async #take(): Promise<void> {
     const { database, limits } = this.#parts;
     const running = [...this.#running.values()];
-    // Two that looked at the same time may have taken more than there is room for.
+    // Concurrent calls may have taken more than there is room for.
     const room = limits.endpoints - running.length;
     if (room <= 0) return;
     const leases = await takeLeases(database.pool, {

@@ -1,4 +1,4 @@
-/** Secrets and signatures by Standard Webhooks. */
+/** Secrets and signatures according to Standard Webhooks. */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
@@ -7,7 +7,7 @@ export const newSecret = (): string => prefix + randomBytes(32).toString('base64
 
 type Message = { id: string; timestamp: number; body: string };
 
-/** The value of `webhook-signature`: one signature for each secret, so that either secret verifies it. */
+/** The value of `webhook-signature`: one signature for each secret, so any of them verifies it. */
 export function signaturesOf(secrets: readonly string[], { id, timestamp, body }: Message): string {
   const signed = `${id}.${timestamp}.${body}`;
   const signature = (secret: string) =>

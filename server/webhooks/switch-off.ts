@@ -20,7 +20,7 @@ export function createSwitchOff({ database, mailer, baseUrl, onError }: Parts) {
     const { em, transaction } = forOrganization(database, organizationId);
     const isOff = await transaction(async (inner) => {
       const off = { activeSince: null, offReason: reason, dueAt: null, lease: null, leasedUntil: null };
-      // Not if it was changed or switched meanwhile.
+      // Not if it was changed or switched in the meantime.
       if ((await inner.nativeUpdate(WebhookEndpoint, { id, lease }, off)) === 0) return false;
       const endpoint = await inner.findOneOrFail(WebhookEndpoint, { id });
       recordEvent(inner, { action: 'webhook_switched_off', memberId: null, detail: endpoint.name, reason });

@@ -1,4 +1,4 @@
-/** The OpenAPI documents: public, cached by anyone, and readable by importers that run in a browser. */
+/** The OpenAPI documents: public, cacheable by anyone, and readable by importers that run in a browser. */
 import { hash } from 'node:crypto';
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';

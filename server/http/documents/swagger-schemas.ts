@@ -1,4 +1,4 @@
-/** Schemas of OpenAPI 3.0 as the definitions of Swagger 2.0, with the labels that a designer of flows shows. */
+/** Converts OpenAPI 3.0 schemas to Swagger 2.0 definitions, with the labels that flow designers show. */
 import { resolve } from '../../../contract/openapi/document.ts';
 import type { Schema } from '../../../contract/openapi/document.ts';
 import { labelOf } from '../../../contract/openapi/label.ts';
@@ -16,8 +16,8 @@ const refer = (name: string): Json => ({ $ref: `#/definitions/${name}` });
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /**
- * Objects become named definitions. A label contains the whole path ("Shipping address city"), so that an object that
- * appears in two fields has a definition for each.
+ * Objects become named definitions. A label contains the whole path ("Shipping address city"), so an object that appears in
+ * two fields has a definition for each.
  */
 export class Definitions {
   readonly named: Record<string, Json> = {};
@@ -27,7 +27,7 @@ export class Definitions {
     this.#schemas = schemas;
   }
 
-  /** The schema itself, or a reference to its definition; `around` is the name of the object that it is a field of. */
+  /** The schema itself, or a reference to its definition; `around` is the name of the object whose field it is. */
   of(schema: Schema, path: readonly string[] = [], around = ''): Json {
     const { allOf, ...beside } = schema;
     const reference = allOf?.[0] ?? schema;
@@ -60,14 +60,14 @@ export class Definitions {
       shown.map(([name, field]) => {
         const inner = [...path, name];
         const converted = this.of(field, inner, around);
-        // Nothing may stand beside a `$ref`: its definition has the label.
+        // A `$ref` allows no siblings: its definition has the label.
         if (converted.$ref !== undefined) return [name, converted];
         return [name, { ...converted, ...labeled(inner, visibility(name, required.includes(name))) }];
       }),
     );
   }
 
-  /** Under the schema's own name, unless another field already has that name for different labels. */
+  /** Under the schema's own name, unless that name is taken by a definition with different labels. */
   #define(name: string, inPlace: string, object: (own: string) => Json): Json {
     const definition = object(name);
     const known = this.named[name];
@@ -81,7 +81,7 @@ export class Definitions {
 const labeled = (path: readonly string[], shown: string): Json =>
   path.length === 0 ? {} : { 'x-ms-summary': labelOf(path.join(' ')), 'x-ms-visibility': shown };
 
-/** Generated code takes null for missing, and rejects a required field that is null. */
+/** Generated code treats null as missing, and rejects a required field that is null. */
 function requiredOf(properties: Record<string, Schema>, required: string[], isNullable: (field: Schema) => boolean) {
   const kept = required.filter((name) => {
     const field = properties[name];
@@ -90,7 +90,7 @@ function requiredOf(properties: Record<string, Schema>, required: string[], isNu
   return kept.length > 0 ? { required: kept } : {};
 }
 
-/** 2.0 has neither `nullable` nor null among the values of an enum. */
+/** Swagger 2.0 has neither `nullable` nor null in an enum. */
 export function convertSchema({ nullable, enum: values, items, ...schema }: Schema): Json {
   return {
     ...schema,

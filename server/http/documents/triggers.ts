@@ -1,4 +1,4 @@
-/** The triggers of custom connectors: lists that a flow polls for what is new. */
+/** The triggers of custom connectors: lists that a flow polls for changes. */
 
 type Json = Record<string, unknown>;
 type Operations = Record<string, Record<string, Json>>;
@@ -26,13 +26,13 @@ export function triggers(operations: Operations): Operations {
         'x-ms-trigger-metadata': { kind: 'query', mode: 'polling' },
         parameters: [list.parameters].flat().map((parameter) => sortedBy(`${field}At`, Object(parameter))),
       };
-      // A path can have one GET. The server accepts a slash at the end, so this is a path of its own.
+      // A path can have only one GET. The server accepts a trailing slash, so this is a separate path.
       return [`${path}/`, { get: trigger }];
     }),
   );
 }
 
-/** The order is fixed: the connector sends it, and nobody sees it. */
+/** The order is fixed: the connector sends it without showing it. */
 function sortedBy(field: string, parameter: Json): Json {
   if (parameter.name !== 'sort') return parameter;
   const fixed = { required: true, default: field, 'x-example': field, 'x-ms-visibility': 'internal' };

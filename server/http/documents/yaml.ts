@@ -1,4 +1,4 @@
-/** A JSON value as YAML, in blocks. Every text is quoted as in JSON, which YAML 1.2 reads the same way. */
+/** A JSON value as YAML, in block style. Every string is quoted as in JSON, which YAML 1.2 reads the same way. */
 export function toYaml(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null) return `${JSON.stringify(value)}\n`;
   const isList = Array.isArray(value);
@@ -13,5 +13,5 @@ export function toYaml(value: unknown, indent = ''): string {
     .join('');
 }
 
-/** Words that YAML could not take for anything but a text. */
+/** Words that YAML can only take for strings. */
 const plainKey = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[A-Za-z][A-Za-z0-9_-]*$/i;
