@@ -191,5 +191,4 @@ export const describedVariables: readonly { name: string; meaning: string; fallb
   return { name, meaning, fallback: otherwise ?? fallback };
 });
 
-/** The names of all variables that are set. */
 export const setVariables = (): string[] => Object.keys(process.env);

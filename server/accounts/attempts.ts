@@ -80,7 +80,7 @@ export const admitDocument = (pool: pg.Pool, memberId: string) => take(pool, 'do
 /** Whether one more failed sign-in of this account is recorded in the audit log. */
 export const admitToLog = async (pool: pg.Pool, memberId: string) => (await take(pool, 'logged', memberId)) === 0;
 
-/** Claims work that only one of the processes sharing this database does per `seconds`. */
+/** Claims work that only one of all processes on this database does within `seconds`; false if another has it. */
 export const claimWork = async (pool: pg.Pool, work: string, seconds: number): Promise<boolean> =>
   (await count(pool, `work ${work}`, seconds)).count === 1;
 

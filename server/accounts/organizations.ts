@@ -44,7 +44,7 @@ export async function setPlan(database: Database, { id }: Pick<Organization, 'id
   });
 }
 
-/** Also removes all its data, and the sign-in records of people who belong to no other organization. */
+/** Includes all its data, and the sign-in records of people who belong to no other organization. */
 export const removeOrganization = (database: Database, id: Organization['id']): Promise<void> =>
   forOrganization(database, id).transaction(async (em) => {
     for (const member of await em.find(Member, {})) {

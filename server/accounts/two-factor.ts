@@ -64,7 +64,6 @@ export class TwoFactor {
     this.#seal = createSeal(secret, 'two-factor secrets');
   }
 
-  /** The apps of these memberships. */
   read(memberIds: readonly string[]): Promise<App[]> {
     return readApps(this.#pool, memberIds);
   }

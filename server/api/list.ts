@@ -159,7 +159,7 @@ export function conditionsOf<Query, T extends object>(criteria: Record<string, u
   );
 }
 
-/** The conditions of a list's parsed query, for other reads than pages, such as exports. */
+/** The conditions of a list's parsed query, for reads other than pages, such as exports. */
 export const conditionsIn =
   <Schema extends z.ZodObject, T extends Common, Row extends object, Body>(list: ListOf<Schema, T, Row, Body>) =>
   (query: Record<string, unknown>): Condition<never>[] =>

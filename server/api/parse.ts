@@ -1,4 +1,4 @@
-/** Parses what a caller sends with the contract's schemas, which run only if there is something to check. */
+/** Checks what a caller sends against the contract's schemas, which run only if there is something to check. */
 import type { AppRoute } from '@ts-rest/core';
 import { z } from 'zod';
 import { conditionalHeaders } from '../../contract/headers.ts';

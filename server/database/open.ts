@@ -27,7 +27,6 @@ export type OpenOptions = {
   isLimited?: boolean;
 };
 
-/** Opens and migrates the database. */
 export async function openConfiguredDatabase(
   config: Config,
   { onProgress, isMigrated = true, isLimited = true }: OpenOptions = {},

@@ -29,7 +29,6 @@ export type Parts = Omit<RouterParts, 'onError'> & {
   trustedProxies: number;
   /** Where vulnerabilities are reported: an https or mailto URL. */
   securityContact?: string | undefined;
-  /** Warns the operator. */
   warn: (message: string) => void;
 };
 

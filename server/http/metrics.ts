@@ -29,7 +29,6 @@ type LimiterStatus = (() => { shared: boolean; fallbacks: number }) | undefined;
 
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Metrics of this process. */
 export function createMetrics(limiter?: LimiterStatus): Metrics {
   const register = new Registry();
   // These include event loop lag, memory, garbage collection and CPU.

@@ -149,7 +149,6 @@ const newServer = (timeouts: typeof defaultTimeouts, kinds: MessageKinds): Serve
 
 type Shared = { secret: Secret; refresh: () => Promise<void>; log: Log; baseUrl: () => string };
 
-/** Background work. */
 function startWork(options: ServeOptions, { secret, refresh, log, baseUrl }: Shared) {
   const { database, mail, metrics } = options;
   const report = (message: string) => (error: unknown) => log({ message, error: describeError(error) });

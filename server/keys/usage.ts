@@ -97,7 +97,6 @@ export class UsageLog {
     this.#parts.onEvent?.(event);
   }
 
-  /** Writes everything recorded so far. */
   flush(): Promise<void> {
     return this.#writeNext(() => this.#takeCounts());
   }

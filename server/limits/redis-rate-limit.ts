@@ -73,7 +73,6 @@ export async function addToRedis(redis: ScriptRunner, key: string, epoch: string
   await redis.eval(addScript, { keys: [listOf(key, epoch)], arguments: [String(windowMs * 1000), ...ages] });
 }
 
-/** Forgets what is stored for a key. */
 export const removeFromRedis = (redis: ScriptRunner, key: string, epoch: string): Promise<unknown> =>
   redis.sendCommand(['DEL', listOf(key, epoch)]);
 
