@@ -139,7 +139,7 @@ export const promised: Readonly<Record<string, readonly string[]>> = {
     `at most once ${mailedAgainDays.failing === 7 ? 'a week' : '…'} for a key and a reason`,
     `of at least ${warningBounds.leastRequests} requests`,
     `more than ${warningBounds.graceMs === 60_000 ? 'a minute' : '…'} after it ended`,
-    `in ${words(constant('server/keys/at-limit.ts', 'minutesInRow'))} minutes, one after the other`,
+    `in ${words(constant('server/keys/at-limit.ts', 'minutesInRow'))} consecutive minutes`,
     `not been used for ${warningBounds.unusedDays} days | an email once in ${mailedAgainDays.unused} days`,
     `within ${warningBounds.expiringDays} days, unless it was replaced`,
   ],
