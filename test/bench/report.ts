@@ -96,7 +96,7 @@ export function printExport(rows: readonly ExportRow[]): void {
   const names = [
     'customers',
     'seconds',
-    'a second',
+    'customers/s',
     'first byte, ms',
     'CPU, s',
     'CPU of PostgreSQL, s',
