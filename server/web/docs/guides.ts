@@ -17,7 +17,7 @@ const contents: Readonly<Record<string, Readonly<Record<string, readonly [title:
       'The TypeScript SDK: options, timeouts, errors, pages, sync, testing and pinning.',
     ],
     'filtering-and-search': ['Filtering and search', 'Every filter of every list, and how search matches.'],
-    proposals: ["A proposal's life", 'Statuses, who changes them, timestamps, and acceptance after a revision.'],
+    proposals: ['Proposal lifecycle', 'Statuses, who changes them, timestamps, and acceptance after a revision.'],
     'pagination-and-sync': ['Pagination and sync', 'Read whole lists, and keep a copy up to date.'],
     'two-way-sync': [
       'Two-way sync',
@@ -47,14 +47,14 @@ const contents: Readonly<Record<string, Readonly<Record<string, readonly [title:
   },
   Administer: {
     'api-keys': ['API keys', 'Create, replace (rotate) and revoke keys; what a key may do.'],
-    members: ['Members and sign-on', 'Roles and permissions, invitations, two-factor authentication, single sign-on.'],
+    members: ['Members and sign-in', 'Roles and permissions, invitations, two-factor authentication, single sign-on.'],
     usage: ['Usage and failures', 'See how much each tool uses the API, and why requests fail.'],
     import: ['Moving from another tool', 'Import customers, items and proposals.'],
     'personal-data': ['Personal data and export', 'Download your records, and erase the personal data of a customer.'],
   },
   Operate: {
     operating: ['Operating', 'Run the service in production: proxy, health, metrics, workers, upgrades and backups.'],
-    growing: ['Growing', 'From one process to many machines, a connection pooler and a distributed database.'],
+    growing: ['Scaling', 'From one process to many machines, a connection pooler and a distributed database.'],
   },
   Changes: {
     changelog: ['Changelog', 'What changed in each release, with an Atom feed.'],
