@@ -1,7 +1,7 @@
 /**
- * `npm run build`: the service as JavaScript in dist/server/, with its pages and guides beside the code, and dist/client/,
- * every version of the typed client that it serves. It contains the libraries, all but the embedded PostgreSQL: it runs without node_modules,
- * and starts in half the time, because Node need not load 1,000 modules one by one.
+ * `npm run build` writes the service as JavaScript to dist/server/, with its pages and guides beside the code, and every
+ * version of the typed client that it serves to dist/client/. All libraries but the embedded PostgreSQL are bundled: it
+ * runs without node_modules, and starts in half the time, because Node need not load 1,000 modules one by one.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { licensesOf } from './licenses.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the pages load from libraries by path. */
+/** Files of libraries that the pages load by path. */
 const filesOfLibraries = [
   '@picocss/pico/package.json',
   '@picocss/pico/css/pico.min.css',
@@ -25,7 +25,7 @@ const filesOfLibraries = [
   ...Object.values(languages).map((language) => `highlight.js/lib/languages/${language}.js`),
 ];
 
-/** Without it, Rolldown leaves what a library imports in vain to Node, so that the service fails at its start. */
+/** Without this, Rolldown leaves imports that it cannot resolve to Node, and the service fails when it starts. */
 export const failIfUnresolved: InputOptions['onLog'] = (level, log, report) => {
   if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
   report(level, log);
@@ -39,7 +39,7 @@ async function build(folder: string): Promise<void> {
     platform: 'node',
     onLog: failIfUnresolved,
   });
-  // MikroORM reads the names of classes. The files are in one folder, where server/files.ts looks for the others.
+  // MikroORM reads class names. All chunks are in one folder, where server/files.ts looks for the other files.
   const { output } = await bundle.write({ dir: join(folder, 'server'), chunkFileNames: '[name].js', keepNames: true });
   for (const assets of ['demo', 'deployment', 'web/docs', 'web/settings']) {
     const isAsset = (path: string) => !path.endsWith('.ts');

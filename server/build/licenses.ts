@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** `files` are absolute paths of what the bundle contains. Throws if a library says nothing about its license. */
+/** `files` are the absolute paths of bundled files. Throws if a library says nothing about its license. */
 export async function licensesOf(files: Iterable<string>): Promise<string> {
   const folders = new Set([...files].map(packageFolder).filter((folder) => folder !== undefined));
   const texts = await Promise.all([...folders].map(describe));

@@ -1,4 +1,4 @@
-/** What a release changes in the checkout's texts. Nothing here writes. */
+/** What a release changes in the checkout's files. Nothing here writes. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -61,7 +61,7 @@ export function datedChangelog(changelog: string, version: string, date: string)
   return changelog.replace(unreleased, `${unreleased}\n${heading} - ${date}\n`);
 }
 
-/** The changelog with what is unreleased under this version, which has no date yet. Throws if another is in preparation. */
+/** The changelog with its unreleased entries under this version, undated. Throws if another is in preparation. */
 export function preparedChangelog(changelog: string, version: string): string {
   const pending = pendingVersion(changelog);
   if (pending !== undefined) throw new Error(`Version ${pending} is in preparation: release it first.`);

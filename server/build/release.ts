@@ -1,8 +1,8 @@
 /**
- * `npm run release -- 1.1.0` makes a release of what is committed: it dates the changelog, writes the version wherever it
- * is repeated, keeps the client's package and the OpenAPI document for good, builds, and commits and tags the result. It
- * pushes nothing. `--dry-run` checks the same and writes nothing. `--prepare` only writes the version, for changes after a
- * release: a released client cannot change without one.
+ * `npm run release -- 1.1.0` releases what is committed: it dates the changelog, updates every copy of the version,
+ * archives the client's package and the OpenAPI document, builds, and commits and tags the result. It pushes nothing.
+ * `--dry-run` only prints which files it would write. `--prepare` only writes the version, for changes after a release:
+ * a released client cannot change without a new version.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ async function run(command: string, ...values: string[]): Promise<string> {
 
 const read = async (file: string): Promise<Edit> => ({ file, text: await readFile(join(root, file), 'utf8') });
 
-/** The texts that a release changes, as they are in it. */
+/** The files that a release changes, with their new text. */
 async function plan(version: string, isPrepared: boolean): Promise<Edit[]> {
   const changelog = await read('CHANGELOG.md');
   const date = new Date().toISOString().slice(0, 10);
@@ -41,7 +41,7 @@ async function plan(version: string, isPrepared: boolean): Promise<Edit[]> {
   return [{ ...changelog, text }, ...changed];
 }
 
-/** The version that was asked for, the one that is pending in the changelog, or none if there is nothing to release. */
+/** The requested version, or the one that is pending in the changelog; undefined if there is nothing to release. */
 async function chosenVersion(typed: string | undefined): Promise<string | undefined> {
   const current: string = JSON.parse((await read('package.json')).text).version;
   const pending = pendingVersion((await read('CHANGELOG.md')).text);
@@ -56,10 +56,10 @@ async function chosenVersion(typed: string | undefined): Promise<string | undefi
 async function checkRepository(version: string): Promise<void> {
   if ((await run('git', 'status', '--porcelain')) !== '')
     throw new Error('There are uncommitted changes. Commit them first.');
-  if ((await run('git', 'tag', '--list', `v${version}`)) !== '') throw new Error(`The tag v${version} exists already.`);
+  if ((await run('git', 'tag', '--list', `v${version}`)) !== '') throw new Error(`The tag v${version} already exists.`);
 }
 
-/** The version everywhere, in what is generated too. */
+/** Writes the version everywhere, including generated files. */
 async function write(edits: readonly Edit[]): Promise<void> {
   for (const { file, text } of edits) await writeFile(join(root, file), text);
   await run('npm', 'install', '--package-lock-only', '--ignore-scripts');

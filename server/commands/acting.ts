@@ -1,4 +1,4 @@
-/** Commands about one organization; a member may be responsible for what they do. */
+/** Commands about one organization, some of them on behalf of a member. */
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
@@ -9,7 +9,7 @@ import { Member } from '../entities/organization.ts';
 import { organizationBySlug, organizationOption, text, withDatabase } from './command.ts';
 
 const byOption = () =>
-  new Option('--by <EMAIL>', 'the admin of the organization who does it').argParser(text).makeOptionMandatory();
+  new Option('--by <EMAIL>', 'the admin of the organization who makes the change').argParser(text).makeOptionMandatory();
 
 /** A subcommand about one organization. */
 export const organizationCommand = (command: Command, name: string, summary: string) =>
@@ -36,7 +36,7 @@ export const asMember = (
     options,
   );
 
-/** Runs with what the organization has. */
+/** Runs on the organization's data. */
 export const inOrganization = (
   slug: string,
   work: (tenant: Tenant, database: Opened) => Promise<void>,

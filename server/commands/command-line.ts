@@ -11,7 +11,7 @@ import { messageOf } from '../problems/message-of.ts';
 
 type Load = () => Promise<{ declare: Declare }>;
 
-/** Name → summary, and where the command is declared: loaded only to run it, with only what it needs. */
+/** Name → summary, and the command's module, which is loaded with its imports only to run the command. */
 const commands: Record<string, [summary: string, load: Load]> = {
   serve: ['serve the API', () => import('./serve.ts')],
   migrate: ['bring the database schema up to date', () => import('./migrate.ts')],
@@ -31,7 +31,7 @@ const commands: Record<string, [summary: string, load: Load]> = {
   openapi: ['print the OpenAPI document', () => import('./openapi.ts')],
 };
 
-/** A newline inside a paragraph is the source's, not the reader's. */
+/** A newline inside a paragraph only wraps the source. */
 const withoutLineBreaks = (text: string): string => text.trim().replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
 
 async function declareAll(words: string[]): Promise<Command> {
@@ -61,7 +61,7 @@ export async function runCommandLine(words: string[], { showsStack = false } = {
     const status = outputStatus();
     if (status !== undefined) return status;
     if (error instanceof CommanderError) {
-      // Help and the version are "errors", too, and are printed already.
+      // Help and the version are also "errors", and have already been printed.
       if (/help|version/i.test(error.code)) return error.exitCode;
       warn(
         error.message

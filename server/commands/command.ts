@@ -1,4 +1,4 @@
-/** What the files of commands share. */
+/** Shared by the files of commands. */
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { Kind } from '../../contract/fields.ts';
@@ -11,8 +11,8 @@ import { storedId } from '../records/public-id.ts';
 import { say, sayJson } from './terminal.ts';
 
 /**
- * Declares what a command is called with, and what it does. Where that fails with a UsageError, its sentence is printed on
- * standard error and the exit status is 1.
+ * Declares the arguments and options of a command, and its action. If the action fails with a UsageError, its message is
+ * printed to standard error and the exit status is 1.
  */
 export type Declare = (command: Command) => void;
 

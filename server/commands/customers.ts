@@ -25,10 +25,10 @@ Older backups, exported files and the systems that read the API keep their copie
     .option('--yes', 'do not ask')
     .addOption(jsonOption())
     .action(erase);
-  organizationCommand(command, 'release', 'let the externalId of an erased customer be used again')
+  organizationCommand(command, 'release', 'make the externalId of an erased customer usable again')
     .description(
-      `Lets the externalId of an erased customer be used again, for a person who comes back. Until then, a create or an
-import with it is rejected, so that no sync brings erased data back. The erased customer itself stays as it is.`,
+      `Makes the externalId of an erased customer usable again, for a person who returns. Until then, a create or an import
+with it is rejected, so that no sync restores erased data. The erased customer itself does not change.`,
     )
     .addArgument(customerId('the id of the erased customer'))
     .addOption(jsonOption())

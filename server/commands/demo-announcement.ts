@@ -1,4 +1,4 @@
-/** Shows the demo's key and passwords at a terminal, or else writes them to a file that only this user can read. */
+/** Shows the demo's key and passwords on a terminal; otherwise, writes them to a file that only this user can read. */
 import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ export async function announceDemo(database: Opened, url: string, say: (line: st
   let file: string | undefined;
   const intoFile = (line: string) => {
     if (file === undefined) {
-      // The folder is this user's alone (0700), and its name is new.
+      // Only this user can access the folder (0700), and its name is new.
       file = join(database.folder ?? mkdtempSync(join(tmpdir(), 'proposal-api-')), 'demo.txt');
-      // A start that failed may have left a key that was never stored.
+      // A failed start may have left a key that was never stored.
       rmSync(file, { force: true });
     }
     appendFileSync(file, `${line}\n`, { mode: 0o600 });
@@ -33,12 +33,12 @@ function announceFile(file: string, url: string, say: (line: string) => void): v
   say(`  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`);
 }
 
-/** What the first start said, but for the key. */
+/** Repeats what the first start said, except for the key. */
 async function announceAgain({ orm, folder }: Opened, url: string, say: (line: string) => void): Promise<void> {
   if ((await orm.em.fork().findOne(Organization, { slug: 'demo' })) === null) return;
   const file = folder === undefined ? undefined : join(folder, 'demo.txt');
   if (file !== undefined && existsSync(file)) announceFile(file, url, say);
-  else say('The key of the demo was shown once; `npx proposal-api keys create --organization demo` makes another.');
+  else say('The key of the demo was shown only once; `npx proposal-api keys create --organization demo` creates another.');
   announceAddresses(url, say);
 }
 

@@ -1,4 +1,4 @@
-/** Ends a command that has printed all there is to say with another exit status than 0. */
+/** Ends a command with a nonzero exit status after it has printed everything itself. */
 export class ExitStatus extends Error {
   readonly status: number;
   constructor(status: number) {

@@ -56,7 +56,7 @@ async function runExport(kind: ImportKind, file: string | undefined, options: Op
         byteOrderMark: bom,
         onProgress(records) {
           rowsRead = records;
-          // On a terminal, the records themselves show it.
+          // On standard output, the records themselves show the progress.
           if (!isPrinted) show({ rowsRead });
         },
       });

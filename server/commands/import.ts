@@ -1,4 +1,4 @@
-/** `import`: brings an organization's customers, items and proposals in from a file. */
+/** `import`: imports customers, items or proposals into an organization from a file. */
 import { importKinds, matches } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind } from '../entities/upload.ts';
 import { readFile } from 'node:fs/promises';

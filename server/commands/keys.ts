@@ -11,7 +11,7 @@ import { idOf, jsonOption, print, printList, text } from './command.ts';
 import type { Declare } from './command.ts';
 import { say, warn } from './terminal.ts';
 
-// Its keys are a constant's.
+// Object.keys() loses the types of a constant's keys.
 const periods = Object.keys(replacementPeriods) as ReplacementPeriod[];
 
 export const declare: Declare = (command) => {
@@ -66,7 +66,7 @@ function declareEnds(command: Command): void {
         warn(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.`);
       }),
     );
-  keyCommand(command, 'revoke', 'end a key at once')
+  keyCommand(command, 'revoke', 'end a key immediately')
     .addOption(jsonOption())
     .action((id, options) =>
       asMember(options, async (em, member) => {

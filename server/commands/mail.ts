@@ -3,7 +3,7 @@ import type { Mail } from '../outgoing/mail.ts';
 import { readConfig } from '../config.ts';
 import { warn } from './terminal.ts';
 
-/** If there is a mail server. */
+/** Does nothing if no mail server is configured. */
 export async function sendMail(mail: Mail, { sent, unsent }: { sent: string; unsent: string }): Promise<void> {
   const options = mailOptions(readConfig());
   if (!options) return;

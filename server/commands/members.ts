@@ -26,7 +26,7 @@ const description = `Admins create, replace and revoke API keys and manage membe
 one member of each organization; --organization then says which is meant. \`add\` and \`password\` print a link with which
 the member sets a password for the settings pages, once and
 within ${linkHours} hours; with --password-stdin the password is the first line of standard input instead. A new password ends
-the member's sessions, and a removed member's sessions end at once. The last admin cannot be removed. The link begins with
+the member's sessions, and a removed member's sessions end immediately. The last admin cannot be removed. The link begins with
 PUBLIC_URL, or with http://localhost and PORT.`;
 
 export const declare: Declare = (command) => {
@@ -127,7 +127,7 @@ const remove = (email: string, { json, organization }: Json & Which) =>
     );
   });
 
-/** In every organization of the person: the operator is above them. */
+/** In all of the person's organizations: the operator acts for all of them. */
 const resetTwoFactorOf = (email: string, { json }: Json) =>
   withDatabase(async (database) => {
     const known = await membersWithEmail(database.signIns, email);

@@ -1,11 +1,11 @@
-/** How much memory garbage may take. V8 reads these flags at each collection. */
+/** Limits how much memory garbage may take. V8 reads these flags at each collection. */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
  * For commands that read or write records by the million. Most objects live as long as their chunk. By default, V8 lets
- * 100 MB and more of them pile up before it collects them.
+ * 100 MB or more of them pile up before it collects them.
  */
 export function keepMemorySmall(): void {
   setFlagsFromString('--heap-growing-percent=60');
@@ -13,14 +13,14 @@ export function keepMemorySmall(): void {
   collectGarbage();
 }
 
-/** Of both halves of the young generation, which V8 would let grow to 128 MB. */
+/** For both halves of the young generation, which V8 would let grow to 128 MB. */
 const mostYoungBytes = 32 * 2 ** 20;
 
 /** For processes that serve. */
 export function limitMemory(): void {
-  // What outlives a collection is a cache that hardly grows; by default, V8 lets the heap double before the next one.
+  // What survives a collection is mostly caches that hardly grow; by default, V8 lets the heap double before the next one.
   setFlagsFromString('--heap-growing-percent=20');
-  // V8 would take rows that are in use during a few collections for long-lived, and keep all later ones until a full one.
+  // V8 would treat rows that survive a few collections as long-lived, and keep all later ones until a full collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
   limitYoungGeneration();
 }
@@ -30,7 +30,7 @@ function limitYoungGeneration(): void {
   let growth = 0;
   new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    // V8 shrinks it while little is going on, and then it may grow again.
+    // V8 shrinks it while the process is mostly idle, and then it may grow again.
     const next = young && young.space_size >= mostYoungBytes ? 1 : 2;
     if (next !== growth) setFlagsFromString(`--semi-space-growth-factor=${next}`);
     growth = next;
@@ -38,8 +38,8 @@ function limitYoungGeneration(): void {
 }
 
 /**
- * The first collection sets how far the heap may grow until the next one. V8 itself would start the first when nothing is
- * going on, or, if requests come at once, after 100 MB. One as if memory had run out also shrinks the young generation to
+ * The first collection determines how far the heap may grow until the next one. V8 would start the first when the process
+ * is idle or, if requests arrive immediately, after 100 MB. A last-resort collection also shrinks the young generation to
  * its smallest size: loading modules can make it larger than a process needs.
  */
 export function collectGarbage(): void {

@@ -1,8 +1,8 @@
-/** Variables of the environment that are probably meant for this service, and mistyped. */
+/** Finds environment variables that are probably meant for this service, but misspelled. */
 import { nearest } from '../../contract/nearest.ts';
 import { describedVariables, setVariables } from '../config.ts';
 
-/** A sentence about each variable that is set, not known, and probably meant to be one that is. */
+/** A warning about each unknown variable that is set and probably meant to be a known one. */
 export function misspelledVariables(set: readonly string[] = setVariables()): string[] {
   const names = describedVariables.map(({ name }) => name);
   return set.flatMap((name) => {

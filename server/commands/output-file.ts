@@ -7,7 +7,7 @@ import { UsageError } from '../config.ts';
 
 /**
  * Writes the file under a temporary name until it is complete: an interrupted command never replaces a good file, and a
- * command may read the file that it replaces. What is no regular file, such as a named pipe, is written directly.
+ * command may read the file that it replaces. Anything but a regular file, such as a named pipe, is written directly.
  */
 export async function writeFile<T>(file: string, write: (output: Writable) => Promise<T>, mode = 0o666): Promise<T> {
   const found = await stat(file).catch(() => undefined);
@@ -17,7 +17,7 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   const finished = isDirect ? undefined : removedOnSignal(partial);
   let output: Writable | undefined;
   try {
-    // Opened here, so that a failure is this command's. What only its owner could read stays so.
+    // Opened here, so that a failure is reported as this command's. A file that only its owner could read stays that way.
     const handle = await open(partial, isDirect ? 'w' : 'wx', found ? mode & found.mode : mode);
     output = handle.createWriteStream({ flush: !isDirect });
     const result = await write(output);
@@ -36,7 +36,7 @@ export async function writeFile<T>(file: string, write: (output: Writable) => Pr
   }
 }
 
-/** A command that Ctrl-C or a supervisor ends leaves nothing behind. Call the result once the file is complete. */
+/** If Ctrl-C or a supervisor ends the command, it leaves nothing behind. Call the result once the file is complete. */
 function removedOnSignal(partial: string): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const end = (signal: NodeJS.Signals) => {

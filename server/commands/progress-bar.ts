@@ -1,6 +1,6 @@
 /** The progress of a command: a bar that redraws itself on a terminal, occasional lines elsewhere. */
 
-/** `bytesTotal`: undefined where nobody knows how much there will be. */
+/** `bytesTotal`: undefined if the total is not known. */
 export type Progress = { rowsRead: number; bytesRead?: number; bytesTotal?: number | undefined };
 
 const width = 24;

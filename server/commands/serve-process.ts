@@ -94,7 +94,7 @@ async function serveOwnMetrics({ HOST, METRICS_PORT }: Config, metrics: Metrics 
   return serveMetrics({ host: HOST, port: METRICS_PORT, read: () => metrics.register.metrics() });
 }
 
-/** A worker tells its primary every second that it is alive, and what it has counted; a last time when it ends. */
+/** A worker sends its primary a heartbeat with its metrics every second, and a last time when it ends. */
 function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
   const report = async () => {
     const metrics = await read();
@@ -110,7 +110,7 @@ function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
   };
 }
 
-/** Beside the embedded database, or where DATA_DIR says. Made now, because later every upload would fail. */
+/** Beside the embedded database, or in DATA_DIR. Created at startup, so that a problem shows before the first upload. */
 async function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened): Promise<string | undefined> {
   if (folder === undefined) return undefined;
   return privateFolder(join(folder, 'uploads')).catch((cause: unknown) => {
@@ -118,7 +118,7 @@ async function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened)
   });
 }
 
-/** Undefined, and nothing is loaded, unless the usual variables of OpenTelemetry ask for traces. */
+/** Undefined, and nothing is loaded, unless the standard OpenTelemetry variables ask for traces. */
 export async function openTracing(config: Config) {
   const { OTEL_SDK_DISABLED: isDisabled, OTEL_TRACES_EXPORTER: exporter } = config;
   const endpoint = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -136,7 +136,7 @@ type Greeting = {
   processes?: number;
 };
 
-/** Prints the startup message for a terminal; fills an empty database with the demo, in production only if asked. */
+/** Prints the startup messages; fills an empty database with the demo, in production only if asked. */
 export async function greet({ config, database, url, demo, metricsUrl, processes = 1 }: Greeting): Promise<void> {
   if (database.displayUrl) say(`Database: ${database.displayUrl}`);
   if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production'))

@@ -13,16 +13,16 @@ import { greet } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { say } from './terminal.ts';
 
-// Workers take connections from the system themselves. One that this process had handed to a worker in the moment of its
-// death would never be answered, nor closed.
+// Workers accept connections themselves. If this process handed a connection to a worker that is just dying, it would be
+// neither answered nor closed.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 
 const restartPausesMs = [0, 1_000, 2_000, 5_000];
 /** A worker that ran for this long failed for a new reason. */
 const healthyMs = 10_000;
-/** Workers report every second. One that says nothing for this long hangs, or its start does. */
+/** Workers report every second. One that is silent for this long hangs, perhaps while it starts. */
 const silentMs = 60_000;
-/** A worker that is told to stop has ended by then: its own limits are shorter. */
+/** A worker that is told to stop should exit within this time: its own limits are shorter. */
 const stopMs = 27_000;
 
 export async function serveWithWorkers(count: number, config: Config, stop: StopSignal, { demo }: { demo: boolean }) {
@@ -55,9 +55,9 @@ class Crew {
   readonly #isToldToStop: () => boolean;
   #isStopped = false;
   readonly #totals: Totals | undefined;
-  /** Those that are replaced when they end. */
+  /** The workers that are replaced when they exit. */
   readonly #workers = new Set<Worker>();
-  /** With PORT=0, the system chooses the port that the first worker listens on; a later one asks for the same. */
+  /** With PORT=0, the system chooses the port of the first worker, and later workers listen on the same one. */
   readonly #chosen: { PORT?: string } = {};
   #failures = 0;
   #restarting: Promise<void> = Promise.resolve();
@@ -138,7 +138,7 @@ class Crew {
   }
 }
 
-/** Tells the worker to finish its requests; one that does not end is killed. */
+/** Tells the worker to finish its requests, and kills it if it does not exit. */
 async function endWorker(worker: Worker): Promise<void> {
   if (worker.isDead()) return;
   const ended = once(worker, 'exit');

@@ -8,7 +8,7 @@ import { serveProcess } from './serve-process.ts';
 import { serveWithWorkers } from './serve-workers.ts';
 import { warn } from './terminal.ts';
 
-/** Under each name what it means, in lines of at most 90 characters. */
+/** Each name with its meaning below, in lines of at most 90 characters. */
 const environment = describedVariables.flatMap(({ name, meaning, fallback }) => {
   const words = `${meaning} (default: ${fallback})`.replaceAll('`', '');
   return [`  ${name}`, ...(words.match(/\S.{0,83}(?= |$)/g) ?? []).map((line) => `      ${line}`)];
@@ -29,7 +29,7 @@ send one more request for 3 seconds. A second signal exits immediately. An empty
 organization, whose API key is shown once.`,
     )
     .addHelpText('after', notes)
-    .option('--demo', 'fill an empty database with the demo also with DATABASE_URL, or in production')
+    .option('--demo', 'fill an empty database with the demo even with DATABASE_URL or in production')
     .option(
       '--workers <N>',
       'number of processes on one port; more than one requires REDIS_URL, so that they share the rate limit',
@@ -49,7 +49,7 @@ organization, whose API key is shown once.`,
         if (cluster.isPrimary && workers > 1) await serveWithWorkers(workers, config, stop, { demo });
         else await serveProcess(config, stop, { demo });
       } finally {
-        // Its channel to the primary would keep a worker alive, also one that could not start.
+        // The channel to its primary would keep a worker alive, even one that could not start.
         cluster.worker?.disconnect();
       }
     });

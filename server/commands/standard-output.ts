@@ -1,4 +1,4 @@
-/** What happens when a command cannot write to its own output, which it cannot wait for. */
+/** Handles failed writes to standard output and standard error, which commands do not await. */
 import { constants } from 'node:os';
 import { warn } from './terminal.ts';
 
@@ -9,12 +9,12 @@ export const outputStatus = (): number | undefined => status;
 
 /** Without this, such a failure would end the process with a stack trace. */
 export function watchStandardOutput(): void {
-  // There is nowhere else to say it.
+  // There is nowhere else to report it.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error) => {
     if (status !== undefined) return;
     if ('code' in error && error.code === 'EPIPE') {
-      // A reader such as `head` has seen enough: as if the signal for it had ended the process.
+      // A reader such as `head` has seen enough: exit as if SIGPIPE had ended the process.
       status = 128 + constants.signals.SIGPIPE;
       return;
     }

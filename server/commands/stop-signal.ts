@@ -1,6 +1,6 @@
 /**
- * SIGINT and SIGTERM: the first stops gracefully, the second ends the process at once. SIGHUP restarts the workers; without
- * workers, or where a terminal is closed, it stops like the others.
+ * SIGINT and SIGTERM: the first stops gracefully, the second exits immediately. SIGHUP restarts the workers; without
+ * workers, or when a terminal is closed, it stops like the others.
  */
 import cluster from 'node:cluster';
 import { constants } from 'node:os';
@@ -32,9 +32,9 @@ export function onStopSignal() {
   return {
     received: promise,
     isReceived: () => count > 0,
-    /** Call once the start is over: a start that hangs is ended by the first signal, a few seconds later. */
+    /** Call it once startup is complete. Until then, a signal ends even a hanging process after a few seconds. */
     started: () => void (isStarting = false),
-    /** What SIGHUP does, instead of stopping. */
+    /** Sets what SIGHUP does instead of stopping. */
     onHangup: (work: () => void) => void (restart = work),
   };
 }

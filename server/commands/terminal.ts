@@ -1,4 +1,4 @@
-/** Lines for people. A line may show text of a file or of a record, which must not control the terminal. */
+/** Human-readable lines. A line may contain text from a file or a record, which must not control the terminal. */
 import { printable } from '../problems/shown.ts';
 
 /** Writes lines to standard output. */
@@ -9,7 +9,7 @@ export const warn = (...lines: string[]): void => void process.stderr.write(line
 
 const linesOf = (lines: string[]): string => lines.map((line) => `${printable(line)}\n`).join('');
 
-/** JSON in which such characters are escaped. */
+/** JSON in which characters that control the terminal are escaped. */
 export function sayJson(value: unknown): void {
   const text = JSON.stringify(value, undefined, 2).replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped);
   process.stdout.write(`${text}\n`);

@@ -15,7 +15,7 @@ import { adminCommand, asMember, inOrganization, organizationCommand } from './a
 import { idOf, instant, jsonOption, printList, text } from './command.ts';
 import { say } from './terminal.ts';
 
-// Its keys are a constant's.
+// Object.keys() loses the types of a constant's keys.
 const overlaps = Object.keys(endpoints.replacementHours) as ReplacementOverlap[];
 
 export const declare = (command: Command): void => {

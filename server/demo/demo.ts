@@ -16,7 +16,7 @@ import { moveDates, withMovedDates } from './dates.ts';
 
 const demoLock = 7_203_611_403;
 
-/** Before the first of its records. */
+/** Earlier than all of its records. */
 const foundedAt = '2024-05-10T09:12:00.000Z';
 const people = [
   { name: 'Mara Ellison', email: 'mara@demo.example', role: 'admin' },
@@ -29,12 +29,12 @@ type SignIn = { member: Pick<Member, 'email' | 'role'>; password: string };
 type Made = { organization: string } & Record<ImportKind, number>;
 
 /**
- * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key is one
- * whose process was killed before it printed the key: it is removed and created again. Returns whether it was created.
+ * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key was left
+ * by a process that was killed before it printed the key: it is removed and created again. Returns whether it was created.
  */
 export async function ensureDemo(database: Database, url: string, say: Say, setPassword: SetPassword) {
   const id = newOrganizationId();
-  // Two processes that find the same empty database: the second waits, and then finds an organization.
+  // If two processes find the same empty database, the second waits, and then finds an organization.
   return withSession(database.pool, id, async (session) => {
     await session.command(`select pg_advisory_lock(${demoLock})`);
     if (!(await isWanted(database))) return false;
@@ -54,7 +54,7 @@ async function isWanted(database: Database): Promise<boolean> {
   if (!found) return true;
   if (others.length > 0 || found.slug !== 'demo') return false;
   const em = forOrganization(database, found.id).em();
-  // Another organization may be called the same.
+  // A different organization may have the same slug.
   const isOurs = (await em.count(Member, { email: people[0].email })) > 0;
   if (!isOurs || (await em.count(ApiKey)) > 0) return false;
   await removeOrganization(database, found.id);

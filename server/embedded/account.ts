@@ -9,7 +9,7 @@ export type Account = { uid: number; gid: number };
 export const SELF: Account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export const IS_ROOT = SELF.uid === 0;
-/** Of PostgreSQL's programs. Not our own environment: PGDATA and similar variables would take effect. */
+/** For PostgreSQL's programs. Not our own environment: PGDATA and similar variables would take effect. */
 export const SURROUNDINGS = { cwd: '/', env: { LC_ALL: 'C' } };
 /** Accounts that run nothing but databases. */
 const dedicated = ['proposal-api', 'postgres'];

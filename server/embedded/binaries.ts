@@ -18,7 +18,7 @@ function packagedBinaries(): string {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
   } catch (cause) {
-    throw new Error(`No PostgreSQL is installed here (${name}): set DATABASE_URL to a server of yours.`, { cause });
+    throw new Error(`No PostgreSQL is installed here (${name}): set DATABASE_URL to your own server.`, { cause });
   }
 }
 
@@ -57,7 +57,7 @@ export async function copyOfBinaries(native: string, beside: string, account: Ac
 function requireOurs(found: Stats, path: string, account: Account): void {
   const isOwned = [0, SELF.uid, account.uid].includes(found.uid);
   if (found.isDirectory() && isOwned && (found.mode & 0o022) === 0) return;
-  throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to a server of yours.`);
+  throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to your own server.`);
 }
 
 /** A copy that was interrupted or partly deleted is created again. */

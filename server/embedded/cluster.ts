@@ -1,4 +1,4 @@
-/** The files of an embedded database, made by PostgreSQL's initdb at the first start. */
+/** The files of an embedded database, created by PostgreSQL's initdb at the first start. */
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { giveTo, ignoring, lstatIfAny, run, runningAs, SURROUNDINGS } from './account.ts';
@@ -17,13 +17,13 @@ const INITDB = [
   '--no-instructions',
 ];
 
-/** Returns whether it was made by this call. */
+/** Returns whether this call created it. */
 export async function createCluster({ place, report, settings, statements }: Opening): Promise<boolean> {
   const { cluster, account, passwordFile } = place;
   const newPasswordFile = `${passwordFile}.new`;
   const keepPassword = () => fs.rename(newPasswordFile, passwordFile).catch(ignoring('ENOENT'));
   if ((await fs.stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) !== undefined) {
-    // An earlier start may have been killed in between.
+    // An earlier start may have been killed between renaming the cluster and renaming this file.
     if (!(await lstatIfAny(passwordFile))) await keepPassword();
     return false;
   }

@@ -17,7 +17,7 @@ const SQLITE_BUSY = 5;
 
 const runsAsNobody =
   'PostgreSQL runs as `nobody`: any other program that runs as `nobody` can read the database. ' +
-  'Create an account of its own before the first start: useradd --system proposal-api';
+  'Create a dedicated account before the first start: useradd --system proposal-api';
 
 export async function preparePlace(dataDir: string, report: (line: string) => void): Promise<Place> {
   const folder = await writableFolder(resolve(dataDir));
@@ -94,7 +94,7 @@ async function makeFolder(path: string): Promise<void> {
   await fs.mkdir(path, { mode: 0o755 }).catch(ignoring('EEXIST'));
 }
 
-/** Those who can write to the folder can replace the database. A group with that right is trusted. */
+/** Anyone who can write to the folder can replace the database. A group with that right is trusted. */
 async function requireClosed(folder: string): Promise<void> {
   const { uid, mode } = await fs.stat(folder);
   if ((mode & 0o002) !== 0) throw new Error(`other accounts can write to ${folder}: chmod o-w`);
@@ -107,7 +107,7 @@ async function requireFileOrNothing(path: string): Promise<void> {
   if (found && !found.isFile()) throw new Error(`${path} is not a file: delete it.`);
 }
 
-/** PostgreSQL itself requires the same of a folder when it starts; here it is checked after each step that leads to it. */
+/** PostgreSQL requires the same when it starts; this checks it as soon as the folder exists, and before each start. */
 export async function requirePrivate(cluster: string, account: Account): Promise<void> {
   const found = await fs.lstat(cluster);
   if (found.isDirectory() && found.uid === account.uid && (found.mode & 0o077) === 0) return;

@@ -1,6 +1,6 @@
 /**
  * The PostgreSQL that comes with the service. Every process that uses it keeps one connection with a shared lock;
- * a process that closes and then gets the lock exclusively is the last one: it stops the server while others wait.
+ * a process that releases it and can then lock exclusively is the last one: it stops the server while others wait.
  */
 import * as fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,13 +25,13 @@ import type { Opening } from './server.ts';
 export type EmbeddedPostgres = {
   /** Connection options for pg and MikroORM: the host is the folder of a Unix socket. */
   connection: { host: string; port: number; user: string; password: string; database: string };
-  /** The same, for programs. */
+  /** The same as a URL, for programs. */
   url: string;
-  /** The same, for people and psql: with the path of the password's file instead of the password. */
+  /** The URL for people and psql, with the path of the password file instead of the password. */
   displayUrl: string;
   /** Whether this call created the cluster. */
   created: boolean;
-  /** Releases the database, and stops it if nobody else uses it. Close your own connections first. */
+  /** Releases the database, and stops it if no other process uses it. Close your own connections first. */
   close(): Promise<void>;
 };
 
@@ -77,7 +77,7 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
   };
 }
 
-/** Starts the server again when it was killed, at the same socket, so that pools recover; returns how to leave. */
+/** Restarts a killed server at the same socket, so that pools recover. Returns a function that leaves the database. */
 function stayIn(opening: Opening, first: Presence): () => Promise<void> {
   let closed: Promise<void> | undefined;
   let current: Promise<Presence | undefined> = Promise.resolve(first);
@@ -108,8 +108,8 @@ async function enterAgain(
       opening.report('The database is back.');
       return presence;
     } catch (error) {
-      const report = `The database does not start, and will be tried again every few seconds: ${oneLine(error)}`;
-      // Each new reason is said once; what PostgreSQL says begins with the time and its pid.
+      const report = `The database does not start; retrying every few seconds: ${oneLine(error)}`;
+      // Each new reason is reported once. Without digits, because PostgreSQL's messages begin with the time and its pid.
       const reason = report.replaceAll(/\d+/g, '');
       if (reason !== lastReason) opening.report(report);
       lastReason = reason;
@@ -117,7 +117,7 @@ async function enterAgain(
   }
 }
 
-/** `formerSocket` is for coming back: then a cluster that is gone is an error, and not created again. */
+/** `formerSocket` is for a restart: a missing cluster is then an error, and is not created again. */
 async function enter(opening: Opening, formerSocket?: string): Promise<Presence> {
   const { cluster, lockFile, logFile, passwordFile } = opening.place;
   const deadline = performance.now() + START_TIMEOUT_MS;
@@ -172,7 +172,7 @@ async function leave(opening: Opening, { client, connection }: Presence): Promis
     // Under the lock, since a newcomer may be about to use the folder; when it already does, the folder is not empty.
     await holdingLock(place.lockFile, () => fs.rmdir(connection.host)).catch(() => undefined);
   } catch (error) {
-    report(`The database was gone before it could be left: ${oneLine(error)}`);
+    report(`The database stopped before it could be released: ${oneLine(error)}`);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-/** The only role that can connect to the embedded PostgreSQL: it owns the service's database, and is no superuser. */
+/** The only role that can connect to the embedded PostgreSQL: it owns the service's database, and is not a superuser. */
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';

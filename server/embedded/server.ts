@@ -13,7 +13,7 @@ export type Opening = {
   place: Place;
   report: (line: string) => void;
   settings: Record<string, string>;
-  /** What the superuser runs in a new cluster. */
+  /** Statements that the superuser runs in a new cluster. */
   statements: readonly string[];
   /** The server, if this process started it. */
   child?: ChildProcess;
@@ -21,7 +21,7 @@ export type Opening = {
 export type Server = { pid: number; socketFolder: string; status: string };
 
 export const PORT = 5432;
-/** Long, for a busy machine: what cannot start ends at once. */
+/** Long, for a busy machine: a server that cannot start exits immediately. */
 export const START_TIMEOUT_MS = 120_000;
 const LOG_LIMIT_BYTES = 10_000_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -39,7 +39,7 @@ const SETTINGS = {
 
 export async function stopServer({ place: { cluster }, child }: Opening): Promise<boolean> {
   const server = await findServer(cluster);
-  // The files are gone, and with them the way to find it: there is nothing left that it could save.
+  // Without its files, the server cannot be found, but it also has nothing left to save.
   if (!server && child?.exitCode === null) child.kill('SIGQUIT');
   if (server) process.kill(server.pid, 'SIGINT');
   const deadline = performance.now() + STOP_TIMEOUT_MS;
@@ -50,7 +50,7 @@ export async function stopServer({ place: { cluster }, child }: Opening): Promis
   return true;
 }
 
-/** The server that runs on this cluster, even if a killed process left it. The pid alone may be anyone's by now. */
+/** The server that runs on this cluster, even if a killed process left it. The pid alone may have been reused. */
 export async function findServer(cluster: string): Promise<Server | undefined> {
   const text = await fs.readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
   const [pid = '', , , , socketFolder = '', , , status = ''] = text.split('\n');
@@ -98,8 +98,8 @@ export async function startServer(opening: Opening, socket: string): Promise<Ser
 }
 
 const ofOtherVersion = (cluster: string, version: string): string =>
-  `The database in ${cluster} is of PostgreSQL ${version}, and this release has another version: run \`backup\` with the ` +
-  'release that used it, and then, with a new DATA_DIR, `restore` with this one.';
+  `The database in ${cluster} is from PostgreSQL ${version}, but this release has a different version: run \`backup\` ` +
+  'with the release that used it, and then, with a new DATA_DIR, `restore` with this one.';
 
 /** Waits until the server accepts connections, ends, or continues a long recovery in the background. */
 async function isRunning(child: ChildProcess, cluster: string): Promise<boolean> {

@@ -1,12 +1,12 @@
 /**
- * How a search finds a word with an @: by what is on either side of it. By an index of every three letters it would take
- * long, because most of those in an email address are in all the others too.
+ * How a search finds a word with an @: by the text on either side of it. A trigram index would be slow, because email
+ * addresses share most of their trigrams.
  */
 
-/** How long the parts are that are kept. */
+/** The lengths of the parts that are stored. */
 const lengths = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
-// A part may begin or end inside a pair of surrogates, which the database would reject.
+// A part may begin or end inside a surrogate pair, which the database would reject.
 const beforeAt = (segment: string, length: number) => `${segment.slice(-length)}@`.toWellFormed();
 const afterAt = (segment: string, length: number) => `@${segment.slice(0, length)}`.toWellFormed();
 
@@ -14,7 +14,7 @@ const afterAt = (segment: string, length: number) => `@${segment.slice(0, length
 export function atParts(text: string): string[] {
   const parts = new Set<string>();
   for (const word of text.split(/\s+/).filter((one) => one.includes('@'))) {
-    // What is between two @ signs comes after the one and before the other.
+    // A segment between two @ signs comes after one and before the other.
     word.split('@').forEach((segment, index, { length: count }) => {
       for (const length of lengths.filter((each) => each <= segment.length)) {
         if (index > 0) parts.add(afterAt(segment, length));

@@ -59,7 +59,7 @@ export const AuditEvent = defineEntity({
     detail: optionalText(),
     /** The old value, if something was renamed or changed. */
     previous: optionalText(),
-    /** Why it was rejected; `application` if an application did it, and nobody else. */
+    /** Why it was rejected; `application` if an application did it on its own. */
     reason: optionalText(),
     ipAddress: optionalText(),
     createdAt: timestamp().defaultRaw('now()'),

@@ -32,9 +32,9 @@ const search = ({ name, firstName, lastName, companyName, email, phone, address,
     phone ? phoneDigits(phone) : '',
   );
 
-/** What filters find in the customer as a whole: tags in lower case, and the parts of searched words with an @. */
+/** What filters look up in the customer as a whole: tags in lower case, and the parts of searched words with an @. */
 export type CustomerTokens = { tag: string[]; at: string[] };
-/** After `search`, from which they are taken. */
+/** Computed after `search`, from which the parts are taken. */
 const tokens = ({ search: searched = '', tags }: Searched & { search?: string }): CustomerTokens => ({
   tag: tags.map((tag) => tag.toLowerCase()),
   at: atParts(searched.split(phoneMark)[0] ?? ''),

@@ -1,4 +1,4 @@
-/** The externalId of an erased customer, as a keyed hash: it is refused from then on, so that no sync brings the person back. */
+/** The externalId of an erased customer, as a keyed hash: it is refused afterward, so that no sync restores the person. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, owned, timestamp } from './owned.ts';

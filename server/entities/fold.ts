@@ -1,6 +1,6 @@
 /**
- * Text folded for search and order: by the application, so that neither depends on the locale of the database. Case,
- * accents and width do not count, letters of their own are spelled out, and apostrophes and dashes are all alike.
+ * Folds text for search and order, in the application, so that neither depends on the locale of the database. Case,
+ * accents and width do not count, special letters are spelled out, and all apostrophes and all dashes are alike.
  */
 const spelled: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -12,11 +12,11 @@ const spelled: Readonly<Record<string, string>> = {
   ð: 'd',
   þ: 'th',
   ı: 'i',
-  // At the end of a word, where the beginning of a longer one ends when it is searched.
+  // Final sigma: a search for the beginning of a word may end with it, where the whole word has σ.
   ς: 'σ',
 };
 
-/** Of ASCII without a backtick, folding changes the case only: most texts are, and the rest costs ten times as much. */
+/** Folding changes only the case of ASCII without a backtick, which most texts are; any other costs ten times as much. */
 const isPlain = (value: string): boolean => /^[\t\n -_a-~]*$/.test(value);
 
 export function fold(value: string): string {
@@ -48,7 +48,7 @@ export function searchForms(value: string): string[] {
   return [...new Set([withoutPunctuation(fold(value)), withoutPunctuation(foldSpelled(value))])];
 }
 
-/** The digits of a phone number as ASCII, of whatever script they are and whatever punctuation it was typed with. */
+/** The digits of a phone number as ASCII, whatever their script and whatever punctuation was typed. */
 export function phoneDigits(value: string): string {
   return value
     .normalize('NFKC')
@@ -64,7 +64,7 @@ function asciiDigit(digit: string): string {
   return String((code - zero) % 10);
 }
 
-/** An index entry holds 2704 bytes: four bytes a letter at the most, two ids beside it. */
+/** An index entry holds 2704 bytes: up to four bytes per letter, and two ids. */
 const orderedLength = 600;
 
 /** What `sort=name` compares. */

@@ -13,7 +13,7 @@ export type Role = (typeof roles)[number];
 
 const createdAt = () => timestamp().defaultRaw('now()');
 
-/** No organization has it yet. */
+/** An id that no organization has yet. */
 export const newOrganizationId = (): OrganizationId => uuidv7() as OrganizationId;
 
 export const Organization = defineEntity({
@@ -29,7 +29,7 @@ export const Organization = defineEntity({
     slug: p.text(),
     currency: p.text(),
     plan: p.text().$type<Plan>(),
-    /** Members who sign in with a password set two-factor authentication up before they see anything else. */
+    /** Members who sign in with a password must set up two-factor authentication before they see anything else. */
     requiresTwoFactor: p.boolean().default(false),
     createdAt: createdAt(),
   },
@@ -49,7 +49,7 @@ export const Member = defineEntity({
     role: p.text().$type<Role>(),
     createdAt: createdAt(),
     lastSignedInAt: optionalTimestamp(),
-    /** Its row stays, because keys and audit events refer to it. */
+    /** The row stays, because keys and audit events refer to it. */
     removedAt: optionalTimestamp(),
     transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
   },

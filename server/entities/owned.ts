@@ -8,8 +8,8 @@ export const organizationFilter = 'organization';
 
 declare const proven: unique symbol;
 /**
- * The id of the organization that a caller acts for. Rows read by a key's hash, a session's address or a command's slug
- * have one; nothing that a caller sends does.
+ * The id of the organization that a caller acts for. It comes from rows that were read by a key's hash, a session's email
+ * address or a command's slug, never from what a caller sends.
  */
 export type OrganizationId = string & { readonly [proven]: 'organization' };
 
@@ -57,7 +57,7 @@ export const owned = {
     .onCreate(() => uuidv7()),
 };
 
-/** In a condition or a change of any entity: the start of the transaction, by the database's clock. */
+/** For a condition on, or a change to, any entity: the start of the transaction, by the database's clock. */
 export const transactionTime = () => raw('now()');
 
 type Changed = { updatedAt: string; transactionStart?: string };

@@ -8,7 +8,7 @@ export function toRfc3339(stored: string): string {
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}.${fraction.padEnd(3, '0')}Z`;
 }
 
-/** A moment, in the program as in the API: an RFC 3339 string, which sorts as it reads. */
+/** A moment: an RFC 3339 string in the program, as in the API, so that text order is time order. */
 export class Timestamp extends Type<string, string> {
   override convertToJSValue(value: string): string {
     return value.endsWith('Z') ? value : toRfc3339(value);

@@ -1,11 +1,11 @@
-/** A file that was uploaded to be imported: what it contains, how far it is, and what became of it. */
+/** A file that was uploaded for import: what it contains, its progress, and what became of it. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalJson, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
 
 /**
- * `uploading` → `checking` → `mapping` (where an admin has to choose) → `checking` → `checked` → `importing` → `imported`;
- * `failed` where the file as a whole cannot be imported, `stopped` where the import stopped before the end.
+ * `uploading` → `checking` → `mapping` (if an admin has to choose) → `checking` → `checked` → `importing` → `imported`;
+ * `failed` if the file cannot be imported at all, `stopped` if the import stopped before the end.
  */
 export type UploadState =
   | 'uploading'
@@ -21,15 +21,15 @@ export const workingStates = ['uploading', 'checking', 'importing'] as const sat
 export const importKinds = ['customers', 'items', 'proposals'] as const;
 export type ImportKind = (typeof importKinds)[number];
 
-/** By which field rows find the record that they change; `none` creates a record for every row. */
+/** The field by which rows are matched to the records that they change; `none` creates a record for every row. */
 export const matches = ['externalId', 'email', 'sku', 'none'] as const;
 export type Match = (typeof matches)[number];
 
-/** What a person says about a file. */
+/** What a person chooses for a file. */
 export type ImportChoices = {
   /** Column of the file → field of the record; an empty field leaves the column out. */
   map?: Record<string, string> | undefined;
-  /** Keeps columns that are not fields under metadata, by their own names. */
+  /** Stores columns that are not fields in the metadata, under their own names. */
   restToMetadata?: boolean | undefined;
   decimalPoint?: '.' | ',' | undefined;
   dateOrder?: 'day-month' | 'month-day' | undefined;
@@ -38,7 +38,7 @@ export type ImportChoices = {
   type?: string | undefined;
 };
 
-/** `columns`: those of the last file, whose `match` and `type` fit no other file. `map` is of all files. */
+/** `map` is from all files. `columns` are those of the last file; `match` and `type` apply only to files with the same. */
 export type RememberedChoices = Pick<ImportChoices, 'map' | 'match' | 'type'> & { columns?: string[] };
 
 /** The counts of a dry run or an import, its notes, and the first errors. */
@@ -56,8 +56,8 @@ export type UploadSummary = {
 export type UploadRow = { line: number; values: [field: string, text: string][]; errors: string[] };
 
 /**
- * The stored ids of the first records that the import wrote; until its end, how many rows it has stored if each of them
- * creates a record.
+ * The stored ids of the first records that the import wrote. `stored`, only until the end: how many rows are stored, if
+ * each of them creates a record.
  */
 export type UploadRecords = { created: string[]; updated: string[]; stored?: number };
 
@@ -78,15 +78,15 @@ export const Upload = defineEntity({
     bytesTotal: p.bigint('number').onCreate(() => 0),
     rowsRead: p.integer().onCreate(() => 0),
     rows: p.json<UploadRow[]>().onCreate(() => []),
-    /** Of the dry run, and then of the import. */
+    /** Of the dry run, later of the import. */
     summary: optionalJson<UploadSummary>(),
     records: p.json<UploadRecords>().onCreate(() => ({ created: [], updated: [] })),
     /** Why it failed. */
     failure: optionalText(),
-    /** When the file was discarded, because it may hold the data of a customer who was erased. */
+    /** When the file was discarded because it may hold the data of an erased customer. */
     erasedAt: optionalTimestamp(),
     createdAt: timestamp().defaultRaw('now()'),
-    /** When the process that works on it last said so. */
+    /** The last heartbeat of the process that works on it. */
     activeAt: timestamp().defaultRaw('now()'),
     /** When the transaction that loaded this record began. */
     transactionStart: timestamp().formula('now()::timestamptz(3)').persist(false),
@@ -105,7 +105,7 @@ export type ImportMapping = InferEntity<typeof ImportMapping>;
 
 const silentForMs = 20_000;
 
-/** Whether a process is still working on it: one that was killed no longer says so. */
+/** Whether a process is still working on it: one that was killed sends no heartbeat. */
 export function isWorking({ state, activeAt, transactionStart }: Upload): boolean {
   const isBusy = workingStates.some((one) => one === state);
   return isBusy && Date.parse(transactionStart) - Date.parse(activeAt) < silentForMs;

@@ -53,7 +53,7 @@ export type FailedRequest = InferEntity<typeof FailedRequest>;
 export const warningCauses = ['failing', 'ended', 'limited', 'unused', 'expiring'] as const;
 export type WarningCause = (typeof warningCauses)[number];
 
-/** What only the moment shows, and when admins were told. */
+/** What cannot be determined later, and when admins were told. */
 export const KeyWarning = defineEntity({
   name: 'KeyWarning',
   tableName: 'key_warnings',

@@ -1,4 +1,4 @@
-/** Webhooks: endpoints, how far changes were looked for, and deliveries. */
+/** Webhooks: endpoints, how far changes have been searched for, and deliveries. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import { filters, optionalId, optionalInteger, optionalText, optionalTimestamp, owned, timestamp } from './owned.ts';
@@ -19,16 +19,16 @@ export const WebhookEndpoint = defineEntity({
     secrets: p.json<StoredSecret[]>(),
     createdBy: optionalId(),
     createdAt: timestamp().defaultRaw('now()'),
-    /** It receives what changes from this time on; null while it is off. */
+    /** It receives changes from this time on; null while it is off. */
     activeSince: optionalTimestamp(),
     /** Why the service switched it off; null if an admin did. */
     offReason: optionalText(),
-    /** When the first attempt failed since the last success, and how many rounds of attempts have failed since. */
+    /** When an attempt first failed after the last success, and how many rounds of attempts have failed since. */
     failingSince: optionalTimestamp(),
     failures: p.integer().onCreate(() => 0),
     /** When a delivery is due next; null if none is pending. */
     dueAt: optionalTimestamp(),
-    /** Moves with every new delivery: a process that finds none left notices one that is added in the meantime. */
+    /** Counts up with every new delivery: a process that finds none left notices one that is added in the meantime. */
     wakes: p.integer().onCreate(() => 0),
     /** The process that delivers to it holds a lease, which expires if the process dies. */
     lease: optionalId(),
@@ -39,7 +39,7 @@ export const WebhookEndpoint = defineEntity({
 });
 export type WebhookEndpoint = InferEntity<typeof WebhookEndpoint>;
 
-/** Changes before this time have become deliveries; only of organizations with an endpoint that is on. */
+/** Changes before this time have become deliveries; only for organizations with an endpoint that is on. */
 export const WebhookPosition = defineEntity({
   name: 'WebhookPosition',
   tableName: 'webhook_positions',
@@ -47,7 +47,7 @@ export const WebhookPosition = defineEntity({
   properties: { organizationId: owned.organizationId, lookedThrough: timestamp() },
 });
 
-/** Which turns of a proposal are known, as bits, so that each becomes an event once. */
+/** Which turns of a proposal (`sent`, `viewed` …) are known, as bits, so that each becomes an event only once. */
 export const WebhookTurns = defineEntity({
   name: 'WebhookTurns',
   tableName: 'webhook_turns',
@@ -91,7 +91,7 @@ export const WebhookDelivery = defineEntity({
 });
 export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
 
-/** An import whose end an endpoint wants to know, until that is told: `import.completed`. */
+/** An import whose end must still be announced to an endpoint, as `import.completed`. */
 export const WebhookImport = defineEntity({
   name: 'WebhookImport',
   tableName: 'webhook_imports',
@@ -108,7 +108,7 @@ export const WebhookImport = defineEntity({
   },
 });
 
-/** A record that an import stored, until it is looked at, and its version. */
+/** A record that an import stored, with its version, until the search for changes has processed it. */
 export const WebhookImported = defineEntity({
   name: 'WebhookImported',
   tableName: 'webhook_imported',
@@ -116,10 +116,10 @@ export const WebhookImported = defineEntity({
   properties: {
     organizationId: owned.organizationId,
     recordId: p.uuid().primary(),
-    /** 0 if nobody is told of the import's end: its records are told one by one. */
+    /** 0 if the import's end is not announced: its records are then announced one by one. */
     revision: p.integer(),
     updatedAt: timestamp(),
-    /** When it was first stored, if the file says when it was created. */
+    /** When it was first stored, if the file sets its createdAt. */
     storedAt: optionalTimestamp(),
   },
 });

@@ -1,12 +1,12 @@
 /**
- * Exports an organization's customers, items or proposals, as they are at one moment, at any size: `exportRecords` yields
- * the text of the file in short pieces, so that none of them occupies the process for long.
+ * Exports a consistent snapshot of an organization's customers, items or proposals, of any size. `exportRecords` yields
+ * the text of the file in short pieces, so that none of them blocks the event loop for long.
  *
  *     await pipeline(Readable.from(exportRecords({ database, organizationId, kind: 'customers', format: 'csv' })), target);
  *
- * The next piece is read when the last one has been taken. A loop that ends early closes the connection. Until the end
- * one database transaction stays open, which only reads, so that `syncedThrough` does not wait for it; for a slow reader,
- * see spool.ts.
+ * The next piece is read when the last one has been taken. A loop that ends early closes the connection. One database
+ * transaction stays open until the end. It only reads, so `syncedThrough` does not wait for it. For slow readers, see
+ * spool.ts.
  */
 import type { Database } from '../database/orm.ts';
 import { openSession } from '../database/session.ts';
@@ -40,15 +40,15 @@ export type ExportOptions = {
   organizationId: OrganizationId;
   kind: ExportKind;
   format: ExportFormat;
-  /** Only records that meet all of these, which are those of the kind's list. */
+  /** Exports only records that meet all of these. They are the conditions of the kind's list. */
   conditions?: readonly Condition<never>[];
-  /** Begins CSV with a byte order mark, by which Excel recognizes UTF-8. */
+  /** Starts CSV with a byte order mark, so that Excel recognizes UTF-8. */
   byteOrderMark?: boolean | undefined;
   /** Called with the number of records so far, after each piece. */
   onProgress?: ((records: number) => void) | undefined;
 };
 
-/** In one read; fewer where the last ones were long. */
+/** How many records to read at a time; fewer if the last ones were long. */
 const mostRecords = 200;
 const longPiece = 256 * 1024;
 
@@ -115,11 +115,11 @@ async function* piecesOf<Read extends Stored, Shown extends Stored = Read>(
   }
 }
 
-/** In order of creation; each page starts after the key of the last record before it. */
+/** In order of creation; each page starts after the last key of the previous one. */
 async function* pagesOf<Read extends Stored>(
   { session, table, index }: Source<Read>,
   conditions: readonly Condition<never>[],
-  /** Changed while they are read. */
+  /** The size changes between pages. */
   pages: { readonly size: number },
 ): AsyncGenerator<Read[]> {
   const values = ['00000000-0000-0000-0000-000000000000'];
@@ -129,7 +129,7 @@ async function* pagesOf<Read extends Stored>(
   const read = () => {
     const { size } = pages;
     const reading = session.query(`${text} ${size}`, values).then((rows) => ({ rows, isLast: rows.length < size }));
-    // Awaited below, unless the file is not read to its end.
+    // Awaited below, unless the loop ends early.
     reading.catch(() => undefined);
     return reading;
   };
@@ -137,14 +137,14 @@ async function* pagesOf<Read extends Stored>(
     const { rows, isLast } = await reading;
     const page = rows.map((row) => table.parse(row));
     values[0] = page.at(-1)?.id ?? '';
-    // While the page is written, PostgreSQL reads the next.
+    // While the page is written, PostgreSQL reads the next one.
     if (!isLast) reading = read();
     if (page.length > 0) yield page;
     if (isLast) return;
   }
 }
 
-/** All metadata keys in the records of the file, one column each. */
+/** All metadata keys of the exported records: each becomes a column. */
 async function metadataKeys<Read extends Stored>(
   { session, table, index }: Source<Read>,
   conditions: readonly Condition<never>[],
@@ -158,7 +158,7 @@ async function metadataKeys<Read extends Stored>(
   return rows.map(([key]) => String(key));
 }
 
-/** The conditions on a row, whose values are added to those of the statement. */
+/** The conditions on a row. Their values are added to `values`. */
 function rowConditions<Read extends Stored>(
   { table, index }: Omit<Source<Read>, 'session'>,
   conditions: readonly Condition<never>[],

@@ -6,10 +6,10 @@ import type { Proposal } from '../entities/proposal.ts';
 import { recordTable } from '../records/record-table.ts';
 import type { ExportedProposal } from './shapes.ts';
 
-/** In one read; a proposal has up to 500. */
+/** How many lines to read at a time; a proposal has up to 500. */
 const mostLines = 500;
 
-/** In groups that have few lines together. */
+/** Reads the proposals in groups that have few lines in total. */
 export function* withReferences(
   session: Session,
   orm: Database['orm'],

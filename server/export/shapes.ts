@@ -1,4 +1,4 @@
-/** Stored records → exported records, with every field that an import reads: one that is missing does not compile. */
+/** Turns stored records into exported ones, with every field that an import reads: a missing field does not compile. */
 import type { z } from 'zod';
 import type { Customer } from '../entities/customer.ts';
 import type { Item } from '../entities/item.ts';
@@ -18,7 +18,7 @@ export type Shape<Stored, Fields = Record<string, unknown>> = {
   document(stored: Stored): Record<keyof Fields, unknown>;
 };
 
-/** Those that an import of the kind knows, after what identifies the record. */
+/** The columns that an import of the kind knows, starting with those that identify the record. */
 const columnsFor = (schema: z.ZodObject) => [...new Set(['id', 'externalId', ...columnsOf(schema)])];
 
 export const customerShape: Shape<Customer, CustomerImport> = {
@@ -50,7 +50,7 @@ const totalFields = ({ currency, subtotal, discountTotal, taxTotal, total }: Pro
   total: printTotal(total, currency),
 });
 
-/** A record is named by its externalId, or by its id if it has none: an id is valid in one organization only. */
+/** A record is referred to by its externalId, or by its id if it has none: an id is valid only in its organization. */
 const idOf = (kind: 'customer' | 'item', externalId: string | null, id: string | null) =>
   externalId === null && id !== null ? publicId(kind, id) : undefined;
 
@@ -92,7 +92,7 @@ export function cellsOf(columns: readonly string[]): (document: object) => strin
     paths.map(({ field, inner }) => {
       const value: unknown = Reflect.get(document, field);
       if (inner === undefined) return cellOf(value);
-      // A key of metadata can be `toString`.
+      // A metadata key can be `toString`.
       return Object.hasOwn(Object(value), inner) ? cellOf(Reflect.get(Object(value), inner)) : '';
     });
 }
@@ -103,7 +103,7 @@ function cellOf(value: unknown): string {
   return Array.isArray(value) ? tagsCell(value.map(String)) : JSON.stringify(value);
 }
 
-/** Tags are separated by semicolons; if one holds a semicolon itself, they are a JSON array. */
+/** Tags are separated by semicolons; if one contains a semicolon, they are a JSON array. */
 function tagsCell(tags: readonly string[]): string {
   const isAmbiguous = tags.some((tag) => tag.includes(';')) || tags[0]?.startsWith('[');
   return isAmbiguous ? JSON.stringify(tags) : tags.join(';');

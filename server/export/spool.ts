@@ -1,4 +1,4 @@
-/** Lets a slow reader take its time: what is made meanwhile waits in a file, so that its source is done early. */
+/** Buffers the output for a slow reader in a file, so that the source can finish early. */
 import { mkdtemp, open, rmdir, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,12 +6,12 @@ import { join } from 'node:path';
 
 const chunkBytes = 256 * 1024;
 
-/** Yields the same bytes. Pieces are taken as fast as they come; the file has no name, and its space is free at the end. */
+/** Yields the same bytes, but takes pieces as fast as they come. The file has no name: closing it frees its space. */
 export async function* spooled(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
   const file = await openNameless();
   const state = { written: 0, ended: false, stopped: false, changed: Promise.withResolvers<void>() };
   const writing = writeAll(pieces, file, state);
-  // Awaited below, after what was written before it failed.
+  // Awaited below, after everything that was written before a failure has been read.
   writing.catch(() => undefined);
   try {
     for (let read = 0; ;) {
@@ -53,7 +53,7 @@ async function writeAll(pieces: AsyncIterable<string>, file: FileHandle, state: 
 }
 
 async function openNameless(): Promise<FileHandle> {
-  // The folder is this account's alone.
+  // Only this account can access the folder.
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-export-'));
   const path = join(folder, 'export');
   const file = await open(path, 'wx+', 0o600);

@@ -1,4 +1,4 @@
-/** How the cells of a table are read: a number or a date as all columns of the file write them, other values by their field. */
+/** How cells become values: numbers and dates by the notation that the whole file uses, other values by their field. */
 import type { ImportChoices } from '../entities/upload.ts';
 import { unescapeFormula } from '../text/spreadsheet.ts';
 import { countryCode } from './countries.ts';
@@ -11,7 +11,7 @@ import type { Cell } from './source.ts';
 import { readDate, readingOf, readNumber } from './values.ts';
 import type { DateOrder, DecimalPoint } from './values.ts';
 
-/** What the file leaves open, with values that can be read in two ways. */
+/** A question that the file leaves open, with values that can be read in two ways. */
 export type Question = { about: 'decimalPoint' | 'dateOrder'; examples: string[] };
 
 type Table = {
@@ -23,7 +23,7 @@ type Table = {
 
 export type Readings = { decimalPoint: DecimalPoint; dateOrder: DateOrder };
 
-/** How the numbers and dates of the whole file are read: as chosen, or as its columns show. */
+/** How numbers and dates are read throughout the file: as chosen, or as its columns show. */
 export function readingsOf(
   { columns, fields, preset }: Table,
   { decimalPoint, dateOrder }: ImportChoices,
@@ -63,10 +63,10 @@ export function readingsOf(
   return { decimalPoint: point ?? '.', dateOrder: order ?? 'day-month', notes, questions, examples };
 }
 
-/** A value of each reading that can be read in no other way. */
+/** An unambiguous value for each reading. */
 const written = { ',': '1.234,50', '.': '1,234.50', 'day-month': '31/12/2026', 'month-day': '12/31/2026' } as const;
 
-/** A function that puts a column's cell into its field; an empty cell sets nothing. */
+/** Returns a function that puts a column's cell into its field; an empty cell sets nothing. */
 export function placerOf(
   field: string,
   readings: Readings,
@@ -82,12 +82,12 @@ export function placerOf(
     const text = convert && plain !== '' ? convert(plain) : plain;
     if (text === '') return;
     const target = parent === undefined ? row : objectAt(row, parent);
-    // If two columns map to one field, the first with a value counts.
+    // If two columns map to one field, the first one with a value wins.
     if (!Object.hasOwn(target, name)) target[name] = isNumber && isDecimal(field) ? text : read(text);
   };
 }
 
-/** With the 15 digits that a spreadsheet shows: 0.1 + 0.2 is stored with 17. */
+/** Rounded to the 15 digits that a spreadsheet shows: 0.1 + 0.2 is stored with 17. */
 const printNumber = (number: number) => String(Number(number.toPrecision(15)));
 
 function objectAt(row: Record<string, unknown>, name: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** A chunk of rows → the database: all of it in one transaction, unless one of its rows cannot be stored. */
+/** Stores a chunk of rows in one transaction, unless one of the rows cannot be stored. */
 import { constraintOf, sqlStateOf } from '../records/constraint.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Entry, Kind, Rejection, UniqueKey, Work } from './kind.ts';
@@ -6,16 +6,16 @@ import { isWritten, Overtaken, planRows, SameRecord } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { writePlans } from './write.ts';
 
-/** In the transaction that stores the rows: however the import ends, none of them is stored twice. */
+/** Runs in the transaction that stores the rows: however the import ends, no row is stored twice. */
 const note = `update uploads set records = jsonb_set(records, '{stored}', to_jsonb($3::integer))
   where organization_id = $1 and id = $2`;
 
-/** How often a chunk that conflicts with other writers is planned again before it is split in half. */
+/** How many times a chunk that conflicts with other writers is tried before it is split in half. */
 const attempts = 3;
 
 /**
- * Imports valid rows, in order, and gives each its outcome. If the database rejects one of them, each half is tried
- * separately, down to the row, so that the others are stored.
+ * Imports valid rows, in order, and sets the outcome of each. If the database rejects one, the chunk is halved until that
+ * row is alone, so the others are stored.
  */
 export async function importChunk(work: Work, entries: readonly Entry[], attempt = 1): Promise<void> {
   if (entries.length === 0) return;
@@ -43,7 +43,7 @@ async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: bo
   const planned = plans.filter(isWritten);
   await rejectTaken(work, planned);
   const rejected = new Set(planned.filter((plan) => !isWritten(plan)).map(({ id }) => id));
-  // What was planned on a row that is rejected now is planned again without it.
+  // Plans that build on a row that has just been rejected are made again without it.
   if (plans.some(({ id, outcome }) => typeof outcome === 'string' && rejected.has(id))) throw new SameRecord();
   await writePlans(work, finalPlans(plans.filter(isWritten)));
   if (work.resumed) await work.store.session.query(note, [work.resumed.uploadId, entries.at(-1)?.number]);
@@ -52,7 +52,7 @@ async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: bo
   return plans;
 }
 
-/** One for each record that is written: it is as the last of its rows leaves it. */
+/** One plan for each record that is written: that of its last row, which builds on the others. */
 function finalPlans(plans: readonly Plan[]): Plan[] {
   const finals = new Map<string, Plan>();
   for (const plan of plans) {
@@ -63,8 +63,8 @@ function finalPlans(plans: readonly Plan[]): Plan[] {
 }
 
 /**
- * Rejects rows that claim what only one record may have, such as a sku, or what none may have. A value that another row of
- * the file gives up is free for the next import.
+ * Rejects rows with a unique value that another record has, such as a sku, or with a value that no record may have. A
+ * value that another row of the file gives up is not available before the next import.
  */
 async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
   const { store, kind, table } = work;
@@ -81,20 +81,20 @@ async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
     const holder = taken.get(key);
     const name = `the row with the externalId ${String(plan.record.externalId)}`;
     if (holder === undefined) taken.set(key, { id: plan.id, name });
-    // A later row of a record may take a value back that an earlier one gives up.
+    // A later row of a record may take back a value that an earlier one gives up.
     else if (holder.id !== plan.id) plan.outcome = [{ field, code, message: `is taken by ${holder.name}` }];
   }
 }
 
 const keyOf = (record: object, { property }: UniqueKey): unknown => Reflect.get(record, property) ?? undefined;
 
-/** Derived values are not read: what the stored record has is computed again. */
+/** Derived values are not read from the database: the stored record's key is computed again. */
 function isClaiming({ table }: Work, { record, stored }: Plan, unique: UniqueKey): boolean {
   const key = keyOf(record, unique);
   return key !== undefined && key !== (stored && keyOf(table.changed(stored, {}), unique));
 }
 
-/** The plans that give a record an externalId that it may not have. */
+/** The plans that give a record an externalId that no record may have. */
 async function refused({ store, kind: { refusing } }: Work, plans: readonly Plan[]): Promise<Plan[]> {
   const isGiven = (plan: Plan) => externalIdOf(plan.record) && externalIdOf(plan.record) !== externalIdOf(plan.stored);
   const giving = refusing ? plans.filter((plan) => isWritten(plan) && isGiven(plan)) : [];
@@ -106,11 +106,11 @@ async function refused({ store, kind: { refusing } }: Work, plans: readonly Plan
 
 const externalIdOf = (record: object = {}): unknown => Reflect.get(record, 'externalId');
 
-/** Another writer conflicted with this one: planned again, the chunk sees the other's changes. */
+/** Another writer conflicted with this one. When the chunk is planned again, it sees the other's changes. */
 const isClash = (error: unknown) =>
   error instanceof Overtaken || ['23505', '40001', '40P01'].includes(sqlStateOf(error));
 
-/** What is wrong with a row, if the database blames the row; an outage or a mistake of ours is neither. */
+/** Why the database rejected a row; undefined if the cause is an outage or a bug of ours. */
 function rejectionOf(error: unknown, { id, unique }: Kind): Rejection | undefined {
   const [code, constraint] = [sqlStateOf(error), constraintOf(error)];
   if (unique && constraint === unique.constraint)

@@ -18,16 +18,16 @@ export type ColumnPlan = {
   /** Notes for the user on how the file is read. */
   notes: string[];
   preset: string | undefined;
-  /** The field of each column; undefined for one that is left out. */
+  /** The field of each column; undefined if the column is left out. */
   fields: readonly (string | undefined)[];
   /** The column that holds the record as JSON, in a report about rows of a JSON file. */
   documentAt: number | undefined;
-  /** What is wrong with the header; a plan with faults or questions reads nothing. */
+  /** What is wrong with the header; nothing is imported while a plan has faults or questions. */
   faults: string[];
   questions: Question[];
-  /** How the file writes what some of its values leave open. */
+  /** Examples of the file's notation, for values that are ambiguous on their own. */
   examples: Example[];
-  /** The record that the cells describe; undefined if the row does not stand for a record of its own. */
+  /** The record that the cells describe; undefined if the row is not a separate record. */
   read(cells: readonly Cell[]): Record<string, unknown> | undefined;
 };
 
@@ -62,7 +62,7 @@ export function planColumns(inspection: Inspection, kind: Kind, choices: ImportC
   };
 }
 
-/** Of JSON: a file of it, or a column. */
+/** For a JSON file, or a column of JSON documents. */
 function planDocuments(
   inspection: Inspection,
   { map = {}, restToMetadata }: ImportChoices,
@@ -74,7 +74,7 @@ function planDocuments(
   return { ...nothing, notes: notesOn(inspection, undefined), documentAt, faults };
 }
 
-/** Throws what is wrong or open, all of it in one UsageError. */
+/** Throws one UsageError with all faults and open questions. */
 export function requireClear({ faults, questions }: ColumnPlan): void {
   const asked = questions.map(
     ({ about, examples }) => `${open[about]} ${examples.map((one) => `"${one}"`).join(' and ')}.`,
@@ -83,8 +83,8 @@ export function requireClear({ faults, questions }: ColumnPlan): void {
 }
 
 const open: Record<Question['about'], string> = {
-  decimalPoint: 'Say with --decimal-point whether numbers have a dot or a comma. The file contains',
-  dateOrder: 'Say with --date-order whether the day or the month comes first. The file contains',
+  decimalPoint: 'Use --decimal-point to say whether numbers have a dot or a comma. The file contains',
+  dateOrder: 'Use --date-order to say whether the day or the month comes first. The file contains',
 };
 
 function mappingFaults(header: readonly string[], { columns }: Kind, { map = {} }: ImportChoices): string[] {
@@ -104,7 +104,7 @@ function mappingFaults(header: readonly string[], { columns }: Kind, { map = {} 
 
 const suggest = (name: string | undefined) => (name ? `; did you mean ${name}?` : '');
 
-/** The field that was chosen for a column. Some columns have names of what every object has, such as `constructor`. */
+/** The field chosen for a column. A column may have the name of an inherited property, such as `constructor`. */
 export const chosenFor = ({ map = {} }: Pick<ImportChoices, 'map'>, column: string): string | undefined =>
   Object.hasOwn(map, column) ? map[column] : undefined;
 
@@ -114,11 +114,11 @@ type Known = Kind & {
   preset: Export | undefined;
   faults: string[];
   left: string[];
-  /** The fields of other columns. */
+  /** The fields that other columns fill. */
   taken: Set<string>;
 };
 
-/** The field that a column is for; undefined for one that is left out, or that is a fault. */
+/** The field that a column fills; undefined if the column is left out or has a fault. */
 function fieldOf(name: string, known: Known): string | undefined {
   const { choices, preset, columns, header, faults, left, taken } = known;
   const mapped = chosenFor(choices, name);
@@ -155,7 +155,7 @@ function keyFaults(fields: readonly (string | undefined)[], kind: Kind, match: M
     : [`no column is mapped to ${match}, by which the rows are matched`];
 }
 
-/** Said because the choice is remembered for the next file. */
+/** Noted because the choice is remembered for the next file. */
 const matchNotes: Record<Match, string[]> = {
   externalId: [],
   email: ['A row changes the record that has its email address.'],

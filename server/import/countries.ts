@@ -31,7 +31,7 @@ const fold = (name: string) =>
 
 let known: Map<string, string> | undefined;
 
-/** Made when the first country is read: 1,250 names. */
+/** Built when the first country is read: 1,250 names. */
 function codesByName(): Map<string, string> {
   const codes = new Map<string, string>();
   for (const language of languages.toReversed()) {
@@ -42,7 +42,7 @@ function codesByName(): Map<string, string> {
   return codes;
 }
 
-/** `Germany`, `Deutschland` → `DE`; any other text stays as it is, for the contract to reject. */
+/** `Germany`, `Deutschland` → `DE`; any other text is left for the contract to reject. */
 export function countryCode(cell: string): string {
   if (/^[A-Za-z]{2}$/.test(cell) && cell.toUpperCase() !== 'UK') return cell;
   known ??= codesByName();

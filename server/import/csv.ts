@@ -1,6 +1,6 @@
 /**
- * The records of a CSV file. A quote after other text of its cell belongs to it, as in `27" monitor`: Excel reads it so,
- * libraries do not, and they took a fifth of the CPU of an import.
+ * The records of a CSV file. A quote after other text in a cell is part of the text, as in `27" monitor`. Excel reads it
+ * that way; libraries do not, and they took a fifth of an import's CPU time.
  */
 import { textOf } from './source.ts';
 import type { Source, TableRecord } from './source.ts';
@@ -8,7 +8,7 @@ import type { Source, TableRecord } from './source.ts';
 const delimiters = [',', ';', '\t'] as const;
 export type Delimiter = (typeof delimiters)[number];
 
-/** More than any valid row needs. Otherwise an unclosed quote would swallow the rest of the file before it is reported. */
+/** More than any valid row needs. Without a limit, an unclosed quote would swallow the rest of the file. */
 const longestRecord = 1024 * 1024;
 
 /** The separator that divides the first record into the most cells. */
@@ -29,7 +29,7 @@ async function cellsOfFirst(source: Source, delimiter: Delimiter): Promise<numbe
   return 0;
 }
 
-/** The records, without empty ones. If the quotes of one do not match, it is a fault, and the reading ends there. */
+/** The records, without empty ones. Reading ends at the first fault, such as quotes that do not match. */
 export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord<string>[]> {
   const reader = new CsvReader(delimiter);
   for await (const piece of textOf(source)) {
@@ -40,22 +40,22 @@ export async function* readCsv(source: Source, delimiter: Delimiter): AsyncGener
   yield reader.read('', true);
 }
 
-/** Reads a text that comes in pieces. */
+/** Reads text that arrives in pieces. */
 export class CsvReader {
   readonly #delimiter: string;
-  /** What lines end with, if not with both; the first one shows it. */
+  /** How lines end, known from the first one; `\n` includes `\r\n`. */
   #newline: Newline | undefined;
   #line = 1;
-  /** What comes after the last record that was complete. */
+  /** The text after the last complete record. */
   #rest = '';
-  /** Twice as long as what was no complete record: to try again with each piece would take longer and longer. */
+  /** Twice the length of the incomplete record: trying again with each piece would take quadratic time. */
   #enough = 0;
 
   constructor(delimiter: string) {
     this.#delimiter = delimiter;
   }
 
-  /** The records that are complete with this piece. */
+  /** The records that this piece completes. */
   read(piece: string, isLast = false): TableRecord<string>[] {
     const text = this.#rest + piece;
     const records: TableRecord<string>[] = [];
@@ -91,7 +91,7 @@ type Part = { text: string; isLast: boolean; delimiter: string; newline: Newline
 /** `end` is where the line ends. */
 type Found = { cells: string[]; end: number } | { fault: string };
 
-/** Undefined if the record may not be complete. */
+/** Undefined if the record may be incomplete. */
 function recordAt(start: number, part: Part): Found | undefined {
   const { text, isLast, delimiter } = part;
   const end = lineEnd(start, part);
@@ -114,7 +114,7 @@ function quotedRecordAt(start: number, part: Part): Found | undefined {
       if (line < at) line = lineEnd(at, part);
       const [cell = ''] = text.slice(at, line).split(delimiter, 1);
       end = at + cell.length;
-      // Perhaps a cell that is quoted, which would end elsewhere.
+      // Perhaps meant as a quoted cell, which would end elsewhere.
       if (/^ +"/.test(cell)) return { fault: 'a quote comes after a space' };
       cells.push(cell);
     }
@@ -129,7 +129,7 @@ function quotedRecordAt(start: number, part: Part): Found | undefined {
 const isLineEnd = (at: number, { text, newline }: Part): boolean =>
   text[at] === '\n' ? newline !== '\r' : text[at] === '\r' && (newline !== '\n' || text[at + 1] === '\n');
 
-/** Some files have lines of both kinds; in one whose lines end with `\r`, `\n` is text, and the other way around. */
+/** Some files contain both: if lines end with `\r`, `\n` is text, and vice versa. */
 function lineEnd(start: number, { text, newline }: Part): number {
   const feed = newline === '\r' ? -1 : text.indexOf('\n', start);
   const carriage = newline === '\n' ? -1 : text.indexOf('\r', start);
@@ -137,7 +137,7 @@ function lineEnd(start: number, { text, newline }: Part): number {
   return feed > start && text[feed - 1] === '\r' ? feed - 1 : feed;
 }
 
-/** Of the quoted cell that starts here; two quotes stand for one inside it. */
+/** The end of the quoted cell that starts here; two quotes inside it stand for one. */
 function closingQuote(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

@@ -9,7 +9,7 @@ import type { Entry, Work } from './kind.ts';
 
 const isOpen = ({ row, outcome }: Entry) => !row && !outcome;
 
-/** Those of the rows that are not validated yet whose record would stay as it is are `unchanged`. */
+/** Marks rows as `unchanged` that are not validated yet and would not change their record. */
 export async function findUnchanged({ store, kind, table, match }: Work, entries: readonly Entry[]): Promise<void> {
   if (match !== 'externalId' || !entries.some(isOpen)) return;
   const rows = entries.map(({ value }): object => Object(value));
@@ -20,9 +20,9 @@ export async function findUnchanged({ store, kind, table, match }: Work, entries
   const values = [...byKey.keys()].filter((key) => key !== undefined);
   const places = new Map(columns.map(({ property }, index) => [property, index]));
   for (const [externalId, id, ...stored] of await store.select(table, selection, { column: 'external_id', values })) {
-    // Another row may change it by its id.
+    // Another row, matched by id, may change it.
     if (named.has(String(id))) continue;
-    // What follows a row that differs is compared with what that row makes of the record.
+    // Rows after one that differs must be compared with the record as that row changes it.
     for (const entry of byKey.get(String(externalId)) ?? []) {
       if (!isOpen(entry) || !saysTheSame(table, Object(entry.value), { stored, places })) break;
       entry.outcome = 'unchanged';
@@ -30,7 +30,7 @@ export async function findUnchanged({ store, kind, table, match }: Work, entries
   }
 }
 
-/** Those that the rows have values for. */
+/** The columns that the rows have values for. */
 function columnsIn(rows: readonly object[], { kind, table }: Pick<Work, 'kind' | 'table'>) {
   const given = new Set(rows.flatMap((row) => Object.keys(row)));
   const fields = new Set([...kind.columns.map((column) => column.split('.')[0] ?? ''), 'metadata']);
@@ -46,7 +46,7 @@ function saysTheSame(table: RecordTable, value: object, { stored, places }: Read
   });
 }
 
-/** These are merged: parts that the row leaves out stay as they are. */
+/** These are merged: parts that the row leaves out keep their values. */
 const merged: ReadonlySet<string> = new Set(['address', 'shippingAddress', 'metadata']);
 
 function isSame(table: RecordTable, name: string, given: unknown, there: unknown): boolean {

@@ -1,4 +1,4 @@
-/** The fields that the columns of a table can fill, and what a column is called that has no name, or keeps its own. */
+/** The fields that the columns of a table can fill, metadata included, and the names of columns that have none. */
 import type { z } from 'zod';
 import { metadataPatch } from '../../contract/metadata.ts';
 import { addressParts } from '../entities/customer.ts';
@@ -37,13 +37,13 @@ export const isDate = (field: string): boolean => field.endsWith('At');
 
 /** The name that the inspection gives to a column without one. */
 export const isUnnamed = (name: string) => /^column \d+$/.test(name);
-/** Spreadsheets write such columns behind the last one. */
+/** Spreadsheets add such columns after the last one. */
 export const isEmpty = ({ name, samples }: Pick<Column, 'name' | 'samples'>): boolean =>
   isUnnamed(name) && samples.length === 0;
 
 const metadataPrefix = 'metadata.';
 
-/** The metadata field that keeps a column under its own name; it is taken then. */
+/** The metadata field that stores a column under its own name. It is added to `taken`. */
 export function metadataFieldOf(name: string, taken: Set<string>): string {
   const key = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|(?<!_)_+$/g, '') || 'column';
   let field = `${metadataPrefix}${key.slice(0, 40)}`;

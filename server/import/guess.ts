@@ -1,4 +1,4 @@
-/** What the columns of a file probably mean, by their names in five languages: proposed to its owner, never assumed. */
+/** Guesses what columns mean by their names in five languages. Guesses are proposed to the user, never assumed. */
 import { importKinds } from '../entities/upload.ts';
 import type { ImportChoices, ImportKind, RememberedChoices } from '../entities/upload.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
@@ -18,7 +18,7 @@ const fold = (name: string) =>
     .replaceAll('ß', 'ss')
     .replaceAll(/[^a-z0-9]/g, '');
 
-/** `isCertain`: every column has the name of a field, or was chosen for an earlier file, or belongs to a known export. */
+/** `isCertain`: every column has the name of a field, was mapped for an earlier file, or belongs to a known export. */
 export function proposeChoices(
   { format, columns }: Pick<Inspection, 'format' | 'columns'>,
   kind: ImportKind,
@@ -36,7 +36,7 @@ export function proposeChoices(
   const map: Record<string, string> = {};
   let isCertain = true;
   for (const name of asked) {
-    // The second column of another file is another column.
+    // `column 2` of a different file is a different column.
     const known = isUnnamed(name) && !isLikeLast ? undefined : chosenFor(remembered, name);
     const field = known ?? fieldsNamed(name, kind).find((one) => !taken.has(one)) ?? '';
     map[name] = known !== undefined && taken.has(field) ? '' : field;
@@ -48,7 +48,7 @@ export function proposeChoices(
   return { choices: { map }, isCertain: isCertain && (match ?? 'externalId') === 'externalId' && !type };
 }
 
-/** The kind whose fields fit more of the columns than those of the file's own kind do, if there is one. */
+/** A kind whose fields fit more of the columns than those of the given kind, if there is one. */
 export function likelierKind(
   inspection: Pick<Inspection, 'format' | 'columns'>,
   kind: ImportKind,
@@ -68,6 +68,6 @@ function fieldsNamed(name: string, kind: ImportKind): string[] {
   const fields = kinds[kind].columns;
   const named = fields.filter((field) => namesOfFields[field]?.split(' ').includes(folded));
   const alike = fields.filter((field) => fold(field) === folded || fold(field.replace(/^address\./, '')) === folded);
-  // An article number is the record's own id, unless another column is that already.
+  // An article number is the externalId, unless another column already is.
   return [...alike, ...named.toSorted((left, right) => Number(right === 'externalId') - Number(left === 'externalId'))];
 }

@@ -1,13 +1,13 @@
 /**
- * Imports a file of customers, items or proposals: the entry for programs. Safe to run again: records are matched by
- * externalId, unless `choices` say otherwise.
+ * Imports a file of customers, items or proposals: the programmatic entry point. Safe to run again: records are matched
+ * by externalId, unless `choices` say otherwise.
  *
  *     const inspection = await inspectFile(file);                            // inspect.ts: its header, numbers and dates
- *     const planned = await importFile({ ..., inspection, dryRun: true });   // the summary that the import will give
- *     const report = await importFile({ ..., inspection, isWaiting: false, onProgress }); // ImportBusy: another one runs
+ *     const planned = await importFile({ ..., inspection, dryRun: true });   // what the import would report
+ *     const report = await importFile({ ..., inspection, isWaiting: false, onProgress }); // may throw ImportBusy
  *
- * `rejects` is any stream, such as a file that is downloaded afterward. A file that cannot be imported as a whole is a
- * UsageError, with a sentence for its owner. `signal` stops an import between two chunks; what is stored stays.
+ * `rejects` is any stream, such as a file that is downloaded afterward. A file that cannot be imported at all is a
+ * UsageError with a message for the user. `signal` stops an import between two chunks; rows already stored stay.
  */
 import type { Writable } from 'node:stream';
 import { UsageError } from '../config.ts';
@@ -48,9 +48,9 @@ export type ImportOptions = {
   /** Default: the file is inspected first. */
   inspection?: Inspection | undefined;
   choices?: ImportChoices | undefined;
-  /** Validates and compares everything, and writes nothing. */
+  /** Validates and compares everything, but writes nothing. */
   dryRun?: boolean | undefined;
-  /** Where rejected rows are written as CSV, to be corrected and imported separately; ended with the import. */
+  /** Where rejected rows are written as CSV, to be corrected and imported separately; closed when the import ends. */
   rejects?: Writable | undefined;
   /** Whether to wait up to a minute while another import into the organization is running. */
   isWaiting?: boolean | undefined;
@@ -60,7 +60,7 @@ export type ImportOptions = {
   onProgress?: ((progress: Progress) => void) | undefined;
 } & Pick<Run, 'signal' | 'maximumRows' | 'onRow' | 'resumed'>;
 
-/** Throws a UsageError, and stores nothing, if the file as a whole cannot be imported. */
+/** Throws a UsageError and stores nothing if the file cannot be imported at all. */
 export async function importFile(options: ImportOptions): Promise<Report> {
   const { database, organization, dryRun = false, isWaiting = true } = options;
   const inspection = options.inspection ?? (await inspectFile(options.file));
@@ -101,7 +101,7 @@ async function importInto(store: Store, inspection: Inspection, options: ImportO
   return report;
 }
 
-/** Written before the first row, so that an import that is killed is on the audit log, too. */
+/** Written before the first row, so that the audit log includes imports that are killed. */
 async function audit({ database, organization, kind, audit: by }: ImportOptions): Promise<void> {
   if (!by) return;
   const { em } = forOrganization(database, organization.id);
@@ -110,7 +110,7 @@ async function audit({ database, organization, kind, audit: by }: ImportOptions)
 
 /** Two concurrent imports into one organization would only undo each other's work. */
 async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
-  // Another one may have been killed, with its last statement still running.
+  // An earlier import may have been killed with its last statement still running.
   await session.command(`set lock_timeout = '${isWaiting ? '60s' : '1ms'}'`);
   try {
     await session.query(`select pg_advisory_lock(${importLock('$1')})`);
@@ -124,8 +124,8 @@ async function takeTurn(session: Session, isWaiting: boolean): Promise<void> {
 const firstAt = 1000;
 
 /**
- * Tells PostgreSQL how large its tables have become, each time that an import has made ten times as many records, and
- * at its end. Its own housekeeping comes minutes later, and until then it reads the whole organization to find a row.
+ * Updates PostgreSQL's statistics each time the number of created records has grown tenfold, and at the end. Autovacuum
+ * comes minutes later, and until then PostgreSQL would read the whole organization to find a row.
  */
 function statisticsKeeper(session: Session, tables: readonly string[]) {
   let analyzedAt = 0;

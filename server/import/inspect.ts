@@ -1,6 +1,6 @@
 /**
- * One look through a file before anything is imported: half a file imported is worse than none. It finds the encoding and
- * the format, and of a table its header, the first values of each column, and how its numbers and dates are written.
+ * Reads the whole file before anything is imported: importing half a file is worse than importing none. Finds the
+ * encoding, the format and, for a table, its header, first values, and how numbers and dates are written.
  */
 import { isBlank } from '../../contract/text.ts';
 import { UsageError } from '../config.ts';
@@ -25,13 +25,13 @@ export type Column = {
 /** What an import needs to know about a file. */
 export type Inspection = Pick<Source, 'format' | 'encoding' | 'isCompressed' | 'size' | 'sheets'> & {
   delimiter: Delimiter;
-  /** Of a table, in their order; none where the rows are JSON. */
+  /** The columns of a table, in order; none if the rows are JSON. */
   columns: Column[];
 };
 
 const bounds = { columns: 1000, headerCharacters: 16 * 1024, samples: 3, sampleCharacters: 100 };
 
-/** The most that the file may unpack to, and the rows of a table. */
+/** The maximum unpacked size, and the maximum number of rows in a table. */
 type FileBounds = { unpackedBytes?: number; rows?: number };
 
 export async function inspectFile(file: string, { unpackedBytes, rows }: FileBounds = {}): Promise<Inspection> {
@@ -58,7 +58,7 @@ async function inspect(source: Source, maximumRows: number | undefined): Promise
   return { format, encoding, isCompressed, size, sheets: source.sheets, delimiter, columns };
 }
 
-/** The records of a table, its header and what is above it included, as many at once as were read. */
+/** The records of a table, including its header and anything above it, in batches as they are read. */
 export const recordsOf = (source: Source, delimiter: Delimiter): AsyncGenerator<TableRecord[]> =>
   source.format === 'xlsx' ? readWorkbook(source) : readCsv(source, delimiter);
 

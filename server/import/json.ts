@@ -1,4 +1,4 @@
-/** Rows of JSON: one document a line, or the elements of one array, each parsed as the API parses a body. */
+/** Rows of JSON: one document per line, or the elements of one array. Each is parsed like the body of a request. */
 import { maximumBodyBytes, maximumKeys } from '../../contract/limits.ts';
 import { Problem } from '../problems/problem.ts';
 import { parseJson } from '../text/json.ts';
@@ -6,7 +6,7 @@ import type { Entry, Rejection } from './kind.ts';
 import { textOf } from './source.ts';
 import type { Source } from './source.ts';
 
-/** The largest row: as many characters as a body has bytes, and for a proposal enough for 500 lines of maximum length. */
+/** The largest row: as many characters as a body may have bytes; a proposal has room for 500 lines of maximum length. */
 export type RowBounds = { characters: number; keys: number };
 export const flatRow: RowBounds = { characters: maximumBodyBytes, keys: maximumKeys };
 export const rowWithLines: RowBounds = { characters: 16 * 1024 * 1024, keys: 10_000 };
@@ -38,7 +38,7 @@ const tooLong = ({ characters }: RowBounds): Rejection => {
   return { field: '', code: 'too_long', message };
 };
 
-/** A row that is rejected without a look at what it contains. */
+/** A row that is rejected without reading its contents. */
 export const unreadable = (line: number, rejection: Rejection): Entry => ({
   line,
   raw: [],
@@ -100,7 +100,7 @@ async function* linesOf(source: Source, bounds: RowBounds): AsyncGenerator<Docum
   yield [{ line, text: piece.take() }];
 }
 
-/** Only the ends of elements are sought, and the API's parser does the rest: a parser of tokens takes ten times as long. */
+/** Looks only for the ends of elements and leaves the rest to the API's parser: a tokenizer takes ten times as long. */
 async function* elementsOf(source: Source, bounds: RowBounds): AsyncGenerator<Document[]> {
   const marks = /["\\[\]{},\n]/g;
   const piece = new Piece(bounds);

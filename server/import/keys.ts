@@ -1,4 +1,4 @@
-/** By what a row finds its record, and which rows of a file are about the same one. */
+/** How rows are matched to records, and which rows of a file are about the same record. */
 import type { Match } from '../entities/upload.ts';
 import type { Keyed, Work } from './kind.ts';
 
@@ -9,14 +9,14 @@ const textOf = (row: object, name: string): string | undefined => {
   return /^[ -~]+$/.test(text) ? text : text.normalize('NFC');
 };
 
-/** The value that a row is matched by, as it is compared; undefined if the row has none. */
+/** The value that a row is matched by, normalized for comparison; undefined if the row has none. */
 export function matchKey(row: object, match: Match): string | undefined {
   if (match === 'none') return undefined;
   const value = textOf(row, match);
   return match === 'externalId' ? value : value?.toLowerCase();
 }
 
-/** What is missing for the row to find its record. */
+/** The field that the row needs to be matched, if it is missing. */
 export function missingKey(row: Keyed, match: Match): string | undefined {
   return match === 'none' || row.id !== undefined || matchKey(row, match) !== undefined ? undefined : match;
 }
@@ -31,8 +31,8 @@ export function keysOf(row: object, match: Match): string[] {
 }
 
 /**
- * The record that a row with these keys is about, if nothing but its match key names one: rows with the same key are
- * planned one on the other, and written once.
+ * The match key of a row, if nothing else identifies its record. Rows with the same key are planned on top of each other
+ * and written once.
  */
 export function soleKey([key, ...others]: readonly string[], { kind, match }: Pick<Work, 'kind' | 'match'>) {
   const isSole = kind.isFlat && match !== 'none' && others.length === 0 && key?.startsWith(`${match}\n`);
@@ -42,7 +42,7 @@ export function soleKey([key, ...others]: readonly string[], { kind, match }: Pi
 type Repeat = { line: number; first: number; field: string; value: string };
 const shown = 5;
 
-/** Finds the rows of a file that repeat a value which should tell records apart. */
+/** Finds rows that repeat a value that should identify a single record. */
 export class Repeats {
   readonly #match: Match;
   readonly #fields: readonly string[];
@@ -63,14 +63,14 @@ export class Repeats {
       if (first === undefined) continue;
       this.#count += 1;
       if (this.#first.length < shown) this.#first.push({ line, first, field, value });
-      // The fields after it would only repeat the same pair of lines.
+      // Further fields would only report the same pair of lines.
       return;
     }
   }
 
   notes(): string[] {
     const notes = this.#first.map(({ line, first, field, value }) => {
-      // An address is personal data, and the notes are kept.
+      // An email address is personal data, and the notes are stored.
       const name = field === 'email' ? 'email address' : `${field} ${value}`;
       const repeats = `Line ${line} repeats the ${name} of line ${first}`;
       if (field !== this.#match) return `${repeats}: they stay two records.`;
@@ -81,9 +81,9 @@ export class Repeats {
   }
 }
 
-/** The lines that have a text first. In arrays of numbers: a Map would keep the garbage collector busy. */
+/** The line on which each text appears first. In typed arrays: a Map would keep the garbage collector busy. */
 class FirstLines {
-  /** Small ones, by the upper half of the hash: while one grows, the others take no memory twice. */
+  /** Many small tables, chosen by the upper half of the hash: only a table that grows needs its memory twice. */
   readonly #tables = Array.from({ length: 256 }, () => new Table());
 
   /** The line of an earlier row with this text, if there is one. */
@@ -108,7 +108,7 @@ class Table {
     return undefined;
   }
 
-  /** Where the hash is, or the free place where it belongs. */
+  /** The slot of the hash, or the free slot where it belongs. */
   #placeOf(wanted: number): number {
     const { length } = this.#hashes;
     let place = (wanted >>> 0) % length;
@@ -130,7 +130,7 @@ class Table {
   }
 }
 
-/** cyrb53, which is never 0: of a million keys, two have the same number once in 18,000 files. */
+/** cyrb53, plus 1 so that it is never 0. With a million keys, one file in 18,000 has a collision. */
 function hash(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let index = 0; index < text.length; index += 1) {

@@ -12,13 +12,13 @@ export type Rejection = { field: string; code: string; message: string };
 /** The outcome of a row. A rejected row has changed nothing. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | Rejection[];
 
-/** A row of the file: as it was read, and what has become of it. */
+/** A row of the file: what was read, and what became of it. */
 export type Entry = {
-  /** Where it starts, from 1. */
+  /** The line where it starts, from 1. */
   line: number;
-  /** Which row of the file it is, from 1. */
+  /** The row's number in the file, from 1. */
   number?: number;
-  /** What the report of rejected rows repeats. */
+  /** The cells that the report of rejected rows repeats. */
   raw: readonly Cell[];
   size: number;
   value: unknown;
@@ -26,7 +26,7 @@ export type Entry = {
   row?: Keyed;
   /** What its record would be if it were new. */
   draft?: Values | undefined;
-  /** Of its record. */
+  /** The record's id. */
   id?: string;
   /** Undefined until it is known. */
   outcome?: Outcome;
@@ -44,7 +44,10 @@ export type LineChanges = { created: Values[]; changed: Values[]; removed: strin
 /** The result of a valid row: values for a new or stored record, and the changes to its lines. */
 export type RowResult = { values: Values; lines?: LineChanges };
 
-/** May throw a Problem. A method, because only its own kind's rows and records reach it: the importer knows no more of them than their keys. */
+/**
+ * May throw a Problem. Typed as a method, whose parameters are bivariant: the importer knows only the keys of rows and
+ * records, but passes each planner only those of its own kind.
+ */
 export type Planner<Row = Keyed, Stored = Identified> = {
   plan(row: Row, stored: Stored | undefined): RowResult | Rejection[];
 }['plan'];
@@ -53,20 +56,20 @@ export type Kind<Row extends Keyed = Keyed, Stored extends Identified = Identifi
   name: ImportKind;
   id: IdKind;
   schema: z.ZodType<Row>;
-  /** The record as the API returns it: only the server sets its other fields. */
+  /** The record as the API returns it; only the server sets the fields that `schema` lacks. */
   record: z.ZodObject;
   /** The columns that a CSV file may have. */
   columns: readonly string[];
-  /** What a new record must have. */
+  /** The fields that a new record must have. */
   required: readonly string[];
-  /** By which fields its rows can find their records. */
+  /** The fields by which rows can be matched to records. */
   matches: readonly Match[];
   unique?: UniqueKey;
-  /** A statement that finds those of the externalIds in `$2` that no record may be given, and why. */
+  /** A statement that selects the externalIds in `$2` that no record may have, and the rejection of their rows. */
   refusing?: { externalIds: string; rejection: Rejection };
-  /** Whether the record has no lines of its own. */
+  /** Whether the record has no line items. */
   isFlat: boolean;
-  /** How many database rows it stands for; one, if the record is flat. */
+  /** How many database rows it becomes; one if the record is flat. */
   weigh?(row: Row): number;
   /** Loads what these rows refer to, in a fixed number of queries. */
   planner(store: Store, rows: readonly Row[], stored: readonly (Stored | undefined)[]): Promise<Planner<Row, Stored>>;
@@ -79,7 +82,7 @@ export type Work = {
   table: RecordTable<Identified>;
   match: Match;
   announcement: Announcement | undefined;
-  /** An upload each row of which creates a record, and how many of its rows are stored already. */
+  /** An upload in which every row creates a record, and how many of its rows are already stored. */
   resumed?: { uploadId: string; stored: number } | undefined;
 };
 

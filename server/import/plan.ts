@@ -1,4 +1,4 @@
-/** Rows → what importing them would do, compared with what is stored. */
+/** Plans what importing rows would change, compared with what is stored. */
 import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from '../entities/uuid.ts';
 import { Problem } from '../problems/problem.ts';
@@ -8,11 +8,11 @@ import { keysOf, matchKey, soleKey } from './keys.ts';
 import type { Entry, Identified, Keyed, LineChanges, Outcome, Planner, Rejection, RowResult, Work } from './kind.ts';
 
 export type Plan = {
-  /** Of the stored record, or of the new one. */
+  /** The id of the stored or new record. */
   id: string;
   outcome: Outcome;
   record: Values;
-  /** What is changed; another row of the chunk may have planned it. */
+  /** The record that is changed; an earlier row of the chunk may have planned it. */
   stored?: Identified;
   lines?: LineChanges;
 };
@@ -25,7 +25,7 @@ export function drafter({ store: { session }, table }: Work, plan: Planner): (ro
   };
 }
 
-/** A Problem that the planner throws is what is wrong with the row. */
+/** If the planner throws a Problem, its errors are the row's rejections. */
 function resultOf(plan: Planner, row: Keyed, stored: Identified | undefined): RowResult | Rejection[] {
   try {
     return plan(row, stored);
@@ -35,18 +35,18 @@ function resultOf(plan: Planner, row: Keyed, stored: Identified | undefined): Ro
   }
 }
 
-/** Webhooks learn from the id when a record was stored: it is made in the transaction that stores it, unless it is given. */
+/** Without a given id, it is empty until `asCreated` makes one, in the transaction that stores the record. */
 const newRecord = (table: RecordTable, { id = '', ...values }: Values, organizationId: string): Values =>
   table.created({ ...values, id, organizationId });
 
-/** Two rows of one chunk that cannot be planned together name the same record: the second must see what the first has changed. */
+/** Two rows of a chunk name the same record but cannot be planned together: the second must see what the first changed. */
 export class SameRecord extends Error {}
 /** What was planned is no longer valid: another writer was faster. */
 export class Overtaken extends Error {}
 
 /**
- * The plan of each row. Records that stay as they are are only read. The others are locked until the transaction ends: with
- * `isLocking` before they are planned, otherwise afterward, which fails if one of them has changed meanwhile.
+ * The plan of each row. With `isLocking`, the matching records are locked as they are read. Otherwise, only those that
+ * change are locked, after planning, which throws Overtaken if one is no longer as it was read.
  */
 export async function planRows(work: Work, entries: readonly Entry[], isLocking: boolean): Promise<Plan[]> {
   const { store, kind, match } = work;
@@ -72,7 +72,7 @@ export async function planRows(work: Work, entries: readonly Entry[], isLocking:
 export const isWritten = ({ outcome }: Pick<Plan, 'outcome'>): boolean =>
   outcome === 'created' || outcome === 'updated';
 
-/** Rows that find one record by different keys are not planned one on the other. */
+/** Throws SameRecord if rows match one record by different keys: they are not planned on top of each other. */
 function requireDistinct(keys: readonly (string | undefined)[], records: readonly (Identified | undefined)[]): void {
   const found = new Map<string, string | undefined>();
   records.forEach((record, index) => {
@@ -120,7 +120,7 @@ const earliestDateMs = 14 * 3_600_000;
 
 const isLater = (time: unknown, than: string): time is string => typeof time === 'string' && time > than;
 
-/** Who reads what is new would meet such a record a second time. */
+/** A client that polls for new records would see such a record twice. */
 const createdLater: Rejection = {
   field: 'createdAt',
   code: 'out_of_range',
@@ -128,8 +128,8 @@ const createdLater: Rejection = {
 };
 
 /**
- * The row without a `createdAt` that is a date which has begun somewhere, but not yet in UTC, where it is read as midnight:
- * a new record is created now, and a stored one keeps its time.
+ * Drops a `createdAt` that is read as midnight UTC of a day that has begun somewhere, but not yet in UTC: a new record
+ * gets the current time, and a stored one keeps its own.
  */
 function withoutDateOfToday(row: Keyed, now: string): Keyed {
   if (!('createdAt' in row) || !isLater(row.createdAt, now) || !row.createdAt.endsWith('T00:00:00.000Z')) return row;
@@ -140,7 +140,7 @@ function withoutDateOfToday(row: Keyed, now: string): Keyed {
 const unknownId = (kind: string): Rejection => ({
   field: 'id',
   code: 'not_found',
-  message: `is the id of no ${kind} here; to create one, give it an externalId`,
+  message: `matches no ${kind} here; to create one, give it an externalId`,
 });
 
 const severalMatch = (field: string): Rejection => ({
@@ -182,7 +182,7 @@ async function load(
   return found.map((row) => table.parse(row));
 }
 
-/** Locks the records that change, if they are as they were read. */
+/** Locks the records that change. Throws Overtaken if one is no longer as it was read. */
 async function lockAsRead(work: Work, plans: readonly Plan[], records: readonly (Identified | undefined)[]) {
   const read = new Map(
     records.flatMap((record, index) => (record && plans[index]?.outcome === 'updated' ? [[record.id, record]] : [])),

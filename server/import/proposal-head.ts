@@ -10,13 +10,13 @@ import { mergeMetadata } from '../records/metadata.ts';
 
 type EventTime = (typeof eventTimes)[number];
 type Status = { status: ProposalStatus } & Partial<Pick<Proposal, EventTime>>;
-/** What is merged onto: a stored proposal, or the defaults of a new one. */
+/** What a row is merged onto: a stored proposal, or the defaults of a new one. */
 export type Base = Pick<Proposal, 'number' | 'title' | 'currency' | 'createdAt' | 'metadata'> &
   Partial<Pick<Proposal, 'customerId' | 'statusChangedAt' | keyof ProposalTotals>> &
   Status;
 export type Head = ReturnType<typeof mergeHead>;
 
-/** `customerId` is undefined where the row names no customer, null where it removes the one that is stored. */
+/** `customerId` is undefined if the row names no customer, and null if it removes the stored one. */
 export function mergeHead(row: ProposalImport, customerId: string | null | undefined, base: Base, startedAt: string) {
   const { id: _id, customerExternalId: _name, lineItems: _lines, acceptedBy, owner, metadata, ...rest } = row;
   const { subtotal: _subtotal, discountTotal: _discount, taxTotal: _tax, total: _total, ...given } = rest;
@@ -42,8 +42,8 @@ function wholePerson(person: PersonInput): StoredPerson | null | undefined {
 }
 
 /**
- * The time of the status' own event. Where that is not known: of a new proposal its creation, of a stored one what it
- * says already, or, where this import changes the status, the time of the import, so that a poller sees the change.
+ * The time of the event that led to the status. If that is unknown: the creation time of a new proposal, the time of the
+ * import if it changes the status, so that a poller sees the change, and otherwise the stored value.
  */
 function whenStatusChanged(merged: Status & { createdAt: string }, base: Base, startedAt: string): string {
   const event = eventTime(merged);
@@ -58,11 +58,11 @@ function eventTime(proposal: Status): string | undefined {
   return (name && proposal[name]) ?? undefined;
 }
 
-/** Missing or superfluous fields; a customer in `unknown` counts as given. */
+/** Rejects missing fields; a customer in `unknown` counts as given. */
 export function rejectHead({ status, sentAt, acceptedAt, customerId }: Head, unknown: readonly Rejection[]) {
   const rejections: Rejection[] = [];
   const missing = (field: string) =>
-    rejections.push({ field, code: 'required', message: `is required where status is ${status}` });
+    rejections.push({ field, code: 'required', message: `is required if status is ${status}` });
   const wasSent = status !== 'draft' && status !== 'canceled';
   if (wasSent && !sentAt) missing('sentAt');
   const customerGiven = customerId !== null || unknown.some(({ field }) => /^customer(?:External)?Id$/.test(field));

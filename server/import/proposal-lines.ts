@@ -1,4 +1,4 @@
-/** The lines of a proposal: resolved, priced, and replaced as a whole, although an unchanged line keeps its id. */
+/** The lines of a proposal: resolved, priced, and replaced as a whole, except that an unchanged line keeps its id. */
 import { currencyDigits } from '../../contract/codes.ts';
 import { trimDecimal } from '../../contract/decimal.ts';
 import type { LineImport } from './schemas.ts';

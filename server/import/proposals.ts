@@ -53,7 +53,7 @@ const customerOf = ({ customerExternalId, customerId }: ProposalImport) => ({
 
 type Loaded = { store: Store; linesOf: Map<string, ProposalLine[]>; customers: References; items: References };
 
-/** The lines of the proposals whose lines may change: replaced, or priced again in another currency. */
+/** The lines of the proposals whose lines may change: replaced, or priced again in a different currency. */
 async function loadLines(store: Store, rows: readonly ProposalImport[], stored: readonly (Proposal | undefined)[]) {
   const linesOf = new Map<string, ProposalLine[]>();
   rows.forEach((row, index) => {
@@ -115,11 +115,11 @@ function result(
 
 const totalNames = ['subtotal', 'discountTotal', 'taxTotal', 'total'] as const;
 
-/** Totals are computed; a file that gives them must agree, so that a difference is found here and not by a customer. */
+/** Totals are computed. If a file gives them, they must match, so that a difference is found before a customer sees it. */
 function rejectTotals(row: ProposalImport, computed: Partial<ProposalTotals>): Rejection[] {
   return totalNames.flatMap((field) => {
     const [given, come] = [row[field], computed[field]];
     if (given === undefined || come === undefined || trimDecimal(given) === trimDecimal(come)) return [];
-    return [{ field, code: 'read_only_field', message: `must be ${trimDecimal(come)}, which the lines come to` }];
+    return [{ field, code: 'read_only_field', message: `must be ${trimDecimal(come)}, as computed from the lines` }];
   });
 }

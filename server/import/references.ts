@@ -40,18 +40,18 @@ export async function loadReferences(
 type Texts = ReadonlyMap<string, string>;
 
 const referencesTo = (kind: Kind, ids: Texts, nameSearches: Texts) => ({
-  /** The folded name of a record that a row names. */
+  /** The folded name of a record that a row refers to. */
   nameSearchOf: (id: string): string | undefined => nameSearches.get(id),
 
   /**
-   * The id of the record that is named, null where none is to be, undefined where the row says nothing or names one
-   * that does not exist, which is added to `unknown`. `field` is the name of both fields without its ending.
+   * The id of the record that the row refers to; null if the row clears the reference; undefined if it says nothing, or
+   * if no such record exists, which is added to `unknown`. `field` is the name of both fields without ExternalId or Id.
    */
   resolve(field: string, { externalId, id }: Named, unknown: Rejection[]): string | null | undefined {
     if (typeof externalId === 'string') {
       const found = ids.get(externalId);
       if (found === undefined) {
-        const message = `is the externalId of no ${kind}: ${externalId}`;
+        const message = `matches no ${kind}: ${externalId}`;
         unknown.push({ field: `${field}ExternalId`, code: 'not_found', message });
       }
       return found;
@@ -59,7 +59,7 @@ const referencesTo = (kind: Kind, ids: Texts, nameSearches: Texts) => ({
     if (typeof id === 'string') {
       const stored = storedId(kind, id);
       if (stored !== undefined && nameSearches.has(stored)) return stored;
-      unknown.push({ field: `${field}Id`, code: 'not_found', message: `is the id of no ${kind}: ${id}` });
+      unknown.push({ field: `${field}Id`, code: 'not_found', message: `matches no ${kind}: ${id}` });
       return undefined;
     }
     return externalId === null || id === null ? null : undefined;

@@ -14,15 +14,15 @@ export type Report = {
   updated: number;
   unchanged: number;
   rejected: number;
-  /** Why rows were rejected, in the order of the file; no more than `reportedErrors`, so that memory is bounded. */
+  /** Why rows were rejected, in the order of the file; at most `reportedErrors`, to bound memory. */
   errors: RowError[];
-  /** How the file was read: its source, its separator, columns that were left out, rows that repeat. */
+  /** How the file was read: its source, its separator, columns left out, repeated rows. */
   notes: string[];
 };
 
 export const reportedErrors = 1000;
 
-/** Counts a row that has its outcome. */
+/** Counts a row by its outcome. */
 export function count(report: Report, { line, outcome = [] }: Pick<Entry, 'line' | 'outcome'>): void {
   report.read += 1;
   if (typeof outcome === 'string') {
@@ -45,11 +45,11 @@ export function printSummary({ read, created, updated, unchanged, rejected }: Re
 /** Columns in front of the original row; an import of the report stores none of them. */
 const reportColumns = ['line', 'field', 'code', 'message'];
 
-/** Examples of how the file writes what the rejected rows alone may leave open, in further columns of the report. */
+/** Further columns of the report, with examples of the file's notation: the rejected rows alone may be ambiguous. */
 export const exampleColumns = { numbers: 'numbers like', dates: 'dates like' } as const;
 export type Example = [column: (typeof exampleColumns)[keyof typeof exampleColumns], text: string];
 
-/** How many columns are in front of the original rows; 0 for a file that is no such report. */
+/** How many columns are in front of the original rows; 0 if the file is not such a report. */
 export function reportWidth(header: readonly string[]): number {
   if (header.length <= reportColumns.length || reportColumns.some((name, index) => header[index] !== name)) return 0;
   const examples: readonly (string | undefined)[] = Object.values(exampleColumns);
@@ -57,7 +57,7 @@ export function reportWidth(header: readonly string[]): number {
   return original < 0 ? 0 : original;
 }
 
-/** More than anyone corrects by hand: a file with more faults has one that is the same in every row. */
+/** More than anyone corrects by hand: a file with more has the same fault in every row. */
 export const maximumRejects = 10_000;
 
 export type Rejects = {
@@ -69,7 +69,7 @@ export type Rejects = {
 type Original = { header: readonly string[] | undefined; delimiter: Delimiter; examples: readonly Example[] };
 
 export function openRejects(stream: Writable, { header, delimiter, examples }: Original): Rejects {
-  // Reported by `close`, or by the import that waits for a write.
+  // The error is thrown by `close`, or by the write that the import awaits.
   stream.on('error', () => undefined);
   const own = reportWidth(header ?? []);
   const [names, texts] = [0, 1].map((part) => examples.map((example) => example[part] ?? '')) as [string[], string[]];

@@ -13,18 +13,18 @@ import type { Cell, Source, TableRecord } from './source.ts';
 
 export type OpenRows = Pick<ColumnPlan, 'notes' | 'examples'> & {
   source: Source;
-  /** As many at once as were read. */
+  /** In batches, as they are read. */
   rows: AsyncIterable<Entry[]>;
   /** Undefined if the rows are JSON documents. */
   header: readonly string[] | undefined;
   delimiter: Inspection['delimiter'];
-  /** How many rows of the file were not records of their own. */
+  /** How many rows of the file were not separate records. */
   skipped: number;
 };
 
 type Table = { inspection: Inspection; plan: ColumnPlan; bounds: RowBounds };
 
-/** Throws a UsageError where the header is wrong, or leaves something open. */
+/** Throws a UsageError if the header is wrong, or if the file leaves something open. */
 export function openRows(file: string, inspection: Inspection, kind: Kind, choices: ImportChoices): OpenRows {
   const source: Source = { ...inspection, file, bytesRead: 0, maximumBytes: Number.POSITIVE_INFINITY };
   const plan = planColumns(inspection, kind, choices);
@@ -58,7 +58,7 @@ async function* readTable(open: Omit<OpenRows, 'rows'>, table: Table): AsyncGene
 
 const sizeOf = (cells: readonly Cell[]) => cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
 
-/** Undefined if the record does not stand for a row of its own. */
+/** Undefined if the row is not a separate record. */
 function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entry | undefined {
   const { line } = record;
   const malformed = (message: string) => unreadable(line, { field: '', code: 'malformed_csv', message });
@@ -66,7 +66,7 @@ function toEntry(record: TableRecord, { inspection, plan, bounds }: Table): Entr
   const { cells } = record;
   const { documentAt } = plan;
   const columns = inspection.columns.length;
-  // A report about rows of a JSON file repeats the document alone.
+  // A report about rows of a JSON file repeats only the document.
   const raw = documentAt === undefined ? cells : cells.slice(documentAt, documentAt + 1);
   const known = { line, raw, size: sizeOf(cells) };
   const isSurplus = cells.length > columns && cells.slice(columns).some((cell) => !isBlank(cell));

@@ -16,7 +16,7 @@ export type Run = Work & {
   open: OpenRows;
   rejects: Rejects | undefined;
   signal?: AbortSignal | undefined;
-  /** The most rows that the file may have. */
+  /** The maximum number of rows in the file. */
   maximumRows?: number | undefined;
   /** Called with each row, once it has its outcome. */
   onRow?: ((entry: Entry) => void) | undefined;
@@ -28,17 +28,17 @@ export async function importRows(run: Run): Promise<Report> {
   const none = { read: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
   const report: Report = { ...none, errors: [], notes: open.notes };
   const repeats = new Repeats(match);
-  // Files are often imported again: as long as most rows equal the stored records, equality is checked first.
+  // Files are often imported again: while most rows equal their stored records, equality is checked first.
   const canCompare = kind.isFlat && match === 'externalId';
   const mode = { isComparing: canCompare, isCreating: false };
   const draft = drafter(run, await kind.planner(store, [], []));
   let read = 0;
   const prepare = (entry: Entry): void => {
     entry.number = read += 1;
-    // Nobody repeats the row, which would stay in memory with its chunk.
+    // No report repeats the row, which would stay in memory with its chunk.
     if (!run.rejects) entry.raw = [];
     if (!mode.isComparing) validate(run, entry);
-    // As long as most are new, their records are computed while the database stores the chunk before.
+    // If most rows are new, their records are computed while the database stores the previous chunk.
     if (mode.isCreating && entry.row) entry.draft = draft(entry.row);
     repeats.add(entry.line, Object(entry.value));
   };
@@ -86,7 +86,7 @@ async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
       const { done, value } = await next;
       if (done) return;
       next = values.next();
-      // Thrown when it is awaited; until then nothing listens.
+      // Thrown when it is awaited; until then, it must not count as unhandled.
       next.catch(() => undefined);
       yield value;
     }
@@ -98,7 +98,7 @@ async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
 /** Large enough to make the cost of a transaction negligible, small enough that other writers wait less than a second. */
 const limits = { rows: 1000, weight: 4000, characters: 4_000_000 };
 
-/** After so many rows, responses of the database to the chunk before are handled. */
+/** After this many rows, the event loop gets a turn to handle the database's responses for the previous chunk. */
 const rowsAtOnce = 32;
 
 /** A second row of the same record starts a new chunk, unless the two can be planned together. */
@@ -129,16 +129,16 @@ async function* inChunks(work: Work, batches: AsyncIterable<Entry[]>, prepare: (
   if (chunk.entries.length > 0) yield chunk.entries;
 }
 
-/** `seen`: the keys of its rows, and whether each is its rows' only one. */
+/** `seen`: the keys of its rows, and whether each is the only key of its rows. */
 const emptyChunk = () => ({ entries: [] as Entry[], weight: 0, characters: 0, seen: new Map<string, boolean>() });
 
-/** Gives the entry its row, or the reasons for which it is rejected. */
+/** Sets the entry's validated row, or the reasons why it is rejected. */
 function validate({ kind, match }: Pick<Work, 'kind' | 'match'>, entry: Entry): void {
   if (entry.row ?? entry.outcome) return;
   const { value } = entry;
   const { data, error } = kind.schema.safeParse(value);
   const key = missingKey(data ?? Object(value), match);
-  // Reported together with the errors of single fields, so that one run shows everything.
+  // Reported together with the errors of individual fields, so that one run shows everything.
   const missing: Rejection[] = key === undefined ? [] : [{ field: key, code: 'required', message: 'is required' }];
   if (!error) {
     if (missing.length > 0) entry.outcome = missing;

@@ -1,7 +1,7 @@
 /**
- * Rows of an import: what POST accepts, and what only an organization's own application may set. One schema serves new
- * and existing records: what is absent keeps what is stored, `null` clears; what a new record must have is checked
- * where it is known to be new.
+ * Rows of an import: the fields that POST accepts, and those that only an organization's own application may set. One
+ * schema serves new and existing records: an absent field keeps its stored value, and `null` clears it. The fields that
+ * a new record must have are checked once it is known to be new.
  */
 import { z } from 'zod';
 import { customer, customerCreateFields } from '../../contract/customers.ts';
@@ -33,7 +33,7 @@ const instant = parsed<string>(
 );
 
 const metadata = optionalUnlessEmpty(metadataPatch);
-/** What identifies a row's record: its externalId, or the id that an export gives to a record without one. */
+/** What identifies a row's record: its externalId, or its id, which an export contains. */
 const keys = (kind: fields.Kind) => ({
   id: optionalUnlessEmpty(fields.id(kind)),
   externalId: emptyIsAbsent(fields.externalId),
@@ -63,7 +63,7 @@ export const requiredOfNewItem = ['type', 'name', 'unitPrice'] as const satisfie
 
 const { number, title, notes, terms, declineReason, publicUrl } = proposalTexts;
 const { name, description, sku, unit } = lineTexts;
-/** Named as a whole: without its email address, a new name must not keep the old one's. */
+/** Replaced as a whole: a new name without an email address must not keep the old person's. */
 const person = emptyIsAbsent(z.strictObject({ name: personFields.name, email: emptyIsAbsent(personFields.email) }));
 const largestDiscount = '999999999999999999.9999';
 

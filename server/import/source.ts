@@ -1,4 +1,4 @@
-/** A file of rows on disk: its format, its bytes, unpacked, and its text. */
+/** A file of rows on disk: its format, its unpacked bytes, and its text. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '../config.ts';
 import { messageOf } from '../problems/message-of.ts';
 
-/** Numbers only where a workbook says that a cell is one. */
+/** A number only if a workbook says that the cell is one. */
 export type Cell = string | number;
 
 export type Format = 'csv' | 'xlsx' | 'json-lines' | 'json-array';
@@ -20,15 +20,15 @@ export type Source = {
   encoding: Encoding;
   isCompressed: boolean;
   size: number;
-  /** Of a workbook, once it has been read; only the first one has records. */
+  /** How many sheets a workbook has, once it has been read; records are read only from the first visible one. */
   sheets?: number;
   /** Bytes of the file that have been read so far. */
   bytesRead: number;
-  /** The most that the file may unpack to: a few compressed bytes can be many. */
+  /** The maximum unpacked size: a small compressed file can unpack to a huge one. */
   maximumBytes: number;
 };
 
-/** A record of a table: its cells, or why it and what follows cannot be read. `line` is where it starts. */
+/** A record of a table: its cells, or why it and the rest of the file cannot be read. `line` is where it starts. */
 export type TableRecord<Content extends Cell = Cell> = { line: number } & (
   | { cells: readonly Content[] }
   | { fault: string }
@@ -41,7 +41,7 @@ const namedFormats: Readonly<Record<string, Format>> = {
   '.ndjson': 'json-lines',
 };
 
-/** Finds out what the file is from its name and its first bytes. */
+/** Detects the format from the file's name and its first bytes. */
 export async function openSource(file: string, maximumBytes = Number.POSITIVE_INFINITY): Promise<Source> {
   const plain = { format: 'csv', encoding: 'utf-8', isCompressed: false, bytesRead: 0, maximumBytes } as const;
   const source: Source = { ...plain, file, size: await sizeOf(file) };
@@ -55,7 +55,7 @@ export async function openSource(file: string, maximumBytes = Number.POSITIVE_IN
   return { ...source, format: await formatOf(source) };
 }
 
-/** Such as a workbook of Excel 97 (.xls) or one with a password, a picture, or UTF-16 without a byte order mark. */
+/** Such as an Excel 97 workbook (.xls), a workbook with a password, a picture, or UTF-16 without a byte order mark. */
 const notText = (file: string) =>
   new UsageError(
     `${file} is not a text file. Save it as an Excel workbook (.xlsx) without a password, or as "CSV UTF-8".`,
@@ -116,10 +116,10 @@ export async function* bytesOf(source: Source): AsyncGenerator<Buffer> {
   }
 }
 
-/** Bytes that are no text in the source's encoding. */
+/** Bytes that are not valid text in the source's encoding. */
 export class NotInEncoding extends Error {}
 
-/** A value that is kept keeps all of the piece that it is part of. */
+/** Small, because V8 keeps a whole piece in memory while any substring of it is in use. */
 const pieceBytes = 16 * 1024;
 
 /** The characters of the file, without a byte order mark. */

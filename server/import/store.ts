@@ -40,9 +40,9 @@ export class Store {
     this.lines = recordTable(ProposalLine, () => orm);
   }
 
-  /** Readies the connection. A dry run writes to temporary tables, which reads put over the real ones. */
+  /** Prepares the connection. A dry run writes to temporary tables, whose rows hide the stored ones in reads. */
   async prepare(): Promise<void> {
-    // Records are found by index, whatever PostgreSQL thinks of the size of tables that are just being filled.
+    // Makes PostgreSQL find records by index even if it misjudges the size of tables that are just being filled.
     await this.session.command('set enable_hashjoin = off; set enable_mergejoin = off');
     if (!this.dry) return;
     for (const [name, { indexed }] of Object.entries(hiding)) {
@@ -52,9 +52,9 @@ export class Store {
   }
 
   /**
-   * These columns of the records whose `column` has one of the values: as they are stored, or in a dry run as they would
-   * be. `rest` follows the condition. A dry run asks three times, because a distributed table cannot be joined with a
-   * temporary one.
+   * Selects columns of the records whose `column` has one of the values: as they are stored or, in a dry run, as they
+   * would be. `rest` follows the condition. A dry run needs three queries, because a distributed table cannot be joined
+   * with a temporary one.
    */
   async select(
     { name }: Named,
@@ -73,7 +73,7 @@ export class Store {
     return [...left, ...(await query(from(`planned_${name}`, columns), [values]))];
   }
 
-  /** Those of the ids that a dry run's own table has. */
+  /** The given ids that are in a dry run's temporary table. */
   async planned(table: string, ids: Iterable<unknown>): Promise<Set<unknown>> {
     const text = `select id from ${table} where organization_id = $1 and id = any($2)`;
     return new Set((await this.session.query(text, [[...ids]])).flat());

@@ -1,12 +1,12 @@
 /**
- * Numbers and dates as people write them. `1.200` is 1200 in one file and 1.2 in another, `03/04/2026` is in March or in
- * April: the cells of a whole column show which of the two a file means, and where they do not, its owner is asked.
+ * Numbers and dates as people write them. `1.200` is 1200 in one file and 1.2 in another, and `03/04/2026` is in March or
+ * in April. The cells of a whole column show which one a file means; if they do not, the user is asked.
  */
 
 export type DecimalPoint = '.' | ',';
 export type DateOrder = 'day-month' | 'month-day';
 
-/** What a column shows: an example for either reading, and one that leaves both open. */
+/** What a column shows: an example of each reading, and one that fits both. */
 export type Evidence<Reading extends string> = Partial<Record<Reading | 'open', string>>;
 
 /** Currencies, percent signs, spaces and the apostrophes that group digits in Switzerland. */
@@ -14,7 +14,7 @@ const decoration = /[\s\u00A0\u202F\p{Sc}'’%]/gu;
 const numeric = /^[-+]?[\d.,]*\d[.,]?$/;
 const bareNumber = (cell: string) => cell.replaceAll(decoration, '');
 
-/** Which decimal point a number shows; undefined if it has none, or is no number. */
+/** Which decimal point a number shows; undefined if it has none, or is not a number. */
 export function decimalPointIn(cell: string): DecimalPoint | 'open' | undefined {
   if (!/[.,]/.test(cell)) return undefined;
   const bare = bareNumber(cell);
@@ -48,7 +48,7 @@ export function readNumber(cell: string, point: DecimalPoint): string {
 const localDate = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,?[ T](\d{1,2}):(\d\d)(?::(\d\d))?)?$/;
 const timeWithoutZone = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/;
 
-/** Which order of day and month a date shows; undefined if either gives the same day, or it is no such date. */
+/** Which order of day and month a date shows; undefined if both give the same day, or if it is not such a date. */
 export function dateOrderIn(cell: string): DateOrder | 'open' | undefined {
   const found = localDate.exec(cell.trim());
   if (!found) return undefined;
@@ -62,7 +62,7 @@ export function dateOrderIn(cell: string): DateOrder | 'open' | undefined {
 export const hasNoZone = (cell: string): boolean =>
   timeWithoutZone.test(cell) || /:/.test(localDate.exec(cell)?.[0] ?? '');
 
-/** The date or time in the API's form, a time without a zone in UTC; anything else stays as it is. */
+/** The date or time in the API's form. A time without a zone is read as UTC; any other text is returned unchanged. */
 export function readDate(cell: string, order: DateOrder): string {
   const found = localDate.exec(cell);
   if (!found) return cell.replace(timeWithoutZone, (_, day, time, seconds) => `${day}T${time}${seconds ?? ':00'}Z`);
@@ -73,7 +73,7 @@ export function readDate(cell: string, order: DateOrder): string {
   return hour === undefined ? date : `${date}T${hour.padStart(2, '0')}:${minute}:${seconds}Z`;
 }
 
-/** The reading that all columns agree on: undefined if there is nothing to tell it by, else what to ask about. */
+/** The reading that all columns agree on. Without one, `examples` are the values to ask about, if any. */
 export function readingOf<Reading extends string>(
   columns: readonly Evidence<Reading>[],
   [one, other]: readonly [Reading, Reading],

@@ -5,7 +5,7 @@ import { UsageError } from '../config.ts';
 import { tooLarge } from './source.ts';
 import type { Cell, Source, TableRecord } from './source.ts';
 
-/** A workbook is in memory as a whole, with several objects for each cell. */
+/** A whole workbook is held in memory, with several objects for each cell. */
 const maximum = { bytes: 20_000_000, unpackedBytes: 100_000_000 };
 
 export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[]> {
@@ -15,9 +15,9 @@ export async function* readWorkbook(source: Source): AsyncGenerator<TableRecord[
   const parts = await unpack(file);
   source.sheets = [...parts.keys()].filter((name) => /^xl\/worksheets\/[^/]+\.xml$/.test(name)).length;
   source.bytesRead = size;
-  // Loaded when it is needed: most files are CSV.
+  // Loaded only when needed: most files are CSV.
   const { readSheet } = await import('read-excel-file/node');
-  // Packed again, because the library allocates what an archive claims to need.
+  // Packed again, because the library allocates whatever size an archive claims.
   const packed = Buffer.from(zipSync(Object.fromEntries(parts), { level: 0 }));
   const rows = await readSheet(packed, visibleSheet(String(parts.get('xl/workbook.xml')))).catch((cause: unknown) => {
     throw notAWorkbook(file, cause);
@@ -36,7 +36,7 @@ function notAWorkbook(file: string, cause: unknown): UsageError {
   return new UsageError(sentence, { cause });
 }
 
-/** The XML in the file by its name, within bounds. */
+/** The XML parts of the file by name, within bounds. */
 async function unpack(file: string): Promise<Map<string, Buffer>> {
   const parts = new Map<string, Uint8Array[]>();
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Plans, one for each record → the database: COPY for new records, COPY into a staging table and one statement for changed ones. */
+/** Writes one plan per record: new records by COPY, changed ones by COPY into a staging table and one statement. */
 import { renameInProposals } from '../records/customer.ts';
 import type { Work } from './kind.ts';
 import type { Plan } from './plan.ts';
@@ -37,7 +37,7 @@ export async function writePlans({ store, table, announcement }: Work, plans: re
 async function apply(store: Store, table: RecordTable, created: readonly Values[], updated: readonly Values[]) {
   const columns = table.columns.map(({ name }) => name);
   const list = columns.join(', ');
-  // First, because a new record may need a unique value that a changed one gives up.
+  // Updates come first, because a new record may need a unique value that a changed one gives up.
   if (updated.length > 0) await update(store, table, columns, updated);
   if (created.length > 0)
     await store.session.copy(`copy ${store.written(table)} (${list}) from stdin`, linesOf(table, created));
@@ -67,7 +67,7 @@ function* linesOf(table: RecordTable, records: readonly Values[]): Generator<str
   for (const record of records) yield table.line(record);
 }
 
-/** Copies stored records into a dry run's own tables, where they can be changed. */
+/** Copies stored records into a dry run's temporary tables, where they can be changed. */
 async function layOver(store: Store, table: RecordTable, updated: readonly Plan[]): Promise<void> {
   const ids = updated.map(({ id }) => id);
   if (ids.length === 0) return;

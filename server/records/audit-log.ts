@@ -29,7 +29,7 @@ export async function writeEvent(em: ScopedEntityManager, entry: Entry): Promise
 
 const audited: readonly SettingsCode[] = ['role', 'plan', 'unknown', 'forged'];
 
-/** Does the work; a rejected attempt is recorded in the audit log, although the work's transaction is rolled back. */
+/** Does the work. A rejected attempt is recorded in the audit log, even though the work's transaction is rolled back. */
 export async function auditingRejections<T>(
   em: ScopedEntityManager,
   attempt: Pick<Entry, 'action' | 'memberId' | 'detail'>,
@@ -44,7 +44,7 @@ export async function auditingRejections<T>(
   }
 }
 
-/** The latest events of a kind, newest first; `before` is the id of one, to read those that are older. */
+/** The latest events of a kind, newest first; with `before`, the id of an event, only older ones. */
 export async function readEvents(
   em: ScopedEntityManager,
   kind: AuditKind,
@@ -58,7 +58,7 @@ export async function readEvents(
   return em.find(AuditEvent, { kind, ...older }, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
 }
 
-/** Typed text may be anything: it has not been validated yet. */
+/** What a user typed may be anything: it has not been validated yet. */
 const printable = (text: string) =>
   text
     .slice(0, 200)

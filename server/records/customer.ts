@@ -1,4 +1,4 @@
-/** What a customer is: its stored values, what a request or an imported row makes of them, what is shown, and what erasure keeps. */
+/** Customers: their stored values, how requests and imported rows change them, what is shown, and what erasure keeps. */
 import { customerStatuses } from '../../contract/customers.ts';
 import type { Customer as CustomerBody, CustomerCreate, CustomerUpdate } from '../../contract/customers.ts';
 import { uriOrNull } from '../../contract/uri.ts';
@@ -18,7 +18,7 @@ import { select, storedProperties } from './selection.ts';
 import { changedTags } from './tags.ts';
 import type { Table } from './writer.ts';
 
-/** Kept for conditions and orders: no response needs them. */
+/** Only for conditions and orders: no response needs them. */
 const derived = [
   'organizationId',
   'nameSearch',
@@ -52,7 +52,7 @@ type Values = Omit<CustomerRow, ReadOnly | 'nameKey' | 'revision'>;
 type ReadOnly = 'id' | 'erasedAt' | 'createdAt' | 'updatedAt';
 type Input = Omit<CustomerCreate, 'metadata'> & Pick<CustomerUpdate, 'metadata'>;
 
-/** The values of a new customer; what is absent is left to the entity's own defaults. */
+/** The values of a new customer; absent ones are left to the entity's defaults. */
 export function newCustomer({ address, shippingAddress, tags = [], metadata, ...fields }: Input) {
   return noMore<Partial<Values>>()({
     ...withoutUndefined(fields),
@@ -65,7 +65,7 @@ export function newCustomer({ address, shippingAddress, tags = [], metadata, ...
   });
 }
 
-/** The values that a merge patch gives a stored customer; fields that only the server sets are no part of it. */
+/** The values that a merge patch gives a stored customer; it cannot contain fields that only the server sets. */
 export function patchedCustomer(
   customer: Pick<CustomerRow, 'address' | 'shippingAddress' | 'tags' | 'metadata'>,
   { address, shippingAddress, tags, metadata, ...fields }: Omit<CustomerUpdate, ReadOnly | 'etag'>,
@@ -81,7 +81,7 @@ export function patchedCustomer(
   });
 }
 
-/** What an update makes of a stored customer. Problems: customer_erased, read_only_field. */
+/** The changes that an update makes to a stored customer. Problems: customer_erased, read_only_field. */
 export function updatedCustomer(customer: CustomerRow, update: CustomerUpdate): Partial<CustomerRow> {
   const { id, erasedAt, createdAt, updatedAt, etag, ...patch } = update;
   if (customer.erasedAt !== null) throw new Problem('customer_erased');
@@ -121,7 +121,7 @@ function patchedAddress(present: StoredAddress | null, patch: CustomerUpdate['ad
   return patch ? wholeAddress(mergePatch<StoredAddress>(present, patch)) : null;
 }
 
-/** An address with all of its parts, in the contract's order; one without a value in it is null. */
+/** An address with all of its parts, in the contract's order; null if all of them are empty. */
 function wholeAddress(input: Partial<StoredAddress> | null | undefined): StoredAddress | null {
   if (!input) return null;
   const { line1 = null, line2 = null, city = null, region = null, postalCode = null, country = null } = input;
@@ -144,7 +144,7 @@ function defaultType({ companyName, firstName, lastName }: Named): Customer['typ
   return companyName && !firstName && !lastName ? 'company' : 'person';
 }
 
-/** An externalId goes, too: in files from other tools it is often a name. */
+/** The externalId is erased as well: in files from other tools, it is often a name. */
 export const customerErasure: Erasure<Customer> = {
   ...always,
   type: kept,
@@ -163,7 +163,7 @@ export const customerErasure: Erasure<Customer> = {
   externalId: erased,
   metadata: () => ({}),
   status: () => 'archived',
-  // Set to the time of the erasure.
+  // Set separately, to the time of the erasure.
   erasedAt: kept,
   revision: kept,
   updatedAt: kept,

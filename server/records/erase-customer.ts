@@ -1,7 +1,7 @@
 /**
  * Erases the personal data of one customer, in one transaction: in the record, in its proposals, in stored idempotent
- * responses, in webhook deliveries, in the audit log, and in files that were uploaded to be imported. The customer keeps its id, and its proposals keep
- * their amounts, states and times.
+ * responses, in webhook deliveries, in the audit log, and in files that were uploaded for import. The customer keeps its
+ * id, and its proposals keep their amounts, statuses and times.
  */
 import type { EntityName } from '@mikro-orm/core';
 import { statements } from '../database/scope.ts';
@@ -44,7 +44,7 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     const changes = erasedFrom(customerErasure, stored, redaction);
     const erasedAt = await timeOf(scope);
     await updateLocked(scope, customerTable, exactly('id', id), () => ({ ...changes, erasedAt }));
-    // It waits for what an admin is changing in the organization, which may wait for a delivery in its turn.
+    // This waits for an admin's changes in the organization, which may wait for a delivery: so it must lock first.
     const event = { kind: 'change', action: 'customer_erased', memberId, detail: publicId('customer', id) } as const;
     const { into, parameters, values } = tableIn(scope, AuditEvent).insert;
     await scope[statements].query(`${into} values (${parameters})`, values(completed(scope, AuditEvent, event)));
@@ -60,8 +60,8 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
 }
 
 /**
- * Before the erasure itself: Citus may commit on the customer's node before it does on the coordinator. What waits there for
- * the externalId goes on as soon as the customer has it no longer, and must find it refused by then.
+ * Runs before the erasure itself: Citus may commit on the customer's node before it does on the coordinator. A write that
+ * waits there for the externalId continues as soon as the customer gives it up, and must find it refused by then.
  */
 async function refuseExternalId(tenant: Tenant, id: string): Promise<void> {
   const stored = await readOne(tenant, customerTable.selection, exactly('id', id));
@@ -76,7 +76,7 @@ async function timeOf(scope: Scope): Promise<string> {
   return row?.now ?? '';
 }
 
-/** How many proposals name the customer. */
+/** How many proposals refer to the customer. */
 export async function countProposals(scope: Scope, id: string): Promise<number> {
   const text = 'select count(*)::int as count from proposals where organization_id = $1 and customer_id = $2';
   const [row] = await scope[statements].query<{ count: number }>(text, [id]);
@@ -84,8 +84,8 @@ export async function countProposals(scope: Scope, id: string): Promise<number> 
 }
 
 /**
- * What would tell in other texts who the customer is; city, tags and the like are shared with others. First and last
- * names may be ordinary words, and other people's: they count in the customer's own proposals.
+ * What would identify the customer in other texts. Cities, tags and the like do not: others share them. First and last
+ * names may be ordinary words or other people's names, so they are redacted only in the customer's own proposals.
  */
 function identifying(customer: CustomerRow) {
   const { name, companyName, firstName, lastName, email, phone, taxId, website, externalId } = customer;
@@ -101,7 +101,7 @@ function identifying(customer: CustomerRow) {
 /** In an array, because with `in` or `or`, PostgreSQL may read every row of the organization. */
 const proposalsOfCustomer = 'select p.id from proposals p where p.organization_id = $1 and p.customer_id = $2';
 
-/** A proposal whose lines have changed is another version, too. */
+/** A proposal also gets a new version if only its lines change. */
 async function eraseInProposals(scope: Scope, customerId: string, redaction: Redaction): Promise<void> {
   const proposals = { entity: Proposal, erasure: proposalErasure };
   await eraseWhere(scope, proposals, redaction, ['customer_id = $2', customerId]);
@@ -120,8 +120,8 @@ async function eraseInDeliveries(scope: Scope, customerId: string, redaction: Re
   const deliveries = { entity: WebhookDelivery, erasure: deliveryErasure };
   const mentions = `record_id = any(array(select $2::uuid union all ${proposalsOfCustomer}))`;
   await eraseWhere(scope, deliveries, redaction, [mentions, customerId]);
-  // The result of what is being sent would write its body back: it is sent once more instead. What is pending is locked, so
-  // that it is not rendered before this transaction ends.
+  // A delivery in flight would store its body again with its result: it is sent once more instead. Pending ones are locked,
+  // so that none is rendered before this transaction ends.
   await scope[statements].query(
     `update webhook_deliveries set state = 'pending' where organization_id = $1 and state in ('pending', 'sending') and ${mentions}`,
     [customerId],
@@ -134,7 +134,7 @@ async function eraseInResponses(scope: Scope, id: string, changes: object, redac
   await eraseWhere(scope, responses, redaction, [mentions, id, redaction.patterns]);
 }
 
-/** The processes that have the files remove them: see Uploads. */
+/** The files themselves are removed by the processes that have them: see Uploads. */
 async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: string): Promise<void> {
   await eraseWhere(scope, { entity: Upload, erasure: uploadErasure }, redaction, ['true']);
   await eraseWhere(scope, { entity: ImportMapping, erasure: mappingErasure }, redaction, ['true']);
@@ -143,7 +143,7 @@ async function eraseInUploads(scope: Scope, redaction: Redaction, erasedAt: stri
 
 type Erased<T extends { id: string }> = { entity: EntityName<T>; erasure: Erasure<T> };
 
-/** Erases in the rows that meet the condition, and returns the ids of those that have changed. */
+/** Erases data in the rows that meet the condition, and returns the ids of those that changed. */
 async function eraseWhere<T extends { id: string }>(
   scope: Scope,
   { entity, erasure }: Erased<T>,

@@ -1,6 +1,6 @@
 /**
- * The externalIds of erased customers: kept as keyed hashes, and refused for new customers, so that a sync or an import does
- * not bring a person back. The database has the key and computes the hashes, so that no statement returns either.
+ * The externalIds of erased customers: stored as keyed hashes, and refused for new customers, so that no sync or import
+ * restores an erased person. The database has the key and computes the hashes, so no statement returns either.
  */
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
@@ -16,13 +16,13 @@ const hashOf = (text: string) =>
   `encode(sha256(convert_to((select value from erasure_key) || $1::uuid::text || ' ' || ${text}, 'UTF8')), 'hex')`;
 
 /**
- * SQL: those of the texts in `$2` that are externalIds of erased customers; `$1` is the organization. For imports, which
- * reject the rows that would give one to a customer.
+ * SQL: the texts in `$2` that are externalIds of erased customers; `$1` is the organization. Imports reject rows that
+ * would give one to a customer.
  */
 export const selectErasedExternalIds = `select given from unnest($2::text[]) as given
   where exists (select from erased_external_ids where organization_id = $1) and exists (select from erased_external_ids e where e.organization_id = $1 and e.hash = ${hashOf('given')})`;
 
-/** How the writer refuses them. The database's function has the same hash. */
+/** How the writer refuses them. The database's function computes the same hash. */
 export const erasedExternalIds = {
   check: 'reject_erased_external_id(organization_id, external_id)',
   constraint: 'erased_external_ids_hash',
@@ -36,7 +36,7 @@ async function findErasedCustomer(scope: Scope, externalId: string): Promise<str
   return found && publicId('customer', found.customerId);
 }
 
-/** Within the transaction that erases the customer, or before it. */
+/** Call it in the transaction that erases the customer, or before. */
 export async function keepErasedExternalId(scope: Scope, customerId: string, externalId: string): Promise<void> {
   await scope[statements].query(
     `insert into erased_external_ids (organization_id, id, customer_id, hash)
@@ -45,7 +45,7 @@ export async function keepErasedExternalId(scope: Scope, customerId: string, ext
   );
 }
 
-/** Lets the externalId of an erased customer be used again; false if it is not refused, undefined if there is no such customer. */
+/** Makes the externalId of an erased customer usable again; false if none is refused, undefined if there is no customer. */
 export function releaseExternalId(
   tenant: { transaction<T>(work: (em: ScopedEntityManager) => Promise<T>): Promise<T> },
   customerId: string,

@@ -1,6 +1,6 @@
 /**
- * What an erasure does to each table that may hold a customer's personal data. Every stored property is named: one that is
- * added to an entity and not to these tables does not compile.
+ * What an erasure does to each table that may hold a customer's personal data. Every stored property is listed: adding one
+ * to an entity but not here does not compile.
  */
 import type { AuditEvent } from '../entities/audit-event.ts';
 import type { IdempotencyKey } from '../entities/idempotency-key.ts';
@@ -13,7 +13,7 @@ export const kept = Symbol('kept');
 type Column<Row, Name extends keyof Row> =
   | typeof kept
   | ((value: Row[Name], redaction: Redaction, row: { id: string }) => Row[Name]);
-/** Columns that follow from others are recomputed; `transactionStart` is not stored. */
+/** Derived columns are recomputed; `transactionStart` is not stored. */
 type Derived = 'nameKey' | 'nameSearch' | 'emailKey' | 'phoneKey' | 'search' | 'tokens' | 'transactionStart';
 export type Erasure<Row> = { readonly [Name in Exclude<keyof Row, Derived | symbol>]: Column<Row, Name> };
 
@@ -26,7 +26,7 @@ export function erasedFrom<Row extends { id: string }>(
   const changes = Object.entries(erasure).flatMap(([name, column]) =>
     typeof column === 'function' ? [[name, column(Reflect.get(row, name), redaction, row)]] : [],
   );
-  // Object.fromEntries forgets which key had which value.
+  // Object.fromEntries loses the types of the values.
   return Object.fromEntries(changes) as Partial<Row>;
 }
 
@@ -37,7 +37,7 @@ export const erasedName = 'Erased customer';
 
 export const always = { organizationId: kept, id: kept, createdAt: kept } as const;
 
-/** Number, owner and externalId are the organization's own; what people wrote is redacted. */
+/** Number, owner and externalId belong to the organization; free text is redacted. */
 export const proposalErasure: Erasure<Proposal> = {
   ...always,
   number: kept,
@@ -107,7 +107,7 @@ export const auditErasure: Erasure<AuditEvent> = {
   ipAddress: kept,
 };
 
-/** What an import has done stays; what is known of the file goes with the file, which may hold anyone's data. */
+/** The results of an import stay. What is known about the file is erased with it, because it may hold anyone's data. */
 export const uploadErasure: Erasure<Upload> = {
   ...always,
   memberId: kept,
@@ -123,12 +123,12 @@ export const uploadErasure: Erasure<Upload> = {
   summary: (summary) => summary && { ...summary, notes: [], errors: [] },
   records: kept,
   failure: erased,
-  // Set to the time of the erasure.
+  // Set separately, to the time of the erasure.
   erasedAt: kept,
   activeAt: kept,
 };
 
-/** A file without a header has data where others have the names of columns. */
+/** A file without a header has data where others have column names. */
 export const mappingErasure: Erasure<ImportMapping> = {
   organizationId: kept,
   id: kept,
@@ -140,7 +140,7 @@ export const mappingErasure: Erasure<ImportMapping> = {
   }),
 };
 
-/** What was sent, and what the receiver responded. */
+/** Erases what was sent, and what the receiver responded. */
 export const deliveryErasure: Erasure<WebhookDelivery> = {
   organizationId: kept,
   id: kept,
@@ -165,7 +165,7 @@ export const responseErasure = (customerId: string, shown: object): Erasure<Idem
   ...always,
   operation: kept,
   key: (key, redaction, { id }) => (redaction.finds(key) ? `erased ${id}` : key),
-  // It would tell whether a guess at the customer's data is right.
+  // Kept, although it could confirm a guess at the customer's data.
   fingerprint: kept,
   status: kept,
   location: kept,

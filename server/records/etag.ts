@@ -1,10 +1,10 @@
-/** The ETag of a record, which names its version: it costs no hash, and is the same in a list, in a response and in If-Match. */
+/** A record's ETag is its version: it needs no hash, and is the same in a list, in a response and in If-Match. */
 
 type Versioned = { revision: number; updatedAt: string };
 
-/** `other` is the revision of what is shown with the record, if anything is. */
+/** `other` is the revision of the record that is shown with this one, if any. */
 export function etagOf({ revision, updatedAt }: Versioned, other: number | null = null): string {
-  // The time tells apart two versions with one number, such as those before and after a backup was restored.
+  // The time distinguishes versions with the same revision, such as those before and after a backup was restored.
   const version = `${revision}-${inBase36(msOf(updatedAt))}`;
   return other === null ? `"${version}"` : `"${version}-${other}"`;
 }

@@ -1,17 +1,16 @@
 /**
- * A page of a list whose filters are on other columns than its order. PostgreSQL takes a filter and an order for
- * independent; in real data they are not (names searched for are next to each other in the order by name, and what
- * changed last was created last), so that its plan may read a whole organization for one page. Here, what is read
- * decides:
+ * A page of a list that is filtered and ordered by different columns. PostgreSQL assumes that a filter and an order are
+ * independent. In real data they are not (matching names are adjacent in the order by name, and what changed last was
+ * created last), so its plan may read a whole organization for one page. Here, the data decides:
  *
- * 1. `near`: the first records in the order, a bounded number, of which enough may pass.
- * 2. `sample`: if not, how many pass is estimated by 1 in 256 of what the filters' own index finds.
- * 3. `few`: if they are few, all of them are read and ordered.
- * 4. `part`: if they are many, the sample tells a value of the order before which there are enough. Every index is
- *    combined to find just these: entries of indexes are read, but no record that is not on the page or near it.
+ * 1. `near`: reads a bounded number of records from the start of the order, of which enough may match.
+ * 2. `sample`: if not, estimates the number of matches from 1 in 256 of what the filters' own index finds.
+ * 3. `few`: if there are few, reads and orders all of them.
+ * 4. `part`: if there are many, the sample gives a value of the order before which there are enough. All indexes are
+ *    combined to find just these: index entries are read, but only records that are on the page or near it.
  *
- * All of it is one statement, in which a step that is not needed is not executed. Values are hidden from the planner, so
- * that it has one plan, which is prepared.
+ * All of it is one statement, which skips the steps that it does not need. Values are hidden from the planner, so it has a
+ * single plan, which is prepared.
  */
 import { elementsSql, marksSql, sampled } from './list-index.ts';
 import type { Listed } from './list-index.ts';
@@ -20,11 +19,11 @@ import type { Condition } from './sql.ts';
 import { branchesOf, isLeading, leadingValues } from './ordered-page.ts';
 import type { Ordered } from './ordered-page.ts';
 
-/** How many records of the order are read before anything else: one time is seldom far from another. */
+/** How many records `near` reads: more if all filters are on times, because a record's times are seldom far apart. */
 const nearLimit = { times: 3_000, contents: 300 };
-/** With fewer in the sample, there are about 3,000 at most. */
+/** If the sample has fewer records than this, there are about 3,000 at most. */
 const fewInSample = 12;
-/** So far into the sample, more than a page of records came before it: the chance of fewer is 1 in 300,000. */
+/** More than a page of records precedes the record at this offset in the sample: the chance of fewer is 1 in 300,000. */
 const sampleOffset = (limit: number) => 2 + Math.ceil(limit / 32);
 
 /** The ids of the page. */
@@ -45,7 +44,7 @@ export function filteredPage<T extends Listed>(page: Ordered<T>): string {
       and ${sampleSize} < ${fewInSample})`,
     `pivot as materialized (select ${pivot} as key)`,
     `part as materialized (${part('(select key from pivot)')}${incomplete} and ${sampleSize} >= ${fewInSample})`,
-    // If the sample was misleading.
+    // In case the sample was misleading.
     `whole as materialized (${part('null')}${incomplete} and ${sampleSize} >= ${fewInSample}
       and (select key from pivot) is not null and (select count(*) from part) < ${limit})`,
   ];
@@ -67,7 +66,7 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
   const rowOf = (one: Condition<T>) => conditionSql(one, terms);
   const rest = [...conditions.filter((one) => !primary.includes(one)).map(rowOf), ...start];
   const combined = indexed.flat().filter((one) => !isLeading(one, page.index));
-  // None of them twice: the index would look for each.
+  // No condition twice: the index would search for each.
   const others = conditions.filter((one) => !combined.includes(one) && !isLeading(one, page.index));
   const byIndex = (some: readonly Condition<T>[], marks: readonly string[] = [], together = false) =>
     [
@@ -76,14 +75,14 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
       ...marksOf(page, some, marks, together),
     ].join(' and ');
   return {
-    /** How many records at the start of the order are read: none if that is unlikely to have enough of them. */
+    /** How many records `near` reads: none if it is unlikely to find enough. */
     near: nearOf(page),
     primary: byIndex(primary),
     sampled: byIndex(primary, [sampled]),
-    // Beside the order's own index, which has the organization and the status: the fewer conditions the planner sees here,
-    // the more records it expects, and combines both indexes.
+    // Combined with the order's own index, which has the organization and the status. The fewer conditions the planner sees
+    // here, the more records it expects, so that it combines both indexes.
     all: [byIndex(combined.map(withoutShared), [], true), ...others.map(rowOf), ...start].join(' and '),
-    // Only where it is part of the text, because it binds values.
+    // A function, because it binds values, which must be part of the text.
     rows: () => [...conditions.map(rowOf), ...start].join(' and '),
     rest: rest.join(' and ') || 'true',
   };
@@ -91,7 +90,7 @@ function conditionsOf<T extends Listed>(page: Ordered<T>) {
 
 const withoutShared = <T>(one: Condition<T>): Condition<T> => ({ ...one, shared: false });
 
-/** The conditions that indexes serve, first those that are expected to find the fewest. */
+/** The conditions that indexes serve; those expected to find the fewest records come first. */
 function indexedOf<T extends Listed>(page: Ordered<T>): Condition<T>[][] {
   const { conditions, order } = page;
   const seldom = conditions.filter(({ found }) => found === 'seldom');
@@ -119,8 +118,8 @@ function nearOf<T extends Listed>(page: Ordered<T>): number {
 }
 
 /**
- * Marks that must all be there: a condition for each unless they are to be together, because the index passes over what one
- * condition rules out only for the others. An index that all organizations share is read for this one only.
+ * Requires all marks: by one condition for each, so that the index skips in the others what one rules out, or by a single
+ * condition if `together`. An index that all organizations share is read only for this one.
  */
 function marksOf<T extends Listed>(
   { index, terms }: Ordered<T>,

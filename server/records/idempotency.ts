@@ -1,6 +1,6 @@
 /**
- * Idempotency keys: the response to a create is stored in the create's own statement, so that either both are there or
- * neither. A lock that ends with the statement shows whether the same request is still running.
+ * Idempotency keys: the response to a create is stored in the create's own statement, so that either both exist or
+ * neither. A lock that is held during the statement shows whether the same request is still running.
  */
 import { createHash } from 'node:crypto';
 import type { idempotencyHours } from '../../contract/limits.ts';
@@ -17,7 +17,7 @@ export type Claim = {
   /** Method and path: `POST /v1/customers`. */
   operation: string;
   key: string;
-  /** SHA-256 over what the request says, in hex. */
+  /** SHA-256 of the request's content, in hex. */
   fingerprint: string;
 };
 export type StoredResponse = {
@@ -42,7 +42,7 @@ function lockOf({ organizationId }: Scope, { operation, key }: Claim): string {
   return createHash('sha256').update(`${organizationId} ${operation} ${key}`).digest().readBigInt64BE().toString();
 }
 
-/** A key is forgotten after a day: an older entry is replaced. No now() here: a distributed table allows none. */
+/** A key expires after a day: an older entry is replaced. No now() here: distributed tables do not allow it. */
 const replacing = `on conflict (organization_id, operation, key) do update set (id, fingerprint, status, location, body, created_at) =
   (excluded.id, excluded.fingerprint, excluded.status, excluded.location, excluded.body, excluded.created_at)
   where excluded.created_at - idempotency_keys.created_at >= ${lifetime}`;
@@ -55,7 +55,7 @@ const claiming = `lock as materialized (select pg_try_advisory_xact_lock($4::big
 const outcome = ` stored.fingerprint as "storedFingerprint", stored.status as "storedStatus",
   stored.location as "storedLocation", stored.body as "storedBody", stored.created_at as "storedCreatedAt"`;
 
-/** A statement's parameters from `$first` on, although it was written for `$2`. */
+/** Renumbers a statement's parameters, which were written from `$2` on, to start at `$first`. */
 const shifted = (text: string, first: number) =>
   text.replaceAll(/\$(\d+)/g, (parameter, number: string) =>
     number === '1' ? parameter : `$${Number(number) + first - 2}`,
@@ -66,8 +66,8 @@ const texts = new WeakMap<object, string>();
 type Response = Claim & Pick<StoredResponse, 'status' | 'location' | 'body'>;
 
 /**
- * Stores a new record under an idempotency key, in one statement where the database allows it. The stored body has no
- * version yet: the times are the database's own, and the same as the key's. Problem: what the table refuses.
+ * Stores a new record under an idempotency key, in one statement if the database allows it. The stored body has no version
+ * yet: the database sets the record's times, which are the same as the key's. Problem: external_id_erased.
  */
 export function insertOnce<T extends object, Row extends Identified>(
   tenant: Pick<Tenant, 'transact'> & Scope,
@@ -80,7 +80,7 @@ export function insertOnce<T extends object, Row extends Identified>(
     : insertAtOnce(tenant, table, record, response);
 }
 
-/** Citus sends a statement with two inserts in pieces, which takes longer than a transaction of these. */
+/** Citus splits a statement with two inserts, which takes longer than a transaction of separate statements. */
 async function insertInSteps<T extends object, Row extends Identified>(
   scope: Scope,
   table: Table<T, Row>,
@@ -133,7 +133,7 @@ function outcomeOf(row: Read | undefined): Outcome {
     const stored = { fingerprint: storedFingerprint, status: storedStatus, location: storedLocation, body: storedBody };
     return { stored: { ...stored, createdAt: storedCreatedAt } };
   }
-  // Free, and neither stored nor created: the first of two was stored after this statement began.
+  // The lock was free, but nothing is stored or created: the first of two requests committed after this statement began.
   if (!row?.createdAt || !row.updatedAt) return 'running';
   return { version: { createdAt: row.createdAt, updatedAt: row.updatedAt, revision: row.revision } };
 }
@@ -156,7 +156,7 @@ async function storedResponse(scope: Scope, claim: Claim): Promise<StoredRespons
   return stored;
 }
 
-/** Inside the same transaction: stores the response, whole. */
+/** Inside the same transaction: stores the complete response. */
 export async function storeResponse(scope: Scope, response: Response): Promise<void> {
   const { into, parameters, values } = tableIn(scope, IdempotencyKey).insert;
   const kept = completed(scope, IdempotencyKey, response);

@@ -1,4 +1,4 @@
-/** What an item is: its stored values, what a request or an imported row makes of them, and what is shown. */
+/** Items: their stored values, how requests and imported rows change them, and what is shown. */
 import { itemStatuses } from '../../contract/items.ts';
 import type { Item as ItemBody, ItemCreate } from '../../contract/items.ts';
 import { Item } from '../entities/item.ts';
@@ -25,7 +25,7 @@ export const itemTable: Table<Item, ItemRow> = { entity: Item, selection: select
 type Values = Omit<ItemRow, 'id' | 'nameKey' | 'revision' | 'createdAt' | 'updatedAt'>;
 type Input = Partial<Omit<ItemCreate, 'metadata'>> & { metadata?: Record<string, string | null> | null | undefined };
 
-/** The values of a new item; what is absent is left to the entity's own defaults. `currency` is the organization's. */
+/** The values of a new item; absent ones are left to the entity's defaults. `currency` is the organization's. */
 export function newItem(
   { metadata, ...fields }: Input & Pick<ItemCreate, 'type' | 'name' | 'unitPrice'>,
   currency: string,

@@ -1,18 +1,18 @@
-/** The indexes that serve a list: what is in them besides the columns that filters and orders name. */
+/** The indexes that serve a list: what they contain besides the columns that filters and orders name. */
 import type { Property, Terms } from './sql.ts';
 
 export type Listed = { organizationId: string; id: string };
 
 export type ListIndex<T extends Listed> = {
   /**
-   * Values of which a record has one, such as its status. Each is an element of one array in the index of the table's
-   * contents, so that this index alone finds the records that have several of them, and words, tags or metadata beside.
+   * Values of which each record has one, such as its status. Each is an element of one array in the table's content index,
+   * so this index alone finds records by several of them, along with words, tags or metadata.
    */
   marks: Readonly<Record<string, Mark<T>>>;
   /**
-   * The mark that comes before the order in the ordered indexes, with all of its values: a list in order is merged from
-   * one scan for each. `onlyFiltered` is for a list that also has ordered indexes without it; without `leading`, a list
-   * has no others.
+   * The mark that precedes the order in the ordered indexes, with all of its values: an ordered list is merged from one
+   * scan for each. `onlyFiltered` is for a list that also has ordered indexes without the mark; a list without `leading`
+   * has only those.
    */
   leading?: { property: Property<T>; values: readonly string[]; onlyFiltered?: boolean };
 };
@@ -20,13 +20,13 @@ export type ListIndex<T extends Listed> = {
 type Column<T> = Terms<T>['column'];
 type Mark<T> = (column: Column<T>) => string;
 
-/** A mark that is a column of its own. */
+/** A mark that has its own column. */
 export const markOf =
   <T>(property: Property<T>): Mark<T> =>
   (column) =>
     column(property);
 
-/** The array in the index: the organization, a sample of 1 in 256, and every mark; each belongs to one organization. */
+/** The array in the index: the organization, a sample of 1 in 256, and every mark, each prefixed with the organization. */
 export function marksSql<T extends Listed>({ marks }: ListIndex<T>, column: Column<T>): string {
   const organization = `${column('organizationId')}::text`;
   const further = Object.entries(marks).map(([name, mark]) => `${organization} || ':${name}:' || ${mark(column)}`);

@@ -1,11 +1,11 @@
-/** JSON Merge Patch (RFC 7396), and its use on stored records, in which what is absent is null. */
+/** JSON Merge Patch (RFC 7396), and its use on stored records, in which absent values are null. */
 import { fieldProblem } from '../problems/problem.ts';
 
 type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** RFC 7396, section 2: objects merge member by member, null removes, anything else replaces. The target stays as it is. */
+/** RFC 7396, section 2: objects merge member by member, null removes, anything else replaces. The target is not modified. */
 export function mergePatch<T = Json>(target: T | null | undefined, patch: unknown): T {
   // The result has the target's shape, because the contract has checked the patch.
   return merge(target, patch) as T;
@@ -23,21 +23,21 @@ function merge(target: Json, patch: Json): Json {
 
 type Given<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
 
-/** The fields that are given: an absent one keeps what is stored. */
+/** The given fields: an absent one keeps its stored value. */
 export function withoutUndefined<T extends object>(fields: T): Given<T> {
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) given[name] = value;
-  // Object.entries forgets which key has which value.
+  // Object.entries loses the types of the values.
   return given as Given<T>;
 }
 
-/** Values for a record, and no more: a field that the contract has and the entity lacks does not compile. */
+/** Values for a record and nothing else: a field that the contract has but the entity lacks does not compile. */
 export function noMore<Target extends object>() {
   return <Value extends Target>(value: Value & { [Extra in Exclude<keyof Value, keyof Target>]: never }): Value =>
     value;
 }
 
-/** A field that only the server sets may be sent back as it was read; anything else would be silently ignored. */
+/** A field that only the server sets may be sent back as it was read; any other value would be silently ignored. */
 export function requireUnchanged(sent: Readonly<Record<string, unknown>>, present: () => object): void {
   const given = Object.entries(sent).filter(([, value]) => value !== undefined);
   const shown = given.length > 0 ? present() : {};

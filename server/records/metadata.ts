@@ -5,7 +5,7 @@ import { mergePatch } from './merge-patch.ts';
 
 type Metadata = Record<string, string>;
 
-/** `null` as a whole removes every key. Problem: validation_failed if more keys are left than a record may have. */
+/** A patch of `null` removes every key. Problem: validation_failed if more keys are left than a record may have. */
 export function mergeMetadata(stored: Metadata, patch: Record<string, string | null> | null | undefined): Metadata {
   if (patch === undefined) return stored;
   const merged = patch === null ? {} : mergePatch<Metadata>(stored, patch);
@@ -14,7 +14,7 @@ export function mergeMetadata(stored: Metadata, patch: Record<string, string | n
   return merged;
 }
 
-/** The database reorders keys, and an ETag depends on the bytes. */
+/** Sorted by key, because the database does not keep the order of keys. */
 export function presentMetadata(metadata: Readonly<Metadata>): Metadata {
   const keys = Object.keys(metadata);
   if (keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key)) return metadata;

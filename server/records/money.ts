@@ -1,4 +1,4 @@
-/** Money, exactly: rounding is half away from zero, per line; a total is the sum of rounded lines. */
+/** Exact money: amounts are rounded half away from zero, per line; a total is the sum of rounded lines. */
 import { currencyDigits } from '../../contract/codes.ts';
 import { fromScaled, toScaled, trimDecimal } from '../../contract/decimal.ts';
 
@@ -12,7 +12,7 @@ export function printPrice(stored: string, currency: string): string {
 /** A total: exactly the currency's decimals. */
 export function printTotal(stored: string, currency: string): string {
   const digits = digitsOf(currency);
-  // As a column with 4 decimals prints it, with no more of them than the currency has: nearly every total.
+  // A fast path for nearly every total: its column prints 4 decimals, of which the last two are zeros.
   if (digits === 2 && stored.at(-5) === '.' && stored.endsWith('00')) return stored.slice(0, -2);
   const printed = trimDecimal(stored, digits);
   const [, decimals = ''] = printed.split('.');
@@ -41,7 +41,7 @@ export function lineTotals(
   const digits = digitsOf(currency);
   const subtotal = roundOff(toScaled(quantity) * toScaled(unitPrice), 8 - digits);
   const discount = roundOff(toScaled(discountAmount), 4 - digits);
-  // Minor units × a percentage with 4 decimals: 100 and the 4 decimals come off again.
+  // Minor units × a percentage with 4 decimals: divided by 100 and by the 4 decimals.
   const tax = roundOff((subtotal - discount) * toScaled(taxRate ?? '0'), 6);
   const print = (minor: bigint) => fromScaled(minor, digits);
   return {

@@ -1,4 +1,4 @@
-/** The records of a list in its order: by one scan of an ordered index, or several that are merged. */
+/** Reads a list in its order: by one scan of an ordered index, or by several that are merged. */
 import type { Listed, ListIndex } from './list-index.ts';
 import { atLeast, below, conditionSql } from './sql.ts';
 import type { Condition, Property, Terms } from './sql.ts';
@@ -25,25 +25,25 @@ export type Ordered<T extends Listed> = {
   terms: Terms<T> & { indexed: Terms<T> };
   /** Where the page starts, as conditions on the order. */
   start: readonly string[];
-  /** The bounds of the ordering column that filters and the start of the page give. */
+  /** Bounds of the ordering column, from filters and from the start of the page. */
   least: readonly unknown[];
   before: readonly unknown[];
   most: unknown;
 };
 
-/** Whether the filters say nothing that the ordered indexes do not have. */
+/** Whether no filter needs another index than the ordered ones. */
 export const isOrdered = <T extends Listed>({ conditions, index, order }: Ordered<T>): boolean =>
   conditions.every(
     (one) => one.found === 'unindexed' || one.range?.property === order.property || isLeading(one, index),
   );
 
-/** Whether it chooses values of the mark that comes before the order. */
+/** Whether the condition chooses values of the mark that precedes the order. */
 export const isLeading = <T extends Listed>({ choice }: Condition<T>, { leading }: ListIndex<T>): boolean =>
   choice !== undefined && choice.mark === leading?.property;
 
 /**
- * What filters say of the column that orders the list: no record was created after it was last changed, so that in either
- * time's order, a filter on the other one tells where the records begin. The tables check it.
+ * What filters imply for the ordering column. No record was created after it was last changed (the tables check that), so
+ * in the order of either time, a filter on the other one tells where the records begin.
  */
 export function impliedOf<T extends Timed>(conditions: readonly Condition<T>[], ordering: Property<T>): Condition<T>[] {
   return conditions.flatMap(({ range: { property, from, before } = {} }) => {

@@ -1,4 +1,4 @@
-/** What a proposal is: its own fields, a summary of its customer, and its lines if requested. */
+/** How a proposal is shown: its own fields, a summary of its customer, and its lines if requested. */
 import type { Customer as CustomerBody } from '../../contract/customers.ts';
 import type { LineItem } from '../../contract/line-items.ts';
 import type { ListedProposal, Proposal as ProposalBody } from '../../contract/proposals.ts';
@@ -16,7 +16,7 @@ import { publicId } from './public-id.ts';
 import { relatedTo } from './relations.ts';
 import { select, storedProperties } from './selection.ts';
 
-/** Kept for conditions: no response needs them. */
+/** Without the columns that are only for conditions: no response needs them. */
 const stored = storedProperties(Proposal, ['organizationId', 'customerKey', 'search', 'transactionStart']);
 const ofLine = storedProperties(ProposalLine, ['organizationId', 'proposalId']);
 
@@ -51,12 +51,12 @@ export const presentWithBoth = (row: ProposalWithBothRow): ListedProposal => ({
   customer: wholeCustomer(row),
 });
 
-/** The customer that a proposal was read with; a proposal without one has none. */
+/** The customer that the proposal was read with, or null if it has none. */
 function wholeCustomer(row: ProposalWithCustomerRow): CustomerBody | null {
   if (row['customer.id'] === null) return null;
   const customer: Record<string, unknown> = {};
   for (const property of customerProperties) customer[property] = row[`customer.${property}`];
-  // Every property of the selection, of a customer that exists.
+  // The customer exists, and all of its properties were selected.
   return presentCustomer(customer as CustomerRow);
 }
 
@@ -65,7 +65,7 @@ export const presentProposal = (row: ProposalWithLinesRow): ProposalBody => ({
   lineItems: row.lines.map((line) => presentLine(line, row.currency)),
 });
 
-/** Without its lines, whose place is kept. One literal: V8 takes three times as long for an object that is put together. */
+/** Keeps the place of the lines, but not the lines. One literal: V8 takes three times as long to build it from parts. */
 export const presentListed = (row: ProposalRow): ListedProposal => ({
   id: publicId('proposal', row.id),
   number: row.number,
@@ -98,7 +98,7 @@ export const presentListed = (row: ProposalRow): ListedProposal => ({
   metadata: presentMetadata(row.metadata),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
-  // The proposal shows its customer: a change of either is another version.
+  // The proposal shows its customer: a change to either is a new version.
   etag: etagOf(row, row['customer.revision']),
 });
 

@@ -4,7 +4,7 @@ import type { Kind } from '../../contract/fields.ts';
 import { uuidOf, uuidv7 } from '../entities/uuid.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-/** By the letter's code. */
+/** Indexed by character code. */
 const values = new Uint8Array(128);
 for (const [index, letter] of [...alphabet].entries()) values[letter.charCodeAt(0)] = index;
 /** Ten bits → their two letters. */
@@ -20,7 +20,7 @@ const digitOf = (code: number) => (code < 58 ? code - 48 : code - 87);
 /** The public form of a stored id: `cus_01jzy3v1k8e2tb6qk3x5w9r7md`. */
 export function publicId(kind: Kind, uuid: string): string {
   let text = `${prefixes[kind]}_`;
-  // 26 letters carry 130 bits, of which the two first are zero; they are written in pairs.
+  // 26 letters carry 130 bits, of which the first two are zero; they are written in pairs.
   let [bits, count] = [0, 2];
   for (let index = 0; index < uuid.length; index += 1) {
     const code = uuid.charCodeAt(index);
@@ -40,7 +40,7 @@ const form = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 export function storedId(kind: Kind, id: string): string | undefined {
   const match = form.exec(id);
   if (!match || match[1] !== prefixes[kind] || !match[2]) return undefined;
-  // 26 letters carry 130 bits, of which the two first are zero.
+  // 26 letters carry 130 bits, of which the first two are zero.
   let [bits, count, used] = [0, -2, 0];
   for (let index = 0; index < 26; index += 1) {
     bits = (bits << 5) | (values[match[2].charCodeAt(index)] ?? 0);

@@ -1,7 +1,7 @@
 /**
  * Every read of the API: one statement, whose beginning MikroORM compiled once with the organization filter applied (see
  * selection.ts). Not em.find(): building and hydrating entities for each request cost 6 to 7 times the CPU of a bare
- * server with the same statement, this costs 1.1 to 1.8 times (npm run bench).
+ * server with the same statement; this costs 1.1 to 1.8 times (npm run bench).
  */
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
@@ -27,7 +27,7 @@ export async function readOne<T extends object, Row extends object>(
   return row;
 }
 
-/** All of the organization's records that meet a condition which few do, in no order. */
+/** All of the organization's records that meet the condition, in no order: only for conditions that few records meet. */
 export async function readEach<T extends object, Row extends object>(
   scope: Scope,
   selection: Selection<T, Row>,
@@ -43,7 +43,7 @@ export async function readEach<T extends object, Row extends object>(
   return (await scope[statements].read<Row>(text, values, { brief })).map(compiled.toRow);
 }
 
-/** Kept, because a new text of the same characters would be hashed once more to find its prepared statement. */
+/** Cached, because an equal but new string would be hashed again to find its prepared statement. */
 function textOf({ columns, from, joins, where, texts }: Compiled, condition: string): string {
   const text = texts.get(condition) ?? `select ${columns} ${from}${joins} ${where} and ${condition}`;
   texts.set(condition, text);
@@ -57,9 +57,9 @@ const unmarked = () => {
 type PageRequest<T extends Timed> = {
   index: ListIndex<T>;
   conditions: readonly Condition<T>[];
-  /** `id` breaks the ties. */
+  /** `id` breaks ties. */
   order: { property: Property<T>; descending: boolean };
-  /** Values of the ordering property and the id of the last record of the page before. */
+  /** The ordering property's value and the id of the last record on the previous page. */
   after?: readonly [string, string] | undefined;
   limit: number;
 };
@@ -75,9 +75,9 @@ export async function readPage<T extends Timed, Row extends object>(
   const page = orderedOf(compiled, request, (value) => `$${values.push(value) + 1}`);
   const found = pageOf(page);
   const { columns, joins, column, toRow } = compiled;
-  // Joined to the page alone.
+  // Only the records of the page are joined.
   const text = `select ${columns} from (${found}) t${joins} order by ${orderBy(column, request)}`;
-  // Any other page reads as much as its filters make it read, or has hundreds of lines for each record.
+  // Any other page may read many records to apply its filters, or has hundreds of lines for each record.
   const finds = (way: Condition<T>['found']) => page.conditions.some((one) => one.found === way);
   const isShort = finds('once') || (isOrdered(page) && !finds('unindexed'));
   const brief = isShort && Object.keys(selection.many).length === 0;
@@ -143,5 +143,5 @@ export async function readSyncBound(scope: Scope): Promise<string | null> {
   return row?.at ?? null;
 }
 
-/** Whether the database ended a statement because it took too long. */
+/** Whether the database canceled a statement because it took too long. */
 export const isCanceled = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === '57014';

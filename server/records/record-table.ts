@@ -1,8 +1,8 @@
 /**
- * The one home of a table of records, compiled from its entity: defaults, derived values, equality, the statements that
- * insert and update one record with parameters, and the lines of COPY. The API's writer runs the statements; an import
+ * Everything about a table of records, compiled from its entity: defaults, derived values, equality, the parameterized
+ * statements that insert and update one record, and the lines of COPY. The API's writer runs the statements. An import
  * does the same to many rows: `created` and `changed` make its records, `differs` and `isSame` decide what is unchanged,
- * `line` and `assignments` write them.
+ * and `line` and `assignments` write them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, EntityName, EntityProperty } from '@mikro-orm/postgresql';
@@ -19,14 +19,14 @@ type Insert = {
   /** One for each column, `$1` for the organization. */
   parameters: string;
   columns: readonly Column[];
-  /** What the parameters from `$2` on are. */
+  /** The parameters from `$2` on. */
   values(record: object): unknown[];
 };
 
 type Update = {
-  /** `$1` is the organization; `t` is the table. A record with versions is changed only if it is the one that was read. */
+  /** `$1` is the organization; `t` is the table. A versioned record is changed only if it has the version that was read. */
   text: string;
-  /** From `$2` on. */
+  /** The parameters from `$2` on. */
   parameters(stored: object, changed: object): unknown[];
 };
 
@@ -36,7 +36,7 @@ const tables = new WeakMap<object, RecordTable>();
 export function recordTable<T extends object>(entity: EntityName<T>, source: () => MetadataSource): RecordTable<T> {
   const known = tables.get(entity) ?? new RecordTable(source().getMetadata(entity));
   tables.set(entity, known);
-  // Kept by the entity whose rows it has.
+  // The map's key is the entity whose rows it has.
   return known as RecordTable<T>;
 }
 
@@ -80,7 +80,7 @@ export class RecordTable<Stored extends object = object> {
     this.#read.forEach(({ property }, index) => {
       values[property] = row[index];
     });
-    // The columns are the entity's own: what was read has the shape of the record, without what is derived.
+    // The columns are the entity's own, so the values have the shape of the record, without derived values.
     return values as Stored;
   }
 
@@ -88,20 +88,20 @@ export class RecordTable<Stored extends object = object> {
   created(values: Values): Values {
     const record = this.#recordOf(values);
     for (const { property, prop } of this.columns) {
-      // Defaults are computed from the record alone; only the organization's takes an entity manager, and it is given.
+      // Defaults depend only on the record, except the organization's, which needs an entity manager but is always given.
       if (record[property] === undefined) record[property] = prop.onCreate?.(record, undefined as never);
     }
     return record;
   }
 
-  /** V8 makes a slow dictionary of an object to which many properties are added: a record has all of them from the start. */
+  /** V8 turns an object that gains many properties into a slow dictionary, so a record has all of them from the start. */
   #recordOf(values: Values): Values {
     const record = { ...this.#empty };
     for (const { property } of this.columns) record[property] = values[property];
     return record;
   }
 
-  /** A stored record with other values, and what the entity derives from them. */
+  /** A stored record with new values, including those that the entity derives from them. */
   changed(stored: object, values: Values): Values {
     const record = this.#recordOf({ ...stored, ...values });
     for (const { property, prop } of this.#derived) record[property] = prop.onUpdate?.(record, undefined as never);
@@ -116,7 +116,7 @@ export class RecordTable<Stored extends object = object> {
     });
   }
 
-  /** Decimals are equal by value (the database prints `18` as `18.0000`), objects in any order of their keys. */
+  /** Decimals are equal by value (the database prints `18` as `18.0000`), objects regardless of the order of their keys. */
   isSame(property: string, stored: unknown, wanted: unknown): boolean {
     if (stored === wanted) return true;
     if (typeof stored === 'string' && typeof wanted === 'string')
@@ -152,7 +152,7 @@ function insertInto(tableName: string, columns: readonly Column[]): Insert {
   };
 }
 
-/** Every column but the keys: one text for every change, and what is the same costs no index. */
+/** Sets every column but the keys: one text serves every change, and an unchanged value costs no index update. */
 function updateOf(tableName: string, columns: readonly Column[], isVersioned: boolean): Update {
   const keys = isVersioned ? ['id', 'revision', 'updatedAt'] : ['id'];
   const sets = columns.map(({ name, type }, index) => `${name} = $${index + keys.length + 2}::${type}`);

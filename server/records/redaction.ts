@@ -1,6 +1,6 @@
 /** Finds and replaces the names of one person in texts that other people wrote. */
 
-/** Shorter ones occur in too many words. */
+/** Shorter names occur in too many words. */
 const shortest = 3;
 /** No longer than what it replaces, so that no text outgrows its limit. */
 const replacement = '***';
@@ -9,10 +9,10 @@ type Text = string | null;
 
 export class Redaction {
   readonly #expressions: readonly RegExp[];
-  /** For LIKE: they find at least the texts in which the names are. */
+  /** For LIKE: they match at least every text that contains a name. */
   readonly patterns: readonly string[];
 
-  /** `names` are found in any case; `words`, which may be ordinary words as well, as they are written. */
+  /** `names` match in any case; `words`, which may also be ordinary words, only as written. */
   constructor(names: readonly (Text | undefined)[], words: readonly (Text | undefined)[] = []) {
     const [whole, single] = [names.filter(isUsable), words.filter(isUsable)];
     this.#expressions = [...expressionOf(whole, 'giu'), ...expressionOf(single, 'gu')];
@@ -35,7 +35,7 @@ export class Redaction {
 
 const isUsable = (text: Text | undefined): text is string => typeof text === 'string' && [...text].length >= shortest;
 
-/** Whole words only; the longest comes first, so that a name is replaced before a part of it. */
+/** Matches whole words only; the longest comes first, so that a name is replaced before a part of it. */
 function expressionOf(texts: readonly string[], flags: string): RegExp[] {
   if (texts.length === 0) return [];
   const parts = texts

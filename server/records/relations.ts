@@ -1,10 +1,10 @@
-/** Records that a read selects together with the one that they belong to. */
+/** Related records that a read selects together with a record. */
 import type { EntityName } from '@mikro-orm/core';
 import type { Property } from './sql.ts';
 
 export type Related<Read extends string> = {
   entity: EntityName;
-  /** Its property → the property of the selected record that it equals; the organization is always among them. */
+  /** Its property → the property of the selected record that it equals; the organization is always compared as well. */
   where: Readonly<Record<string, string>>;
   properties: readonly Read[];
   orderBy?: string;

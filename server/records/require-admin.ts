@@ -1,4 +1,4 @@
-/** What only admins may do; whether a member still is one is read inside the transaction that depends on it. */
+/** Work that only admins may do; whether a member still is one is read inside the transaction that depends on it. */
 import { LockMode } from '@mikro-orm/core';
 import { locking } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
@@ -15,12 +15,12 @@ type Attempt = Pick<Entry, 'action' | 'detail'> & {
   /** `Only admins of the organization can …` */
   deed: string;
 };
-/** `entry` is what the audit log keeps of it; it keeps nothing if nothing was changed. */
+/** `entry` is added to the audit log; undefined if nothing was changed. */
 type Done<T> = { value: T; entry?: Omit<Entry, 'kind' | 'action' | 'memberId'> | undefined };
 
 /**
- * Does the work in one transaction with its entry in the audit log, which a rejected attempt is in, too. An actor of `null`
- * is the command line.
+ * Does the work in one transaction with its entry in the audit log. A rejected attempt gets an entry as well. An actor of
+ * `null` is the command line.
  */
 export const asAdmin = <T>(
   em: ScopedEntityManager,
@@ -40,8 +40,8 @@ export const asAdmin = <T>(
 };
 
 /**
- * Locks the organization and then the member, the one order for everything that locks both: a concurrent removal or demotion
- * waits for this, or this waits for it and rejects.
+ * Locks the organization and then the member, in the same order as everything else that locks both. A concurrent removal
+ * or demotion waits for this, or this waits for it and rejects.
  */
 export async function requireAdmin(em: ScopedEntityManager, actor: Actor, deed: string): Promise<Organization> {
   const organization = await lockOrganization(em);
@@ -51,7 +51,7 @@ export async function requireAdmin(em: ScopedEntityManager, actor: Actor, deed: 
   return organization;
 }
 
-/** The start of the transaction by the database's clock, after `requireAdmin`, which has read it. */
+/** The start of the transaction by the database's clock. Call it after `requireAdmin`, which has read it. */
 export async function startOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
   const member = await em.findOneOrFail(Member, { id });
   return member.transactionStart ?? member.createdAt;
@@ -60,7 +60,7 @@ export async function startOf(em: ScopedEntityManager, { id }: Actor): Promise<s
 export const adminsOnly = (deed: string) =>
   new Problem('role', { sentence: `Only admins of the organization can ${deed}.` });
 
-/** What costs the service needs the Team plan at every entrance, as the API does. */
+/** Expensive features need the Team plan everywhere, as the API does. */
 export function requireTeam({ plan }: Pick<Organization, 'plan'>, what: string): void {
   if (plan !== 'team') throw new Problem('plan', { sentence: `${what} the Team plan.` });
 }

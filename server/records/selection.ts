@@ -7,7 +7,7 @@ import type { ManyRow, NoRelations, OneRow, Related, Relations } from './relatio
 import { columnOf } from './sql.ts';
 import type { Property } from './sql.ts';
 
-/** A read of `T` that gives rows of `Row`. The entity's own table is `t` in every statement. */
+/** A read of `T` that returns rows of `Row`. The entity's own table is `t` in every statement. */
 export type Selection<T extends object, Row extends object> = {
   readonly entity: EntityName<T>;
   readonly properties: readonly string[];
@@ -18,8 +18,8 @@ export type Selection<T extends object, Row extends object> = {
 };
 
 /**
- * `one` reads the properties of a record that the selected one points to, as `name.property`, null if there is none;
- * `many` reads all that point back, as an array in the same statement, so that everything is of one moment.
+ * `one` reads properties of a record that the selected one points to, as `name.property`, null if there is none. `many`
+ * reads all records that point back, as an array, in the same statement, so that everything is from one snapshot.
  */
 export function select<
   T extends object,
@@ -48,25 +48,25 @@ export function storedProperties<T extends object, const Without extends Propert
 
 /** The parts of a statement. */
 export type Compiled = {
-  /** What is read of `t` and of what is joined to it. */
+  /** What is read from `t` and its joins. */
   columns: string;
   /** `from … t` */
   from: string;
-  /** Left joins to what the records point to, if anything. */
+  /** Left joins to the records that they point to, if any. */
   joins: string;
   /** `where t.organization_id = $1` */
   where: string;
   column(property: string): string;
   /** `text` or `timestamptz`: the type of a column that lists are ordered by. */
   typeOf(property: string): string;
-  /** Statements that read single records, by their conditions. */
+  /** Statements that read single records, keyed by their conditions. */
   texts: Map<string, string>;
   /** A row as the rest of the program sees it. */
   toRow<Row extends object>(read: Row): Row;
 };
 const compilations = new WeakMap<object, Promise<Compiled>>();
 
-/** Takes MikroORM's own statement for the entity, with the organization filter applied; it is the same for each organization. */
+/** Takes MikroORM's statement for the entity, with the organization filter; it is the same for every organization. */
 export function compileSelection<T extends object>(selection: Selection<T, object>, scope: Scope): Promise<Compiled> {
   const known = compilations.get(selection);
   if (known) return known;
@@ -113,8 +113,8 @@ async function compile<T extends object>(selection: Selection<T, object>, scope:
 }
 
 /**
- * Lists without names: PostgreSQL would spend more on the names of 17 properties than on their values. As text: the driver
- * would parse those of all records at once.
+ * Arrays without property names: PostgreSQL would spend more on the names of 17 properties than on their values. As text,
+ * because the driver would parse the lists of all records at once.
  */
 function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compiled['column']): string {
   const values = related.properties.map((property) => jsonColumn(meta, property));
@@ -125,7 +125,7 @@ function arrayOf(meta: EntityMetadata, related: Related<string>, column: Compile
 
 const textOf = (name: string) => `${name}.text`;
 
-/** By their prototype, because a getter of each row's own would keep the row until the next full collection. */
+/** Through a prototype, because an own getter would keep each row until the next full garbage collection. */
 function withNames(many: Relations): Compiled['toRow'] {
   const lists = Object.entries(many).map(([name, { properties }]) => {
     function get(this: object) {
@@ -145,7 +145,7 @@ const named = (properties: readonly string[]) => (values: readonly unknown[]) =>
   return record;
 };
 
-/** Decimals are read as text, because JSON would make floats of them. */
+/** Decimals are read as text, because JSON would turn them into floats. */
 function jsonColumn(meta: EntityMetadata, property: string): string {
   const isDecimal = meta.props.find(({ name }) => name === property)?.columnTypes[0]?.startsWith('numeric');
   return `m.${columnOf(meta, property)}${isDecimal ? '::text' : ''}`;

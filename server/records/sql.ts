@@ -19,8 +19,8 @@ export type Terms<T> = {
   /** The condition that a mark has one of these values: see ListIndex. */
   marked(mark: string, values: readonly string[]): string;
   /**
-   * Whether the records have to be found by the condition's own index, whatever its values are. Values are then written
-   * as `(select $2)`, which hides them from the planner: its estimates, and so its plan, are the same for all.
+   * Whether the records must be found by the condition's own index, whatever its values are. Values are then written as
+   * `(select $2)`, which hides them from the planner: its estimates, and so its plan, are the same for all.
    */
   byIndex: boolean;
 };
@@ -29,15 +29,15 @@ export type Terms<T> = {
 type Found =
   /** By a unique index. */
   | 'once'
-  /** By an index of its own: a few at most, as a rule. */
+  /** By the condition's own index: usually a few at most. */
   | 'seldom'
-  /** By the index of the whole table's contents: any number of them. */
+  /** By the table's content index: any number of them. */
   | 'often'
   /** By no index. */
   | 'unindexed';
 
 const sql: unique symbol = Symbol('sql');
-/** Only the functions below make conditions: nobody else can name the property that holds the text. */
+/** Only the functions below make conditions: no other code can name the property that holds the text. */
 export type Condition<T> = {
   readonly found: Found;
   readonly [sql]: (terms: Terms<T>) => string;
@@ -45,7 +45,7 @@ export type Condition<T> = {
   readonly range?: { property: Property<T>; from?: unknown; before?: unknown };
   /** One of these values of a mark: see ListIndex. */
   readonly choice?: { mark: string; values: readonly string[] };
-  /** Whether its index contains the records of other organizations, too. */
+  /** Whether its index also contains the records of other organizations. */
   readonly shared?: boolean;
 };
 
@@ -69,7 +69,7 @@ export const exactly = <T>(property: Property<T>, value: unknown): Condition<T> 
 export const anyOf = <T>(property: Property<T>, values: readonly unknown[]): Condition<T> =>
   condition('once', ({ column, bind }) => `${column(property)} = any(${bind(values)})`);
 
-/** For a property with an index of its own, of which records seldom share a value. */
+/** For a property with its own index, whose values records seldom share. */
 export const equal = <T>(property: Property<T>, value: unknown, type = 'text'): Condition<T> =>
   condition('seldom', (terms) => `${terms.column(property)} = ${given(terms, value, type)}`);
 
@@ -90,7 +90,7 @@ const rangeOf = <T>(range: NonNullable<Condition<T>['range']>): Condition<T> => 
   [sql]: (terms) => {
     const column = terms.column(range.property);
     const { from = '-infinity', before = 'infinity' } = range;
-    // With both ends, so that the planner estimates few records whatever they are.
+    // Always with both ends, so that the planner expects few records, whatever the values are.
     if (terms.byIndex) {
       return `${column} >= ${given(terms, from, 'timestamptz')} and ${column} < ${given(terms, before, 'timestamptz')}`;
     }
@@ -105,7 +105,7 @@ export const marked = <T>(mark: string, ...values: string[]): Condition<T> => ({
   [sql]: (terms) => terms.marked(mark, values),
 });
 
-/** A jsonb object that has these members. In the index, both are below the organization's id. */
+/** A jsonb object that has these members. In the index, both are nested below the organization's id. */
 export const hasMembers = <T extends { organizationId: string }>(
   property: Property<T>,
   members: object,
@@ -121,7 +121,7 @@ export const hasMembers = <T extends { organizationId: string }>(
 const escapeLike = (text: string) => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 const like = <T>(property: Property<T>, pattern: string): Condition<T> => {
-  // The index has every three letters or digits in a row: a pattern without such a run would read all of it.
+  // A trigram index: a pattern without three letters or digits in a row would read all of it.
   const indexed = /[\p{L}\p{N}]{3}/u.test(pattern);
   return condition<T>(
     indexed ? 'often' : 'unindexed',
@@ -140,7 +140,7 @@ const like = <T>(property: Property<T>, pattern: string): Condition<T> => {
 export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   like(property, `%${parts.map(escapeLike).join('%')}%`);
 
-/** The same for a text that another condition has found already: no index is used. */
+/** A text that contains this part, for records that another condition finds: no index is used. */
 export const includes = <T>(property: Property<T>, part: string): Condition<T> =>
   condition('unindexed', (terms) => `strpos(${terms.column(property)}, ${given(terms, part, 'text')}) > 0`);
 
@@ -155,7 +155,7 @@ const joined = <T>(conditions: Condition<T>[], word: string, found: Found): Cond
     conditions.some(({ shared }) => shared),
   );
 
-/** Found as easily as the rarest of them. */
+/** From easy to hard to find: `every` takes the easiest of its conditions, `either` the hardest. */
 const ease: readonly Found[] = ['once', 'seldom', 'often', 'unindexed'];
 const easeOf = (conditions: readonly Condition<never>[]) => conditions.map(({ found }) => ease.indexOf(found));
 

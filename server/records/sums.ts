@@ -1,4 +1,4 @@
-/** Counts and sums of the records that meet conditions, by groups: one statement, with the filter of the organization. */
+/** Counts and sums of the records that meet conditions, by group: one statement, with the organization filter. */
 import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
 import { termsOf } from './list-index.ts';
@@ -9,17 +9,17 @@ import { conditionSql } from './sql.ts';
 import type { Condition, Property } from './sql.ts';
 
 export type Grouping<T> = {
-  /** Whose values are summed, as decimals. */
+  /** The property whose values are summed, as decimals. */
   summed: Property<T>;
-  /** Name in the result → the property, and whether it is a time whose UTC month counts. */
+  /** Name in the result → the property, and whether it is a time to group by its UTC month. */
   by: Readonly<Record<string, { property: Property<T>; month?: boolean }>>;
 };
-/** A decimal, with all the decimals of its column. */
+/** `sum` has all the decimals of its column. */
 export type Sum = { count: number; sum: string; group: Record<string, string | null> };
 
-/** What one sum may read and return. A sum that would leave some out is rejected, because it would be wrong. */
+/** What one sum may read and return at most. A sum that leaves records out would be wrong, so it is rejected. */
 export const sumBounds = { records: 200_000, groups: 250 } as const;
-/** Which bound a sum exceeds; it is the name of one. */
+/** The name of the bound that a sum exceeds. */
 export type Excess = keyof typeof sumBounds;
 
 type Source<T extends Listed, Row extends object> = {

@@ -1,17 +1,17 @@
-/** The time before which no more changes can appear: what syncedThrough publishes, and webhooks go by. */
+/** The time before which no more changes can appear: published as syncedThrough, and used by webhooks. */
 import type pg from 'pg';
 import { rowsOf } from '../database/prepared.ts';
 
-/** The `application_name` of connections whose transactions only read, for as long as it takes. */
+/** The `application_name` of connections whose transactions only read, however long they take. */
 export const readerName = 'proposal-api reader';
 
-/** A standby does not know what runs on its primary: there, pg_current_xact_id fails, and the list is a 503. */
+/** A standby cannot see the transactions of its primary: there, pg_current_xact_id fails, and the list is a 503. */
 export const syncBound = `select case when pg_is_in_recovery() then pg_current_xact_id()::text::timestamptz
     else date_trunc('milliseconds', least(now(), min(xact_start))) end as at from pg_stat_activity
   where datname = current_database() and backend_type is distinct from 'autovacuum worker'
   and application_name is distinct from '${readerName}'`;
 
-/** The same on a connection of one's own; read the changes in a later statement. */
+/** The same on the given connection; read the changes in a later statement. */
 export async function syncBoundOf(client: Pick<pg.ClientBase, 'query'>): Promise<string> {
   const [row] = await rowsOf<{ at: string }>(client, syncBound);
   if (!row) throw new Error('The database returned no sync bound.');

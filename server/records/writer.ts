@@ -2,8 +2,8 @@
  * Every write of the API: prepared statements, compiled once from the entity's metadata, with the values that the
  * entity's own hooks compute. Not persist and flush: the unit of work rebuilds its statements for each request, sends
  * values as text and needs a transaction around them, which cost 5 (create) to 9 times (update) the CPU of a bare server
- * with the same statement, this costs 2.2 to 2.8 times (npm run bench). What the database decides stays there:
- * uniqueness by its indexes, lost updates by the version of the row.
+ * with the same statement; this costs 2.2 to 2.8 times (npm run bench). The database itself enforces uniqueness, by its
+ * indexes, and prevents lost updates, by the version of the row.
  */
 import type { EntityName } from '@mikro-orm/core';
 import { statements } from '../database/scope.ts';
@@ -17,7 +17,7 @@ import { recordTable } from './record-table.ts';
 import type { RecordTable } from './record-table.ts';
 import type { Condition } from './sql.ts';
 
-/** What the database sets: both times to the start of the writing transaction. */
+/** Set by the database: both times are the start of the writing transaction. */
 export type Version = { createdAt: string; updatedAt: string; revision: number };
 /** A record before it is stored. */
 export type New<T> = Omit<T, keyof Version>;
@@ -43,7 +43,7 @@ export type Table<T extends object, Row extends object> = {
   /** Values that no record may use again, although no row has them: the externalIds of erased customers. */
   refusing?: {
     property: string;
-    /** SQL over a new row: raises a violation of the constraint if its value is refused, by what is committed by then. */
+    /** SQL on a new row: violates the constraint if its value is refused, judging by what is committed by then. */
     check: string;
     constraint: string;
     /** The id of the record that had it. */
@@ -54,8 +54,8 @@ export type Table<T extends object, Row extends object> = {
 };
 
 /**
- * Stores a new record. The violation of a unique index is a database error: see violatedIndex(). Problem: what the table
- * refuses.
+ * Stores a new record. The violation of a unique index is a database error: see violatedIndex(). Problem:
+ * external_id_erased.
  */
 export function insert<T extends object, Row extends Identified>(
   tenant: Pick<Tenant, 'transact'> & Scope,
@@ -76,14 +76,14 @@ export async function insertIn<T extends object, Row extends Identified>(
   const text = `${into} values (${parameters}) ${returningNew(scope, table)}`;
   const [version] = await orRefused(scope, table, record, () => scope[statements].query<Version>(text, values(record)));
   if (!version) throw new Error('An insert returned nothing.');
-  // On a cluster, what the table refuses is on another node.
+  // On a cluster, the refused values are on another node.
   if (scope.isDistributed) await requireAccepted(scope, table, record);
   return version;
 }
 
 /**
- * SQL: the version of a new record. What the table refuses is checked after the insert, because the insert may have waited,
- * on the unique index, for the very transaction that erases the customer with this externalId.
+ * SQL: the version of a new record. Refused values are checked after the insert, because it may have waited, on the unique
+ * index, for the very transaction that erases the customer with this externalId.
  */
 export function returningNew<T extends object, Row extends Identified>(scope: Scope, { refusing }: Table<T, Row>) {
   return refusing && !scope.isDistributed ? `${returningVersion}, ${refusing.check}` : returningVersion;
@@ -122,13 +122,13 @@ function refusable({ refusing }: Pick<Table<object, Identified>, 'refusing'>, va
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The values that a stored record is to have; where none of them differs, nothing is written. */
+/** The new values of a stored record; if none of them differs, nothing is written. */
 export type Change<Row> = (stored: Row) => Partial<Row>;
 
 /**
- * Changes the record that meets the condition, and returns it as it is afterward; undefined if there is none. Two at
- * once each start from what the other has stored, so that neither is lost. Most have no competitor: the row is locked only
- * where one was faster, or where what is written has to be checked.
+ * Changes the record that meets the condition, and returns the result; undefined if there is none. Of two concurrent
+ * updates, the second starts from what the first stored, so that neither is lost. Most have no competitor, so the row is
+ * locked only if another update was faster, or if what is written has to be checked.
  */
 export async function update<T extends object, Row extends Identified>(
   tenant: Pick<Tenant, 'transact'> & Scope,
@@ -141,7 +141,7 @@ export async function update<T extends object, Row extends Identified>(
   return tenant.transact((scope) => updateLocked(scope, table, condition, change));
 }
 
-/** The same inside a transaction: the row is locked first, so that nobody else changes it. */
+/** The same inside a transaction: the row is locked first, so that no other transaction changes it. */
 export async function updateLocked<T extends object, Row extends Identified>(
   scope: Scope,
   table: Table<T, Row>,

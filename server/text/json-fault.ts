@@ -36,7 +36,7 @@ class Walk {
     this.#text = text;
   }
 
-  /** Whether there was another token in its place. */
+  /** Reads the next token; false if there is none where one is expected. */
   step(): boolean {
     this.#skip(space);
     const keys = this.#open.at(-1);

@@ -1,4 +1,4 @@
-/** JSON as a body may contain it: not too deep, and no object with the same key twice. */
+/** JSON as a request body may contain it: not nested too deeply, and without duplicate keys. */
 import { maximumDepth, maximumKeys } from '../../contract/limits.ts';
 import { Problem } from '../problems/problem.ts';
 import { findFault } from './json-fault.ts';

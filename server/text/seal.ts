@@ -1,4 +1,4 @@
-/** Secrets that are needed again are stored encrypted: AES-256-GCM with a key derived from the installation's secret. */
+/** Encrypts secrets that must be read again: AES-256-GCM with a key derived from the installation's secret. */
 import { secretsIn } from './signatures.ts';
 import type { Secret } from './signatures.ts';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -9,13 +9,13 @@ const tagBytes = 16;
 
 export type Seal = ReturnType<typeof createSeal>;
 
-/** Each purpose has a key of its own. */
+/** Each purpose has its own key. */
 type Purpose = 'webhook secrets' | 'two-factor secrets';
 
 export function createSeal(secret: Secret, purpose: Purpose) {
   const keys = () => secretsIn(secret).map((one) => Buffer.from(hkdfSync('sha256', one, '', purpose, 32)));
   return {
-    /** The text is bound to `owner`: it cannot be opened as another's. */
+    /** The text is bound to `owner`: it cannot be opened for any other. */
     seal(text: string, owner: string): string {
       const [key = Buffer.alloc(0)] = keys();
       const iv = randomBytes(ivBytes);

@@ -1,13 +1,13 @@
 /**
- * Signs what the service issues and later accepts, such as cursors. A secret may be a list, `new,old`: the first of it
- * signs, and signatures of the others are still accepted.
+ * Signs what the service issues and later accepts, such as cursors. A secret may be a list, `new,old`: the first one
+ * signs, and signatures made with the others are still accepted.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 
-/** In characters. What has a comma and is no list of such secrets is one secret. */
+/** In characters. A text with commas is a single secret unless every part has this length. */
 const shortestSecret = 32;
 
-/** Or what returns it, where it can change while the process runs. */
+/** A function if the secret can change while the process runs. */
 export type Secret = string | (() => string);
 
 export function secretsIn(given: Secret): [string, ...string[]] {
@@ -22,12 +22,12 @@ const hmac = (secret: string, text: Text) => createHmac('sha256', secret).update
 
 export const sign = (secret: Secret, text: Text): Buffer => hmac(secretsIn(secret)[0], text);
 
-/** `bytes` is how many of the signature were issued. */
+/** `bytes` is the length of issued signatures, which may be truncated. */
 export function isSigned(secret: Secret, text: Text, signature: Uint8Array, bytes = 32): boolean {
   if (signature.length !== bytes) return false;
   return secretsIn(secret).some((one) => timingSafeEqual(hmac(one, text).subarray(0, bytes), signature));
 }
 
-/** Tells secrets apart, and reveals nothing of them. */
+/** Distinguishes secrets without revealing anything about them. */
 export const fingerprintsOf = (secret: string): string[] =>
   secretsIn(secret).map((one) => hash('sha256', `fingerprint ${one}`, 'hex').slice(0, 16));

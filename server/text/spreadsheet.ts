@@ -1,6 +1,6 @@
 /** The cells of CSV files that people open in a spreadsheet. */
 
-/** By which Excel recognizes UTF-8. */
+/** Makes Excel recognize UTF-8. */
 export const byteOrderMark = '\uFEFF';
 
 /** Text that a spreadsheet would run as a formula, and text that an import would mistake for an escaped formula. */

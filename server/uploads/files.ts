@@ -1,4 +1,4 @@
-/** The files of uploads on this machine: readable by its account only, and removed after a day. */
+/** The uploaded files on this machine: readable only by the service's account, and removed after a day. */
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -9,28 +9,28 @@ import { Problem } from '../problems/problem.ts';
 
 export const uploadBounds = {
   bytes: 100_000_000,
-  /** After gzip. */
+  /** After decompression. */
   unpackedBytes: 1_000_000_000,
   rows: 1_000_000,
-  /** Uploads of all organizations that are not imported yet; and files of rejected rows, of which the oldest give way. */
+  /** Of all organizations: uploads not imported yet, and separately files of rejected rows, of which the newest stay. */
   files: 100,
   keptForMs: 24 * 3_600_000,
 } as const;
 
 const idLength = 36;
-/** The disk, or the share of it that the account may use. */
+/** The disk is full, or the account's quota is used up. */
 const fullDisk = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
 type Named = Pick<Upload, 'id' | 'fileName'>;
 
-/** A link that another account has put there is neither followed nor overwritten. */
+/** Neither follows nor overwrites a link that another account has put there. */
 const fresh = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 export class UploadFiles {
   readonly #wanted: string;
   #folder: Promise<string> | undefined;
 
-  /** `wanted` is made where it does not exist. If another account owns it, the files go into a new folder beside it. */
+  /** `wanted` is created if it does not exist. If another account owns it, the files go into a new folder beside it. */
   constructor(wanted: string) {
     this.#wanted = wanted;
   }
@@ -39,7 +39,7 @@ export class UploadFiles {
   has = async (upload: Named): Promise<boolean> => Boolean(await this.#found(nameOf(upload)));
   hasRejects = async (upload: Named): Promise<boolean> => Boolean(await this.#found(rejectsName(upload)));
 
-  /** Where the rejected rows of a new check or import are written; those of the last one are removed. */
+  /** Where the rejected rows of a new check or import are written; those of the previous one are removed. */
   async newRejects(upload: Named): Promise<string> {
     await this.#remove(rejectsName(upload));
     return this.#path(rejectsName(upload));
@@ -47,11 +47,10 @@ export class UploadFiles {
 
   async readRejects(upload: Named): Promise<Readable> {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
-    // createReadStream passes flags on to open, which takes numbers; its types know only names.
+    // createReadStream passes flags to open, which accepts numbers; its types allow only strings.
     return createReadStream(await this.#path(rejectsName(upload)), { flags: flags as never });
   }
 
-  /** Stores what is received. */
   async store(upload: Named, received: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
     const pending = (await this.#names()).filter((name) => !isRejects(name));
     if (pending.length >= uploadBounds.files)
@@ -79,7 +78,7 @@ export class UploadFiles {
     for (const name of await this.#names()) if (ids.includes(idIn(name))) await this.#remove(name);
   }
 
-  /** Removes what is older than a day, and the oldest of too many files of rejected rows. */
+  /** Removes files that are older than a day, and the oldest files of rejected rows if there are too many. */
   async prune(nowMs = Date.now()): Promise<void> {
     const found: { name: string; mtimeMs: number }[] = [];
     for (const name of await this.#names()) found.push({ name, mtimeMs: (await this.#found(name))?.mtimeMs ?? nowMs });
@@ -97,7 +96,7 @@ export class UploadFiles {
   #found = async (name: string) => lstat(await this.#path(name)).catch(() => undefined);
 }
 
-// The end of the name tells the format, as it does on the command line.
+// The extension tells the format, as on the command line.
 const nameOf = ({ id, fileName }: Named) =>
   `${id}${/(?:\.(?:csv|tsv|jsonl|ndjson))?(?:\.gz)?$/i.exec(fileName)?.[0] ?? ''}`;
 const rejectsEnd = '.rejected.csv';
@@ -105,10 +104,10 @@ const rejectsName = ({ id }: Pick<Named, 'id'>) => id + rejectsEnd;
 const isRejects = (name: string) => name.endsWith(rejectsEnd);
 const idIn = (name: string) => name.slice(0, idLength);
 
-// createWriteStream passes flags on to open, which takes numbers; its types know only names.
+// createWriteStream passes flags to open, which accepts numbers; its types allow only strings.
 export const writeFresh = (path: string): Writable => createWriteStream(path, { flags: fresh as never, mode: 0o600 });
 
-/** The folder, which only this account can enter; it may be another one, if another account owns it. */
+/** A folder that only this account can enter: `path`, or a new one beside it if another account owns `path`. */
 export async function privateFolder(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {

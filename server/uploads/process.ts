@@ -1,6 +1,6 @@
 /**
- * Runs a check or an import in a process of its own, with bounds on its time and memory: whatever a file does to it, the
- * service continues. In a thread, V8 could end both: threads share its memory for WebAssembly.
+ * Runs a check or an import in a separate process, with limits on its time and memory: whatever a file does to it, the
+ * service keeps running. In a thread, V8 could end both, because threads share its memory for WebAssembly.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -14,31 +14,31 @@ export type Progress = Pick<Upload, 'bytesRead' | 'bytesTotal' | 'rowsRead'>;
 
 type Known = 'id' | 'organizationId' | 'kind' | 'fileName' | 'memberId' | 'inspection' | 'records';
 export type Job = Pick<Upload, Known> & {
-  /** `resume` imports what an interrupted import has left. */
+  /** `resume` imports what an interrupted import left undone. */
   task: 'check' | 'import' | 'resume';
   address: Address;
   file: string;
   /** Where rejected rows are written; it does not exist yet. */
   rejects: string;
-  /** What the admin has chosen; null before. */
+  /** What the admin has chosen; null until then. */
   choices: ImportChoices | null;
   /** What was chosen for the last file of this kind. */
   remembered: RememberedChoices | null;
 };
 
-/** What becomes of the upload. */
+/** The changes to the upload. */
 export type Outcome = Partial<
   Pick<Upload, 'state' | 'failure' | 'inspection' | 'mapping' | 'rows' | 'summary' | 'records'>
 >;
 export type Message =
   | { progress: Progress }
   | { outcome: Outcome }
-  /** The properties of what was thrown. */
+  /** The properties of the error that was thrown. */
   | { error: Record<string, unknown> };
 
 const bounds = { wholeMs: 15 * 60_000, shortMs: 20_000, graceMs: 10_000, memoryMb: 700 };
 
-/** A file that cannot be imported as a whole, by the name that its owner knows. */
+/** For a file that cannot be imported at all. The message has the name under which the file was uploaded. */
 export const failed = ({ file, fileName }: Pick<Job, 'file' | 'fileName'>, sentence: string): Outcome => ({
   state: 'failed',
   failure: sentence.includes(file) ? sentence.replaceAll(file, fileName) : `${fileName}: ${sentence}`,
@@ -46,7 +46,7 @@ export const failed = ({ file, fileName }: Pick<Job, 'file' | 'fileName'>, sente
 const stopped = (failure: string): Outcome => ({ state: 'stopped', failure });
 const tooLong = stopped(`An import may take ${bounds.wholeMs / 60_000} minutes, and this one was stopped.`);
 
-/** A check that may not take long is stopped early, with OutOfTime. */
+/** Unless the job is long, it is stopped early, with OutOfTime. */
 export async function runInProcess(
   job: Job & { isLong: boolean },
   signal: AbortSignal,
@@ -60,7 +60,7 @@ export async function runInProcess(
   const stop = (reason: Outcome | Error) => {
     cause ??= reason;
     send('stop');
-    // A row that takes this long is not waited for. Its transaction ends with its connection.
+    // Rows that take longer are cut off. Their transaction ends with its connection.
     timers.push(setTimeout(() => child.kill('SIGKILL'), bounds.graceMs));
   };
   const onAbort = () => stop(stopped('The import was stopped.'));
@@ -90,13 +90,13 @@ export async function runInProcess(
 function startProcess(): ChildProcess {
   return fork(ownModule('uploads/worker.ts'), {
     execArgv: [`--max-old-space-size=${bounds.memoryMb}`, '--max-semi-space-size=16'],
-    // Structured clone: JSON would change Dates and lose what is undefined.
+    // Structured clone: JSON would change Dates and lose undefined values.
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
 }
 
-/** What V8 printed as the reason of its end; the rest of such a text could be a part of the file. */
+/** The reason that V8 printed for its exit; the rest of the output could contain parts of the file. */
 function fatalOf(stream: Readable | null): () => string {
   let text = '';
   stream?.setEncoding('utf8').on('data', (piece: string) => (text = (text + piece).slice(0, 64_000)));

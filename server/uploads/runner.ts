@@ -1,4 +1,4 @@
-/** What runs in the background for an upload, and how it ends. */
+/** The background work on an upload, and how it ends. */
 import type { Database } from '../database/orm.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Upload, workingStates } from '../entities/upload.ts';
@@ -13,20 +13,20 @@ import { rememberedChoices, storable } from './stored.ts';
 import { createTurns, takeShort } from './turns.ts';
 
 type Parts = { database: Database; files: UploadFiles; onError: (error: unknown) => void };
-/** `isTooLarge` tells, after the last byte, that the file was cut off; `stop` ends `bytes` with an error. */
+/** After the last byte, `isTooLarge` tells whether the file was cut off; `stop` ends `bytes` with an error. */
 export type ReceivedFile = { bytes: AsyncIterable<Buffer>; isTooLarge: () => boolean; stop: () => void };
 type Changes = Outcome & Partial<Progress>;
-/** A piece of work on an upload. Its signal says that the upload is gone, or that the process stops. */
+/** A piece of work on an upload. Its signal is aborted if the upload is discarded, or if the service stops. */
 type Work = (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Changes>;
 
 type Run = (isLong: boolean) => Promise<Outcome>;
 type Chosen = Pick<Job, 'task' | 'choices'>;
 
-/** How many uploads one process works on at a time. Each may use as much memory as its process. */
+/** How many uploads one process works on at a time. Each may use up to the memory limit of its child process. */
 const atOnce = { all: 3, long: 2 };
-/** A larger file is not tried as a short one. */
+/** A larger file counts as long from the start. */
 const shortBytes = 10_000_000;
-/** Uploads whose check was short; an import that is forgotten counts as long. */
+/** How many uploads with a short check are remembered; the import of one that is forgotten counts as long. */
 const mostRemembered = 1_000;
 const beatMs = 1_000;
 const discarded = new Error('The upload was discarded.');
@@ -43,7 +43,7 @@ export class Runner {
     this.#parts = parts;
   }
 
-  /** Ends when the file is stored; its check continues. */
+  /** Resolves when the file is stored; its check continues in the background. */
   async receive(upload: Upload, received: ReceivedFile): Promise<void> {
     const { database, files } = this.#parts;
     let failure: Error | undefined;
@@ -64,7 +64,7 @@ export class Runner {
     throw failure;
   }
 
-  /** Continues in the background. */
+  /** Runs the task in the background. */
   start(upload: Upload, task: Job['task'], choices: ImportChoices | null = upload.mapping): void {
     void this.#work(upload, async (signal, onProgress) => {
       const run: Run = async (isLong) => {
@@ -99,7 +99,7 @@ export class Runner {
     return outcome;
   }
 
-  /** Says every second that it is alive and how far it is, until it ends. */
+  /** Saves a heartbeat and the progress every second until the work ends. */
   async #work(upload: Upload, run: Work): Promise<void> {
     const { files, onError } = this.#parts;
     const controller = new AbortController();

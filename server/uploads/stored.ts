@@ -1,10 +1,10 @@
-/** What is stored of uploads: any text of a file, and what the columns of the last file of a kind meant. */
+/** What is stored about uploads: text from the file, and what the columns of the last file of each kind meant. */
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ImportMapping } from '../entities/upload.ts';
 import type { RememberedChoices, Upload } from '../entities/upload.ts';
 import { withoutUndefined } from '../records/merge-patch.ts';
 
-/** What a file contains, as the database can store it: neither text nor JSON has NUL or half a surrogate pair there. */
+/** Replaces what PostgreSQL can store neither as text nor as JSON: NUL and lone surrogates. */
 export function storable<T>(found: T): T;
 export function storable(found: unknown): unknown {
   if (typeof found === 'string') return found.toWellFormed().replaceAll('\0', '\uFFFD');
@@ -15,13 +15,13 @@ export function storable(found: unknown): unknown {
 
 const find = async (em: ScopedEntityManager, kind: Upload['kind']) => (await em.find(ImportMapping, { kind }))[0];
 
-/** Proposed for the next file. */
+/** The choices to propose for the next file. */
 export const rememberedChoices = async (
   em: ScopedEntityManager,
   kind: Upload['kind'],
 ): Promise<RememberedChoices | null> => (await find(em, kind))?.choices ?? null;
 
-/** Not how the file wrote numbers, which the next one may write otherwise. */
+/** Does not remember the notation of numbers and dates, which may differ in the next file. */
 export async function remember(
   em: ScopedEntityManager,
   { kind, mapping: { map, match, type } }: Pick<Upload, 'kind' | 'mapping'>,

@@ -1,9 +1,10 @@
 /**
- * Lets a few run at once, and fewer that may take long, so that a short one never waits for long ones. Of those that wait
- * and may start, the organization that has had the least of the last hour is next.
+ * Limits how many tasks run at once, and how many of them may be long, so that a short task never waits for long ones
+ * only. Of the tasks that may start, the organization that used the least time goes first; an hour after its last task,
+ * its use is forgotten.
  */
 
-/** `long`: how many of `all` may take long. */
+/** `long`: how many of `all` may be long. */
 type Most = { all: number; long: number };
 type Waiting = { organizationId: string; isLong: boolean; start: () => void };
 type Take = <T>(organizationId: string, isLong: boolean, work: () => Promise<T>) => Promise<T>;
@@ -18,7 +19,7 @@ export function createTurns(most: Most, clock: () => number = () => performance.
   const fits = ({ isLong }: Waiting) => running.all < most.all && (!isLong || running.long < most.long);
 
   function startNext(): void {
-    // Equals keep the order in which they came.
+    // Ties keep the order in which they arrived.
     const [first] = waiting.filter(fits).toSorted((left, right) => usedBy(left) - usedBy(right));
     if (!first) return;
     waiting.splice(waiting.indexOf(first), 1);
@@ -46,12 +47,12 @@ export function createTurns(most: Most, clock: () => number = () => performance.
   };
 }
 
-/** The time is over. */
+/** The time limit was reached. */
 export class OutOfTime extends Error {}
 
 /**
- * Short work whose time is limited: where it is over, the work starts over as long. It must have changed nothing. `onShort`
- * is told where it was short.
+ * Runs work as short, with a time limit. If it runs out of time, it starts over as long, so it must have changed nothing.
+ * `onShort` is called if it was short.
  */
 export async function takeShort<T>(
   take: Take,

@@ -1,6 +1,6 @@
 /**
- * Imports of uploaded files: received, checked by a dry run, started, and run in the background, whether or not anyone
- * watches. One at a time for each organization; its row in the database says how far it is, to every process.
+ * Imports of uploaded files: received, checked by a dry run, started, and run in the background, even if the page is
+ * closed. Each organization has one at a time. Every process can read its progress from its database row.
  */
 import type { Readable } from 'node:stream';
 import { createBackground } from '../database/background.ts';
@@ -22,7 +22,7 @@ import { Runner } from './runner.ts';
 import type { ReceivedFile } from './runner.ts';
 import { remember, storable } from './stored.ts';
 
-/** What a member says about a file. */
+/** What the upload request says about the file. */
 type NewUpload = Pick<Upload, 'kind' | 'fileName'> & { size: number };
 type Who = { organization: Organization; actor: Actor };
 
@@ -38,9 +38,9 @@ type Parts = {
 
 const attempt = { action: 'records_imported', deed: 'import and export' } as const;
 const pruneEveryMs = 60_000;
-/** Of an organization. */
+/** How many uploads of an organization are listed. */
 const listed = 20;
-/** The rest of them lose their rejected rows, or one organization could fill the folder. */
+/** How many of them keep their rejected rows: with more, one organization could fill the folder. */
 const keptReports = 5;
 
 export class Uploads {
@@ -65,22 +65,22 @@ export class Uploads {
     return upload && { upload, hasRejects: await this.#files.hasRejects(upload) };
   }
 
-  /** The latest imports that came to their end, newest first. */
+  /** The latest completed imports, newest first. */
   async ended({ id }: Pick<Organization, 'id'>): Promise<Upload[]> {
     return (await latest(this.#em(id), listed)).filter(({ state }) => state === 'imported');
   }
 
-  /** Rejects, and puts on the audit log, the attempt of a member who is not an admin. */
+  /** Rejects a member who is not an admin, and records the attempt in the audit log. */
   admit(who: Who): Promise<void> {
     return this.#asAdmin(who, async () => undefined);
   }
 
-  /** Stores the file and begins to check it. */
+  /** Stores the file and starts its check. */
   async receive(who: Who, { size, ...wanted }: NewUpload, received: ReceivedFile): Promise<void> {
     const { upload, replaced } = await this.#asAdmin(who, async (em) => {
       const [found] = await latest(em, 1);
       if (found && isWorking(found)) throw running();
-      // What was imported stays on its page; what was not is replaced.
+      // A completed import keeps its page; anything else is replaced.
       const unfinished = found?.state === 'imported' ? undefined : found;
       if (unfinished) {
         em.remove(unfinished);
@@ -95,7 +95,7 @@ export class Uploads {
     await this.#runner.receive(upload, received);
   }
 
-  /** Checks the file again with what its columns mean. */
+  /** Checks the file again, with what was chosen for its columns. */
   async choose(who: Who, id: string, choices: ImportChoices): Promise<void> {
     const upload = await this.#begin(who, id, (found) => {
       if (!isOpen(found)) throw alreadyStarted();
@@ -105,7 +105,7 @@ export class Uploads {
     this.#runner.start(upload, 'check');
   }
 
-  /** Begins the import of a file that was checked, or one that was interrupted. */
+  /** Starts the import of a checked file, or resumes one that was interrupted. */
   async start(who: Who, id: string): Promise<void> {
     let isResumed = false;
     const upload = await this.#begin(who, id, async (found, em) => {
@@ -124,7 +124,7 @@ export class Uploads {
       em.remove(found);
       return found;
     });
-    // Work in progress notices that the row is gone, and removes the files itself.
+    // Work in progress notices that the row is gone, and removes the files.
     if (!isWorking(upload)) await this.#files.removeAll(upload);
   }
 
@@ -139,7 +139,7 @@ export class Uploads {
     return this.#files.readRejects(upload);
   }
 
-  /** Stops what runs, between two chunks. */
+  /** Stops running imports between two chunks. */
   async close(): Promise<void> {
     await Promise.all([this.#background.close(), this.#runner.close()]);
   }
@@ -148,7 +148,7 @@ export class Uploads {
     return forOrganization(this.#database, organizationId).em();
   }
 
-  /** Returns the upload, ready for the work that `change` asks for. */
+  /** Applies `change` and returns the upload, ready for work. */
   #begin(
     who: Who,
     id: string,
@@ -169,7 +169,7 @@ export class Uploads {
     });
   }
 
-  /** In one transaction: nobody else changes the organization's upload meanwhile, and the actor is an admin. */
+  /** In one transaction, during which no one else changes the organization's uploads and the actor is an admin. */
   #asAdmin<T>({ organization, actor }: Who, work: (em: ScopedEntityManager) => Promise<T>): Promise<T> {
     return asAdmin(this.#em(organization.id), actor, attempt, async (inner, locked) => {
       requireTeam(locked, 'Import and export need');

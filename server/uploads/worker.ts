@@ -1,6 +1,6 @@
 /**
- * The process that reads an uploaded file, checks and imports it, on a database connection of its own: a row that takes
- * long delays no request.
+ * The process that reads, checks and imports an uploaded file. It has its own database connections, so that a slow row
+ * delays no request.
  */
 import type { ImportChoices, UploadRow, UploadSummary } from '../entities/upload.ts';
 import { UsageError } from '../config.ts';
@@ -59,14 +59,14 @@ async function load(
       records[outcome].push(id);
   };
   const audit = { memberId, fileName };
-  // Rows that are matched find what is stored.
+  // Rows that are matched to records need no count: they find what is already stored.
   const resumed = options.choices?.match === 'none' ? { uploadId, stored: before.stored ?? 0 } : undefined;
   const report = await importFile({ ...options, audit, isWaiting: false, onRow, resumed });
-  // What was read of the file is personal data.
+  // What was read from the file is personal data.
   return { state: 'imported', rows: [], inspection: null, records, summary: summaryOf(report) };
 }
 
-/** The values of a row that is valid, or what is wrong with it. */
+/** The values of a valid row, or what is wrong with it. */
 function shownRow({ line, row, value, outcome }: Entry): UploadRow {
   if (row ?? !Array.isArray(outcome))
     return { line, values: valuesOf(Object(value)).slice(0, shown.fields), errors: [] };
@@ -102,14 +102,14 @@ function send(message: Message, onSent = () => {}): void {
 }
 
 function failureOf(error: unknown, job: Job): Message {
-  // Another import into the organization is running: as it was before.
+  // Another import into the organization is running: the upload returns to its previous state.
   if (error instanceof ImportBusy)
     return { outcome: { state: job.task === 'resume' ? 'stopped' : 'checked', failure: error.message } };
   if (error instanceof UsageError) return { outcome: failed(job, error.message) };
   return { error: Object.fromEntries(told.map((name) => [name, Reflect.get(Object(error), name)])) };
 }
 
-/** An Error crosses to another process without its own properties, by which the log knows the database's errors. */
+/** An Error loses its own properties on the way to another process, but the log needs those of database errors. */
 const told = ['name', 'message', 'stack', 'code', 'constraint', 'table', 'column', 'routine'] as const;
 
 const controller = new AbortController();
@@ -125,5 +125,5 @@ process.on('message', (message: Job | 'stop') => {
 });
 // The service is gone.
 process.on('disconnect', stop);
-// A terminal and a service manager send these to the service's processes, too: the service decides when an import stops.
+// A terminal and a service manager also send these to child processes, but the service decides when an import stops.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);

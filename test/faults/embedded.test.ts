@@ -49,7 +49,7 @@ test('is tried again, after growing pauses, until it runs; the reason is said on
   expect(pausesMs.map((pause, index) => pause > (atLeastMs[index] ?? 0) / 2)).toEqual(atLeastMs.map(() => true));
   expect(lines).toEqual([
     expect.stringContaining('stopped unexpectedly'),
-    expect.stringMatching(/^The database does not start, and will be tried again every few seconds: .*valid data dir/),
+    expect.stringMatching(/^The database does not start; retrying every few seconds: .*valid data dir/),
     'The database is back.',
   ]);
   const client = new pg.Client({ connectionString: database.url });
@@ -119,5 +119,5 @@ test('a database of another major version gets a sentence that says what to do',
   const open = () => openEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
   await (await open()).close();
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
-  await expect(open()).rejects.toThrow(/is of PostgreSQL 12, .* run `backup` with .* `restore` with this one\.$/);
+  await expect(open()).rejects.toThrow(/is from PostgreSQL 12, .* run `backup` with .* `restore` with this one\.$/);
 });

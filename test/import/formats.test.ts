@@ -73,7 +73,7 @@ describe('CSV as people have it', () => {
   ])('is not guessed about where its numbers could mean two things: %j', async (prices, examples) => {
     const { tenant, csv } = await start();
     await expect(csv('items', itemsOf(';', ...prices))).rejects.toThrow(
-      `Say with --decimal-point whether numbers have a dot or a comma. The file contains ${examples}.`,
+      `Use --decimal-point to say whether numbers have a dot or a comma. The file contains ${examples}.`,
     );
     expect((await tenant.call('GET', '/v1/items')).body.data).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe('CSV as people have it', () => {
     const { tenant, csv, choosing } = await start();
     const text = 'externalId,name,createdAt\nC-1,Ana,03/04/2026\n';
     await expect(csv('customers', text)).rejects.toThrow(
-      'Say with --date-order whether the day or the month comes first. The file contains "03/04/2026".',
+      'Use --date-order to say whether the day or the month comes first. The file contains "03/04/2026".',
     );
     await choosing('customers', text, { dateOrder: 'month-day' });
     expect((await fetchRecord(tenant, 'customers', 'C-1')).createdAt).toContain('2026-03-04');

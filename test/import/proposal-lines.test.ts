@@ -75,7 +75,7 @@ describe('the totals of an imported proposal', () => {
       expect(await importing.rows('proposals', row)).toEqual(counts({ read: 1, unchanged: 1 }));
       for (const [field, right] of Object.entries(totals)) {
         const { errors } = await importing.rows('proposals', { ...row, [field]: '9.99' });
-        const message = `must be ${Number(right)}, which the lines come to`;
+        const message = `must be ${Number(right)}, as computed from the lines`;
         expect(errors).toEqual([{ line: 1, field, code: 'read_only_field', message }]);
       }
     }

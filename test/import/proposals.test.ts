@@ -158,8 +158,8 @@ describe('importing proposals', () => {
     const lineItems = [{ itemExternalId: 'I-9', type: 'product', name: 'Chai', quantity: 1, unitPrice: 1 }];
     const report = await importing.rows('proposals', { ...sent, customerExternalId: 'C-2', lineItems });
     expect(report.errors).toEqual([
-      { line: 1, field: 'customerExternalId', code: 'not_found', message: 'is the externalId of no customer: C-2' },
-      { line: 1, field: 'lineItems.0.itemExternalId', code: 'not_found', message: 'is the externalId of no item: I-9' },
+      { line: 1, field: 'customerExternalId', code: 'not_found', message: 'matches no customer: C-2' },
+      { line: 1, field: 'lineItems.0.itemExternalId', code: 'not_found', message: 'matches no item: I-9' },
     ]);
   });
 

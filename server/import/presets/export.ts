@@ -1,4 +1,4 @@
-/** How the exports of other tools are described, and what turns their notations into ours. */
+/** How the exports of other tools are described, and functions that convert their notation to ours. */
 import type { addressParts } from '../../entities/customer.ts';
 
 export type Row = Record<string, unknown>;
@@ -10,7 +10,7 @@ export type Export = {
   kind: 'customers' | 'items';
   /** Columns that identify this export: no other has all of them. */
   signature: readonly string[];
-  /** Column → field. If two columns map to one field, the first with a value counts. */
+  /** Column → field. If two columns map to one field, the first one with a value wins. */
   columns: Readonly<Record<string, string>>;
   /** Columns of the tool's own metadata; the first group is the key. */
   metadata?: RegExp;
@@ -19,9 +19,9 @@ export type Export = {
   /** Field → the value for a cell; `''` sets nothing. */
   convert?: Readonly<Record<string, (cell: string) => string>>;
   tagSeparator?: string;
-  /** Set where the tool writes numbers for programs, with a dot, in every language. */
+  /** Set if the tool writes numbers with a dot in every language. */
   decimalPoint?: '.';
-  /** Columns that only the first row of a group repeats; `by` names the group. */
+  /** Columns that only the first row of a group fills; rows with the same value in the column `by` are a group. */
   carried?: { by: string; columns: readonly string[] };
   /** A row without a value in this column is not a record, such as another picture of a product. */
   requires?: string;
@@ -48,7 +48,7 @@ export const withoutApostrophe = (cell: string): string => cell.replace(/^'/, ''
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'" };
 
-/** The text of a description in HTML. */
+/** The plain text of a description in HTML. */
 export const textOfHtml = (cell: string): string =>
   cell
     .replaceAll(/<(?:br|\/p|\/li|\/h\d|\/div)\b[^<>]*>/gi, '\n')

@@ -1,4 +1,4 @@
-/** Headers of other tools' exports, and the fields that their columns map to. */
+/** Recognizes exports of other tools by their headers, and maps their columns to fields. */
 import { metadataFieldOf } from '../fields.ts';
 import type { Cell } from '../source.ts';
 import type { Export } from './export.ts';
@@ -27,7 +27,7 @@ export function presetField({ columns, metadata }: Export, column: string, taken
   return known === undefined ? undefined : columns[known];
 }
 
-/** A function that fills in cells from earlier rows of a group; it returns undefined if the row is not a record. */
+/** Returns a function that fills in cells from earlier rows of a group, or returns undefined if the row is not a record. */
 export function completer(
   header: readonly string[],
   { carried, requires, ignores }: Export,

@@ -61,7 +61,7 @@ export const shopify: Export[] = [
 
 type ProductColumns = Record<'handle' | 'description' | 'sku' | 'unitPrice' | 'taxable' | 'imageUrl', string>;
 
-/** A row for each variant; what belongs to the product is in its first row only. Shopify has renamed some columns. */
+/** One row per variant; values of the product are only in its first row. Shopify has renamed some columns. */
 function products(name: string, columns: ProductColumns): Export {
   const { handle, description, sku, unitPrice, imageUrl } = columns;
   return {
@@ -86,7 +86,7 @@ function products(name: string, columns: ProductColumns): Export {
       description: textOfHtml,
       sku: withoutApostrophe,
       taxable: yesOrNo,
-      // A draft is not offered either.
+      // A draft is not for sale either.
       status: (cell) => (/^active$/i.test(cell) ? 'active' : 'archived'),
     },
     isKeyed: true,

@@ -33,7 +33,7 @@ export const stripe: Export[] = [
     finish: (row) => ({ ...row, name: row.name ?? row.email ?? row.externalId }),
   },
   {
-    // A product has a price for each currency and interval: each is an item of its own.
+    // A product has a price for each currency and interval: each becomes a separate item.
     name: 'Stripe (prices)',
     kind: 'items',
     signature: ['Price ID', 'Product ID', 'Product Name', 'Amount', 'Currency'],

@@ -5,7 +5,7 @@ export const woocommerce: Export[] = [
   {
     name: 'WooCommerce (customers)',
     kind: 'customers',
-    // A report of one page is downloaded with other headers (Date registered) than a longer one, which is mailed (Sign Up).
+    // A one-page report is downloaded; a longer one is emailed, with different headers (Sign Up, not Date registered).
     signature: ['Name', 'Username', 'Email', 'Total Spend', 'AOV'],
     columns: {
       Name: 'name',
