@@ -38,7 +38,8 @@ async function announceAgain({ orm, folder }: Opened, url: string, say: (line: s
   if ((await orm.em.fork().findOne(Organization, { slug: 'demo' })) === null) return;
   const file = folder === undefined ? undefined : join(folder, 'demo.txt');
   if (file !== undefined && existsSync(file)) announceFile(file, url, say);
-  else say('The key of the demo was shown only once; `npx proposal-api keys create --organization demo` creates another.');
+  else
+    say('The key of the demo was shown only once; `npx proposal-api keys create --organization demo` creates another.');
   announceAddresses(url, say);
 }
 

@@ -24,9 +24,9 @@ const whichOption = () =>
 
 const description = `Admins create, replace and revoke API keys and manage members; members can see keys. An email address can belong to
 one member of each organization; --organization then says which is meant. \`add\` and \`password\` print a link with which
-the member sets a password for the settings pages, once and
-within ${linkHours} hours; with --password-stdin the password is the first line of standard input instead. A new password ends
-the member's sessions, and a removed member's sessions end immediately. The last admin cannot be removed. The link begins with
+the member sets a password for the settings pages, once and within ${linkHours} hours; with --password-stdin the password is
+the first line of standard input instead. A new password ends the member's sessions, and a removed member's sessions end
+immediately. The last admin cannot be removed. The link begins with
 PUBLIC_URL, or with http://localhost and PORT.`;
 
 export const declare: Declare = (command) => {
