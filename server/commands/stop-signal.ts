@@ -32,7 +32,7 @@ export function onStopSignal() {
   return {
     received: promise,
     isReceived: () => count > 0,
-    /** Call it once startup is complete. Until then, a signal ends even a hanging process after a few seconds. */
+    /** Call it once startup is complete. Until then, a signal also ends a start that hangs, after a few seconds. */
     started: () => void (isStarting = false),
     /** Sets what SIGHUP does instead of stopping. */
     onHangup: (work: () => void) => void (restart = work),
