@@ -80,7 +80,7 @@ export async function exchangeCode(database: Database, typed: Exchange): Promise
 
 async function revokeMadeFrom(em: Parameters<typeof findKeyOfForm>[0], csrfTokenId: string): Promise<boolean> {
   const key = await findKeyOfForm(em, csrfTokenId);
-  if (key) await revokeForClient(em, key.id);
+  if (key) await revokeForClient(em, key.id, 'code_reused');
   return key !== null;
 }
 

@@ -82,7 +82,7 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
       const { id, clientId } = await findKey(em, key.id);
       if (clientId === null || clientId !== parameter(body, 'client_id'))
         throw new OAuthError('invalid_client', 'Only the application that got this key can revoke it here.');
-      await revokeForClient(em, id);
+      await revokeForClient(em, id, 'application');
       keys.forget();
     }
     response.status(200).end();

@@ -281,7 +281,7 @@ describe('the code', () => {
   });
 
   test('reuse: the second use is rejected, and revokes the key of the first', async () => {
-    const { tenant, ask, code } = await withCode();
+    const { tenant, visiting, ask, code } = await withCode();
     const raw = (await exchange(world, ask, code)).body.access_token;
     expect((await tenant.as(raw).call('GET', '/v1/me')).status).toBe(200);
     // A second use counts even with a wrong verifier, and even after the code's minute.
@@ -290,6 +290,10 @@ describe('the code', () => {
     expect([again.status, again.body.error]).toEqual([400, 'invalid_grant']);
     expect((await tenant.as(raw).call('GET', '/v1/me')).body.code).toBe('api_key_revoked');
     expect(await auditLog(world, tenant)).toEqual(['key_created test', 'key_created Robot', 'key_revoked Robot']);
+    const { text } = await visiting.get('/settings/api-keys');
+    expect(text).toMatch(
+      /The service<\/strong>\s*revoked <q>Robot<\/q>, because its authorization code was used twice/,
+    );
   });
 
   test('concurrent reuse: no working key is left', async () => {

@@ -310,8 +310,8 @@ describe('revocation', () => {
     expect((await tenant.as(raw).call('GET', '/v1/me')).body.code).toBe('api_key_revoked');
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const { text } = await visiting.get('/settings/api-keys');
-    expect(text).toContain('by the application');
     expect(text).toMatch(/The application<\/strong>\s*revoked/);
+    expect(text).not.toContain('authorization code');
   });
 });
 

@@ -97,7 +97,8 @@ const aRole = (role: string | null) => (role === 'admin' ? 'an admin' : 'a membe
 
 const done: Record<Exclude<AuditAction, 'signed_in' | 'sign_in_failed'>, Told> = {
   key_created: aboutKey('created'),
-  key_revoked: aboutKey('revoked'),
+  key_revoked: ({ detail, reason }) =>
+    html`revoked ${quoted(detail)}${reason === 'code_reused' && ', because its authorization code was used twice'}`,
   key_replaced: aboutKey('replaced'),
   key_renamed: ({ detail, previous }) => html`renamed ${quoted(previous)} to ${quoted(detail)}`,
   records_imported: ({ detail }) => html`imported ${detail}`,

@@ -48,13 +48,13 @@ export const keyTable = ({ member, organization }: Visit, overview: KeyOverview,
 const creator = ({ createdBy, clientHost }: ApiKey, { memberNames }: KeyOverview): Html =>
   html`${memberNames.nameOf(createdBy)}${memberNames.isRemoved(createdBy) && html`<small>no longer a member</small>`}${clientHost !== null && html` <small>by connecting ${clientHost}</small>`}`;
 
-/** A key that no member revoked was revoked by its application, or because its authorization code was used twice. */
+/** Without a member, its application revoked the key, or its authorization code was used twice: Activity says which. */
 const revoker = ({ revokedBy }: ApiKey, memberNames: MemberNames): string =>
-  revokedBy === null ? 'the application' : memberNames.nameOf(revokedBy);
+  revokedBy === null ? 'automatically' : `by ${memberNames.nameOf(revokedBy)}`;
 
 function status(key: ApiKey, { memberNames }: KeyOverview, onTeam: boolean): Html {
   if (key.revokedAt)
-    return html`${badge('off', 'Revoked')} <small>${timeAgo(key.revokedAt)} by ${revoker(key, memberNames)}</small>`;
+    return html`${badge('off', 'Revoked')} <small>${timeAgo(key.revokedAt)} ${revoker(key, memberNames)}</small>`;
   if (!isLive(key))
     return html`${badge('off', key.replacedBy === null ? 'Expired' : 'Replaced')}
       <small>stopped working ${timeAgo(key.endsAt ?? '')}</small>`;
