@@ -1,6 +1,6 @@
 /**
  * Compares every response of every server in a test run with the OpenAPI document: its status, its headers, its media type and
- * its body. It looks on from inside the process, so that no test and no client has to go another way.
+ * its body. It observes from inside the process, so tests and clients need no proxy.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
@@ -26,7 +26,7 @@ export const takeBreaks = (): string[] => broken.splice(0);
 const broken: string[] = [];
 
 subscribe('http.server.request.start', (message) => {
-  // Node documents what this channel tells.
+  // Node documents the message of this channel.
   const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
   const { method = '', url = '' } = request;
   const path = url.split('?', 1)[0] ?? '';
@@ -43,7 +43,7 @@ subscribe('http.server.request.start', (message) => {
   response.end = function ending(this: ServerResponse, ...given: unknown[]) {
     note(given);
     const body = textOf(Buffer.concat(parts), response.getHeader('content-encoding'));
-    // Only our own application names its requests there: tests have servers of other people, too.
+    // Only our application sets a request id there; tests also run third-party servers.
     const isOurs = Reflect.get(Object(Reflect.get(response, 'locals')), 'requestId') !== undefined;
     const { statusCode: status } = response;
     if (isOurs) broken.push(...breaksOf({ method, path, status, headers: response.getHeaders(), body }));
@@ -64,7 +64,7 @@ export function breaksOf(answer: SentAnswer): string[] {
   const found = operationAt(method, path);
   const at = `${method} ${path} ${status}`;
   const operation = found?.operation;
-  // What is no operation is a problem all the same, and said of all of them in the document's description.
+  // Outside all operations, a response must still be a problem, as the document's description says.
   if (!operation) return problemBreaks(answer).map((text) => `${at}: ${text}`);
   const response = operation.responses[status];
   if (!response) return [`${at}: the document has no such status of ${operation.operationId}`];
@@ -76,12 +76,12 @@ export function breaksOf(answer: SentAnswer): string[] {
 
 let prepared: { document: Document; validator: Ajv2020 } | undefined;
 
-/** Created for the first response: most processes of a run have some, none needs it earlier. */
+/** Created on the first response, because building it is slow. */
 function prepare(): { document: Document; validator: Ajv2020 } {
   if (prepared) return prepared;
   const document = closed(expandedDocument('https://api.example.com'));
   const validator = new Ajv2020({ strict: false, allErrors: true });
-  // Open to consumers; this release itself answers with no other value.
+  // Consumers must accept other values, but this release sends none.
   validator.addKeyword({ keyword: 'x-extensible-enum', macro: (values: unknown[]) => ({ enum: values }) });
   addFormats.default(validator);
   validator.addFormat('idn-email', (address) => domainToASCII(address.replace(/^[^\s@]+@/, '')).includes('.'));
@@ -90,7 +90,7 @@ function prepare(): { document: Document; validator: Ajv2020 } {
   return prepared;
 }
 
-/** Consumers accept unknown fields; a response with a field that the document lacks is still a mistake. */
+/** Consumers accept unknown fields, but the service must not send undocumented ones. */
 function closed(document: Document): Document {
   const close = (schema: Schema) =>
     mapSchema(schema, (part) =>
@@ -130,7 +130,7 @@ const rateHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ];
-/** Failures that can come before it is known who calls: a window is told where there is one. */
+/** Failures that can occur before the caller is known, and then have no rate-limit headers. */
 const anonymous = new Set([400, 500, 503]);
 /** Absent where the document says so, such as on the last page. */
 const occasional = new Set(['Accept', 'Accept-Patch', 'Accept-Encoding', 'Link', 'Idempotency-Replayed']);
@@ -185,10 +185,10 @@ function problemBreaks({ method, headers, body }: SentAnswer): string[] {
   ];
 }
 
-/** What the schema at an address of the document has against a value. */
+/** The errors of a value against the schema at an address in the document. */
 function complaints(address: string, value: unknown): string[] {
   const { validator } = prepare();
-  // Of a pointer with braces in it Ajv reads the escaped form.
+  // Ajv finds a pointer with braces only in its escaped form.
   const validate: ValidateFunction = validator.getSchema(address) ?? validator.compile({ $ref: encodeURI(address) });
   if (validate(value)) return [];
   return (validate.errors ?? []).map(

@@ -1,4 +1,4 @@
-/** A command in the process of the test, which saves a process for each; what it prints is collected. */
+/** Runs commands in the test process, which saves starting one each, and collects their output. */
 import { Readable } from 'node:stream';
 import { runCommandLine } from '../server/commands/command-line.ts';
 

@@ -1,4 +1,4 @@
-/** The commands as a person runs them: whole processes, on an embedded database of their own. */
+/** The commands as a person runs them: separate processes, on their own embedded database. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
   await database?.close();
-  // The last process to leave stops the database; after a kill, that is this one.
+  // The last process to exit stops the database; after a kill, that is this one.
   await run('migrate');
   await rm(folder, { recursive: true, force: true });
 });
@@ -74,7 +74,7 @@ async function key(name = 'k'): Promise<string> {
   return (await run('keys', 'create', '--organization', 'acme', '--by', 'ann@acme.example', '--name', name)).out.trim();
 }
 
-// One story: each test finds what the ones before it made, on one embedded database.
+// Each test builds on the ones before it, on one embedded database.
 describe('the commands', { shuffle: false }, () => {
   test('first `serve` creates a demo, hides its key unless stdout is a terminal, and prints a curl command that works', async () => {
     const first = await serve();
@@ -106,7 +106,7 @@ describe('the commands', { shuffle: false }, () => {
       expect((await warningOf(settings))[1]).toBeUndefined();
   });
 
-  test('serve makes no demo in production unless asked', async () => {
+  test('serve creates no demo in production unless asked', async () => {
     const { child, out } = await serve({ NODE_ENV: 'production', DATA_DIR: join(folder, 'production') });
     expect(out.text).not.toContain('demo');
     expect(await stop(child)).toBe(0);
@@ -116,10 +116,10 @@ describe('the commands', { shuffle: false }, () => {
     environment = before;
   });
 
-  test('organizations, members and keys are made from a shell while the server runs, and when it does not', async () => {
+  test('creates organizations, members and keys from a shell, with and without the server running', async () => {
     const acme = ['organizations', 'create', '--name', 'Acme', '--slug', 'acme', '--currency', 'eur'];
     expect(await run(...acme)).toMatchObject({ status: 0, err: '' });
-    // From here on it runs all the time; otherwise each command would start and stop it.
+    // From here on it keeps running; otherwise each command would start and stop it.
     database = await openEmbeddedPostgres({ dataDir: join(folder, 'data') });
     expect(await run(...acme)).toMatchObject({
       status: 1,
@@ -172,7 +172,7 @@ describe('the commands', { shuffle: false }, () => {
     expect((await run('keys', 'revoke', listed.id, '--organization', 'acme', '--by', 'ann@acme.example')).status).toBe(
       0,
     );
-    // Its process took longer to end than the half second for which a key is trusted.
+    // The command took longer to exit than the half second for which a key is cached.
     expect((await call()).status).toBe(401);
     expect(err.text + child.exitCode).not.toContain(made.out.trim());
     await stop(child);
@@ -181,7 +181,7 @@ describe('the commands', { shuffle: false }, () => {
     ).toContain('acme');
   });
 
-  test('a customer whose 201 arrived is there after kill -9', async () => {
+  test('kill -9 loses no customer whose 201 arrived', async () => {
     const { url, child } = await serve();
     const raw = await key('killed');
     const arrived: string[] = [];
@@ -239,7 +239,7 @@ describe('the commands', { shuffle: false }, () => {
     });
   });
 
-  test('what closes its output early, such as head, ends it quietly', async () => {
+  test('exits quietly if its output is closed early, as by head', async () => {
     const child = spawn(process.execPath, [program, 'openapi'], { env: environment });
     const err = collect(child.stderr);
     child.stdout.once('data', () => child.stdout.destroy());
@@ -247,7 +247,7 @@ describe('the commands', { shuffle: false }, () => {
     expect([status, err.text]).toEqual([0, '']);
   });
 
-  test('what closes its output before a file is complete ends it as the signal for that would', async () => {
+  test('exits as if by SIGPIPE if its output is closed before a file is complete', async () => {
     const child = spawn(process.execPath, [program, 'backup', '-'], { env: environment });
     const err = collect(child.stderr);
     // Before anything is written: after the first bytes, the rest may have been written already.
@@ -257,7 +257,7 @@ describe('the commands', { shuffle: false }, () => {
   });
 
   test.runIf(existsSync('/dev/full')).each([['backup', '-'], ['openapi'], ['--help']])(
-    'says in one line that its output does not fit on the disk: %s',
+    'reports a full disk in one line: %s',
     async (...words) => {
       const shell = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, program, ...words];
       const child = spawn('sh', shell, { env: environment });
@@ -268,7 +268,7 @@ describe('the commands', { shuffle: false }, () => {
     },
   );
 
-  test('every command has its page of help, and openapi needs no database', async () => {
+  test('every command has a help page, and openapi needs no database', async () => {
     const overview = await run('--help');
     const names = [...overview.out.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(10);

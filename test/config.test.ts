@@ -1,4 +1,4 @@
-/** The configuration: one value that each variable rejects, with the sentence, and the names that are probably mistyped. */
+/** The configuration: for each variable, a value that it rejects and the message; and names that are probably mistyped. */
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { misspelledVariables } from '../server/commands/misspelled-variables.ts';
@@ -44,7 +44,7 @@ const rejected: [name: string, value: string, sentence: string][] = [
   ['OTEL_SDK_DISABLED', 'maybe', 'must be true or false'],
 ];
 
-/** Any text will do. */
+/** Variables that accept any text. */
 const accepting = ['HOST', 'NODE_ENV', 'DATA_DIR', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
 
 describe('the configuration', () => {
@@ -52,12 +52,12 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new UsageError(`${name} ${sentence}`));
   });
 
-  test('rejects a value of every variable that does not take any text', () => {
+  test('is tested with a rejected value for every variable that does not accept any text', () => {
     const names = [...new Set(rejected.map(([name]) => name)), ...accepting];
     expect(names.toSorted()).toEqual(describedVariables.map(({ name }) => name).toSorted());
   });
 
-  test('names every variable at fault, and those that go together', () => {
+  test('names every invalid variable, and those that must be set together', () => {
     expect(() => readConfig({ PORT: 'x', METRICS_PORT: 'y' })).toThrow(/^PORT must .*; METRICS_PORT must .*$/);
     for (const more of [{}, { OIDC_ISSUER: 'https://login.example' }, { OIDC_CLIENT_SECRET: 'y' }])
       expect(() => readConfig({ OIDC_CLIENT_ID: 'x', ...more })).toThrow(
@@ -68,11 +68,11 @@ describe('the configuration', () => {
     );
   });
 
-  test('takes an empty variable as unset', () => {
+  test('treats an empty variable as unset', () => {
     expect(readConfig({ PORT: '', REDIS_URL: '' })).toEqual(readConfig({}));
   });
 
-  test('has the public URL without slashes at its end', () => {
+  test('strips trailing slashes from the public URL', () => {
     const urlOf = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).PUBLIC_URL;
     expect([urlOf('https://api.example.com/'), urlOf('https://example.com/api//')]).toEqual([
       'https://api.example.com',
@@ -85,7 +85,7 @@ describe('the configuration', () => {
     ['?a=b&sslmode=verify-ca&c=d', '?a=b&sslmode=verify-full&c=d'],
     ['?sslmode=no-verify', '?sslmode=no-verify'],
     ['?uselibpqcompat=true&sslmode=require', '?uselibpqcompat=true&sslmode=require'],
-  ])('connects with %s as with %s, and pg warns of nothing', (given, meant) => {
+  ])('treats %s as %s, so pg does not warn', (given, meant) => {
     const { DATABASE_URL } = readConfig({ DATABASE_URL: `postgresql://db/name${given}` });
     expect(DATABASE_URL).toBe(`postgresql://db/name${meant}`);
     const warn = vi.spyOn(process, 'emitWarning');

@@ -1,4 +1,4 @@
-/** The contract as the tests walk it: every operation, beside what the OpenAPI document says about it. */
+/** Every operation of the contract, with its part of the OpenAPI document. */
 import type { AppRoute } from '@ts-rest/core';
 import { resolve } from '../contract/openapi/document.ts';
 import type { Operation, Parameter, Schema } from '../contract/openapi/document.ts';
@@ -25,10 +25,10 @@ export const operations: Promised[] = operationsOf(v1).map((route) => {
   return { method: route.method, path: route.path, title: `${route.method} ${template}`, route, operation };
 });
 
-/** A schema with its reference followed. */
+/** A schema with its reference resolved. */
 export const schemaOf = (schema: Schema): Schema => resolve(schema, document.components.schemas);
 
-/** The schema of a JSON response; undefined where the operation does not have that status, or it has no body. */
+/** The schema of a JSON response; undefined if the operation does not have that status or it has no body. */
 export function responseSchema({ operation }: Promised, status: number): Schema | undefined {
   const schema = operation.responses[status]?.content?.['application/json']?.schema;
   return schema && schemaOf(schema);
@@ -89,7 +89,7 @@ export function publishedExample({ title, operation }: Promised): Record<string,
   return { ...example };
 }
 
-/** The published example, with what it leaves out so that it can be sent twice. */
+/** The published example plus the unique fields, which it omits so that it can be sent twice. */
 export function bodyExample(promised: Promised): Record<string, unknown> {
   const { properties = {} } = schemaOf(bodySchema(promised));
   const unique = ['externalId', 'sku'].flatMap((name) =>

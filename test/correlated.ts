@@ -1,13 +1,13 @@
 /**
- * Organizations in which everything goes together: what was created first also changed first, comes first by name, and has
- * other values in every filter than what came last. It is the worst case for a list, which finds what it filters at the far
- * end of its order, or two filters that many records meet, but none both.
+ * Organizations whose fields are correlated: the records created first also changed first, come first by name, and differ
+ * from the last ones in the values of every filter. This is the worst case for a list: the matching records are at the far
+ * end of its order, or each of two filters matches many records, but none matches both.
  */
 import type pg from 'pg';
 import { filtersOf } from './contract.ts';
 import type { Promised } from './contract.ts';
 
-/** Of `n`, from 1 to the number of records: half of the records are early, a quarter of them has a value of its own. */
+/** By `n`, from 1 to the number of records: 30 % are early, 30 % are later, and each between them has a unique value. */
 const early =
   "case when n <= count_of_all * 0.3 then 'early' when n > count_of_all * 0.7 then 'later' else md5(n::text) end";
 const time = (days: number) => `timestamptz '2024-01-01Z' + (${days} + 600.0 * n / count_of_all) * interval '1 day'`;
@@ -86,7 +86,7 @@ export function valuesOf(list: Promised): Record<string, [string, string]> {
   return Object.fromEntries(entries);
 }
 
-/** As many as are stored in much less than the time that a statement may take. */
+/** Few enough to be stored in much less than the statement timeout. */
 const batch = 2_000;
 
 /** Copies one record of the list until the organization has `total` more. */
@@ -111,7 +111,7 @@ export async function fillCorrelated(
   }
 }
 
-/** Those whose proposals are filtered. */
+/** Creates the customers by which proposals are filtered. */
 async function twoCustomers(pool: Pick<pg.Pool, 'query'>, organizationId: string): Promise<void> {
   await pool.query(
     `insert into customers (organization_id, id, type, name, tags, metadata, status, name_key, name_search, search, tokens)
@@ -121,7 +121,7 @@ async function twoCustomers(pool: Pick<pg.Pool, 'query'>, organizationId: string
   );
 }
 
-/** The condition of a filter, by columns alone. */
+/** The condition of a filter, in terms of columns. */
 export function predicateOf(filter: string, value: string): string {
   const [, field, end] = /^(\w+)(Since|Before)$/.exec(filter) ?? [];
   if (field !== undefined) return `${snakeCase(field)}_at ${end === 'Since' ? '>=' : '<'} '${value}Z'`;

@@ -1,4 +1,4 @@
-/** Fields whose values are more than what was sent: tags that are added and removed, and URLs. */
+/** Fields that are not simply stored as sent, such as tags that are added and removed, and URLs. */
 import { describe, expect, test } from 'vitest';
 import type { CustomerCreate } from '../client/index.ts';
 import { errorsOf, invalid, rejection } from './records.ts';
@@ -7,7 +7,7 @@ import { useWorld } from './world.ts';
 const world = useWorld();
 
 describe('tags', () => {
-  test('are added and removed without knowing the others, and equal regardless of case', async () => {
+  test('can be added and removed without knowing the others, and compare regardless of case', async () => {
     const tenant = await world.organization();
     const { customers } = tenant.client;
     const { id } = await customers.create({ name: 'Ann', tags: ['A', 'b', 'c'] });
@@ -30,7 +30,7 @@ describe('tags', () => {
 });
 
 describe('a code', () => {
-  test('is of ASCII letters: other letters with the same upper case make none', async () => {
+  test('has only ASCII letters, not others with the same upper case', async () => {
     const { customers, items, proposals } = (await world.organization()).client;
     const country = rejection(customers.create({ name: 'x', address: { country: '\u0131t' } }));
     expect(errorsOf(await country)).toEqual(['/address/country invalid_country']);
@@ -43,7 +43,7 @@ describe('a code', () => {
 });
 
 describe('an email address', () => {
-  // Each response is compared with the document, whose format is that of addresses in any script.
+  // Each response is checked against the document, whose format allows addresses in any script.
   test.each(['Ann@x.example', 'müller@bücher.example', '用户@例え.テスト'])('%s is stored as typed', async (typed) => {
     const { customers } = (await world.organization()).client;
     const { id, email } = await customers.create({ name: 'x', email: typed });
@@ -51,7 +51,7 @@ describe('an email address', () => {
     expect((await customers.list({ email: typed })).data).toMatchObject([{ id }]);
   });
 
-  test.each(['a@b.-x', 'a@b.x-', 'a@-b.example', 'a@b'])('%s has no domain', async (typed) => {
+  test.each(['a@b.-x', 'a@b.x-', 'a@-b.example', 'a@b'])('%s has no valid domain', async (typed) => {
     const { customers } = (await world.organization()).client;
     expect(errorsOf(await rejection(customers.create({ email: typed })))).toEqual(['/email invalid_email']);
   });
@@ -74,7 +74,7 @@ describe('a URL', () => {
     expect((await customers.update.withResponse(id, { website })).etag).toBe(etag);
   });
 
-  test('counts as long as it is stored', async () => {
+  test('counts with its stored length', async () => {
     const { customers } = (await world.organization()).client;
     const website = `https://x.example/${'<'.repeat(200)}`;
     expect(errorsOf(await rejection(customers.create({ name: 'x', website })))).toEqual(['/website too_long']);

@@ -1,4 +1,4 @@
-/** One PostgreSQL for a whole run: a new database at DATABASE_URL, or an embedded cluster that is thrown away after. */
+/** One PostgreSQL for a whole run: a new database at DATABASE_URL, or an embedded cluster that is deleted afterward. */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return close;
 }
 
-/** An empty database, and how it is thrown away. */
+/** An empty database, and how to delete it. */
 export async function throwawayDatabase(): Promise<Provided> {
   if (!process.env.DATABASE_URL) return ownCluster();
   const { url, drop } = await ownDatabase(process.env.DATABASE_URL);
@@ -43,7 +43,7 @@ async function ownCluster(): Promise<Provided> {
   await chmod(folder, 0o755);
   // Nothing of a test run needs to survive a power cut.
   const settings = { fsync: 'off', synchronous_commit: 'off', max_prepared_transactions: '5' };
-  // The tests create databases of their own, end connections, and tamper with keys behind the triggers' back.
+  // The tests create databases, end connections, and change keys without firing the triggers.
   const statements = [
     'alter role proposal_api createdb',
     'grant pg_signal_backend to proposal_api',
@@ -59,7 +59,7 @@ async function ownCluster(): Promise<Provided> {
   };
 }
 
-/** A new, empty database beside the one at this URL, which is the run's. */
+/** A new, empty database on the same server as the one at this URL, by default that of the test run. */
 export async function ownDatabase(serverUrl = inject('databaseUrl')): Promise<OwnDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
@@ -74,7 +74,7 @@ export async function ownDatabase(serverUrl = inject('databaseUrl')): Promise<Ow
   return { url: url.href, name, drop };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function administer(text: string, values: unknown[] = [], url = inject('databaseUrl')): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

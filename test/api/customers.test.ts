@@ -9,7 +9,7 @@ let nowMs = 0;
 const world = useWorld({ clock: () => (nowMs += 1000) });
 
 const create = (tenant: Tenant, body: CustomerCreate) => tenant.client.customers.create(body);
-/** What is wrong with a new customer that the types forbid, as `pointer code`. */
+/** The errors for a new customer that the types forbid, as `pointer code`. */
 const createErrors = async (tenant: Tenant, body: object) =>
   errorsOf(await rejection(tenant.client.customers.create(invalid(body))));
 
@@ -74,7 +74,7 @@ describe('POST /v1/customers', () => {
     ]);
   });
 
-  test('an empty string means that the field was not given; text is trimmed and normalized', async () => {
+  test('treats an empty string as an absent field; trims and normalizes text', async () => {
     const tenant = await world.organization();
     const body = await create(tenant, {
       name: '  Cafe\u0301  ',
@@ -89,7 +89,7 @@ describe('POST /v1/customers', () => {
     expect(body).toMatchObject({ ...blank, name: 'Café', notes: 'a\nb' });
   });
 
-  test('reports everything that is invalid at once, each with its pointer and code', async () => {
+  test('reports all errors at once, each with its pointer and code', async () => {
     const tenant = await world.organization();
     const wrong = {
       type: 'persn',
@@ -139,7 +139,7 @@ describe('POST /v1/customers', () => {
     expect(await createErrors(tenant, { name: 'x', tags })).toEqual(['/tags too_many_items']);
   });
 
-  test('needs a name or a field to derive one from', async () => {
+  test('requires a name or a field to derive one from', async () => {
     const tenant = await world.organization();
     for (const body of [{}, { notes: 'x' }, { email: '', firstName: null }])
       expect(await createErrors(tenant, body)).toEqual(['/name required']);
@@ -152,7 +152,7 @@ describe('POST /v1/customers', () => {
     expect(await createErrors(tenant, { name: '😀'.repeat(201) })).toEqual(['/name too_long']);
   });
 
-  test('accepts an externalId once, case-sensitively', async () => {
+  test('keeps externalId unique, case-sensitively', async () => {
     const tenant = await world.organization();
     const first = await create(tenant, { name: 'a', externalId: 'X-1' });
     const taken = await rejection(create(tenant, { name: 'b', externalId: 'X-1' }));
@@ -231,7 +231,7 @@ describe('PATCH /v1/customers/{customerId}', () => {
       { metadata: { q: null } },
       { tags: ['x'] },
       { email: null },
-      // A response may have values that are newer than the client, which a request may not.
+      // A response may have values newer than the client's types; a request may not.
       before as CustomerUpdate,
     ];
     for (const body of nothings) {
@@ -240,7 +240,7 @@ describe('PATCH /v1/customers/{customerId}', () => {
     }
   });
 
-  test('rejects "", so that an unmapped field erases nothing', async () => {
+  test('rejects "", so an unmapped field erases nothing', async () => {
     const tenant = await world.organization();
     const { id, notes } = await created(tenant);
     const empty = { notes: '', name: '\u200B', address: { city: '' }, externalId: ' ' };
@@ -295,7 +295,7 @@ describe('PATCH /v1/customers/{customerId}', () => {
     expect(taken.detail).toContain('choose another externalId');
   });
 
-  test('archives a customer, which then is listed as archived', async () => {
+  test('archives a customer and lists it as archived', async () => {
     const tenant = await world.organization();
     const { id } = await created(tenant);
     await patch(tenant, id, { status: 'archived' });
@@ -342,7 +342,7 @@ describe('GET /v1/customers', () => {
       [{ createdSince: '2020-01-01', createdBefore: '2099-12-31' }, ['Ann', 'Bob']],
     ];
     for (const [query, expected] of finds) expect(await names(tenant, query), JSON.stringify(query)).toEqual(expected);
-    // With a zone, whose + may arrive as a space.
+    // With a time zone, whose + may arrive as a space.
     const later = new Date(Date.parse(ann.createdAt) + 7_200_000).toISOString().slice(0, 23);
     const count = async (query: string) => (await tenant.call('GET', `/v1/customers?${query}`)).body.data.length;
     expect(await count(`createdBefore=${later}%2B02:00&externalId=E1`)).toBe(0);

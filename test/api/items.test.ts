@@ -9,7 +9,7 @@ const world = useWorld({ clock: () => (nowMs += 1000) });
 
 const chai = { type: 'product', name: 'Chai', unitPrice: '18' } as const;
 const create = (tenant: Tenant, body: Partial<ItemCreate>) => tenant.client.items.create({ ...chai, ...body });
-/** What is wrong with a new item that the types forbid, as `pointer code`. */
+/** The errors for a new item that the types forbid, as `pointer code`. */
 const createErrors = async (tenant: Tenant, body: object) => errorsOf(await rejection(create(tenant, invalid(body))));
 
 describe('POST /v1/items', () => {
@@ -90,7 +90,7 @@ describe('POST /v1/items', () => {
     });
   }
 
-  test('names every required field, and those that only the application sets', async () => {
+  test('reports missing required fields and fields that only the application sets', async () => {
     const tenant = await world.organization();
     expect(errorsOf(await rejection(tenant.client.items.create(invalid({}))))).toEqual([
       '/name required',
@@ -118,7 +118,7 @@ describe('POST /v1/items', () => {
     expect((await create(tenant, { currency: 'eur' })).currency).toBe('EUR');
   });
 
-  test('accepts a sku once, regardless of case', async () => {
+  test('keeps sku unique, regardless of case', async () => {
     const tenant = await world.organization();
     const first = await create(tenant, { sku: 'NW-1' });
     const taken = await rejection(create(tenant, { sku: 'nw-1' }));
@@ -126,10 +126,10 @@ describe('POST /v1/items', () => {
     for (const _ of [1, 2]) expect((await create(tenant, { sku: '' })).sku).toBeNull();
   });
 
-  describe('in a database of its own', () => {
+  describe('in its own database', () => {
     const own = useWorld({ ownDatabase: true });
 
-    test('with onConflict=return returns the item that has both externalId and sku, whichever index was built last', async () => {
+    test('onConflict=return returns the item with that externalId and sku, no matter which index was built last', async () => {
       const { client } = await own.organization();
       const sent = { ...chai, externalId: 'E-1', sku: 'NW-1' };
       const created = await client.items.create(sent);

@@ -8,7 +8,7 @@ let nowMs = 1_000_000;
 const world = useWorld({ clock: () => nowMs });
 
 describe('GET /v1/me', () => {
-  test('shows the organization, the key and what is left of the rate limit', async () => {
+  test('returns the organization, the key and the remaining rate limit', async () => {
     const { organization, anotherKey, as } = await world.organization({ name: 'Organization name', currency: 'EUR' });
     const key = await anotherKey('Key name');
     const { client } = as(key);
@@ -61,7 +61,7 @@ describe('GET /v1/me', () => {
       from api_keys where prefix = $1`;
     const lastUsed = async () =>
       (await world.database.pool.query<{ at: string | null }>(text, [key.slice(0, 12)])).rows[0]?.at ?? null;
-    // Written beside the response, not before it.
+    // Written concurrently with the response, not before it.
     while ((await lastUsed()) === null) continue;
     world.serving.keys.forget();
     expect((await client.me.get()).key.lastUsedAt).toBe(await lastUsed());

@@ -89,7 +89,7 @@ describe('GET /v1/proposals/{proposalId}', () => {
     expect(await rows('proposals', discounted('0.0200'))).toMatchObject({ unchanged: 1 });
   });
 
-  test('prints amounts with the currency’s own number of decimals', async () => {
+  test('prints amounts with the currency’s number of decimals', async () => {
     const tenant = await world.organization();
     const lines = [{ quantity: '2.5', unitPrice: '1000.5', taxRate: '10' }];
     const totals = async (currency: string) =>
@@ -97,7 +97,7 @@ describe('GET /v1/proposals/{proposalId}', () => {
     expect([await totals('JPY'), await totals('KWD'), await totals('USD')]).toEqual(['2751', '2751.375', '2751.38']);
   });
 
-  test('prints a total that was stored with more decimals rounded to those of its currency', async () => {
+  test('rounds a total stored with more decimals than its currency has', async () => {
     const tenant = await world.organization();
     const id = await proposal(tenant, { currency: 'USD', lines: [{ quantity: '1', unitPrice: '18' }] });
     const text = `update proposals set subtotal = 18.1299, tax_total = -0.0049, total = 18.1250 where organization_id = $1`;
@@ -122,7 +122,7 @@ describe('GET /v1/proposals', () => {
     expect(full).toEqual(await proposals.get(id));
   });
 
-  test('finds by status, customer, number, times and words, the customer’s name included', async () => {
+  test('finds by status, customer, number, times and words, including the customer’s name', async () => {
     const tenant = await world.organization();
     const customer = await tenant.client.customers.create({ name: 'Berglunds snabbköp', firstName: 'Nora' });
     const numbers: Record<string, string> = {};
@@ -154,7 +154,7 @@ describe('GET /v1/proposals', () => {
     expect(await found({ q: 'nora' })).toEqual([]);
   });
 
-  test('takes several statuses as a comma list or a repeated parameter', async () => {
+  test('accepts several statuses, comma-separated or as a repeated parameter', async () => {
     const tenant = await world.organization();
     for (const status of ['draft', 'sent', 'viewed'] as const) {
       const { id: customer } = await tenant.client.customers.create({ name: 'C' });
@@ -167,7 +167,7 @@ describe('GET /v1/proposals', () => {
     expect(await count('status=sent&status=viewed&status=draft')).toBe(3);
   });
 
-  test('rejects metadata that is a value, also beside its members', async () => {
+  test('rejects metadata as a plain value, even next to metadata[key]', async () => {
     const tenant = await world.organization();
     for (const query of ['metadata=x', 'metadata=x&metadata[a]=b', 'metadata[a]=b&metadata=x'])
       expect((await tenant.call('GET', `/v1/proposals?${query}`)).body).toMatchObject({
@@ -176,7 +176,7 @@ describe('GET /v1/proposals', () => {
       });
   });
 
-  test('rejects an unknown status with the nearest one', async () => {
+  test('rejects an unknown status and suggests the nearest one', async () => {
     const { client } = await world.organization();
     const error = await rejection(client.proposals.list({ status: invalid(['sent', 'acepted']) }));
     expect([error.status, error.code, error.errors[0]?.suggestion]).toEqual([400, 'invalid_parameter', 'accepted']);
@@ -202,7 +202,7 @@ describe('GET /v1/proposals', () => {
     }
   });
 
-  test('ids takes a comma list or the parameter repeated, omits unknown ids, and rejects an invalid id by its value', async () => {
+  test('ids accepts a comma-separated list or a repeated parameter, omits unknown ids, and rejects an invalid id', async () => {
     const tenant = await world.organization();
     const ids = [await proposal(tenant), await proposal(tenant), await proposal(tenant)];
     const unknown = await proposal(await world.organization());

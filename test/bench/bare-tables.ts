@@ -1,4 +1,4 @@
-/** The tables of the bare server (bare.ts), with as many rows and the same ids and keys as the service's. */
+/** The tables of the bare server (bare.ts), with the same number of rows, ids and keys as the service's. */
 import type pg from 'pg';
 
 const sql = `

@@ -1,7 +1,7 @@
 /**
- * Bare node:http and pg, with tables, rows and bodies of its own that are as lean as the job allows: plain columns, no
- * derived text, ids as they are stored, JSON written by hand. Keys are cached by their hash and counted in an exact window;
- * one named statement a request. Started by `npm run bench`, with DATABASE_URL, after `bareTables` has filled its schema.
+ * Bare node:http and pg, with its own tables, rows and bodies, as lean as the job allows: plain columns, no derived text,
+ * ids as stored, JSON written by hand. Keys are cached by hash and counted in an exact window; one named statement per
+ * request. Started by `npm run bench`, with DATABASE_URL, after `bareTables` has filled its schema.
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -59,7 +59,7 @@ const time = (value: Row[number] | undefined) => {
 };
 const camel = (column: string) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Writes a row as a JSON object; its columns are known, so that nothing is looked up while it runs. */
+/** Returns a function that writes a row as a JSON object, with all columns resolved in advance. */
 function writer(columns: string, first = 0): (row: Row) => string {
   const parts = columns.split(', ').map((column, index) => {
     const at = first + index;
@@ -95,7 +95,7 @@ async function keyOf({ headers }: IncomingMessage): Promise<Key | undefined> {
   return key;
 }
 
-/** Exact: with 100 times in the ring, the oldest has to be out of the window. */
+/** Exact: once the ring has 100 times, the oldest must have left the window. */
 function isAllowed(key: Key): boolean {
   const nowMs = Date.now();
   if (key.times.length < limit) return key.times.push(nowMs) > 0;

@@ -1,4 +1,4 @@
-/** What an export by the command costs: how fast it is, when its first byte comes, and that its memory does not grow. */
+/** The cost of the export command: its speed, the time to its first byte, and that its memory does not grow. */
 import { fileURLToPath } from 'node:url';
 import { cpuSeconds, postmasterPid, runWatched } from './processes.ts';
 import { withPostgres } from './postgres.ts';

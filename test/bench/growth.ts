@@ -1,4 +1,4 @@
-/** How the time of a request grows with the organization: p50s over one connection, and the plans behind them. */
+/** How response times grow with the organization: p50s over one connection, and the query plans behind them. */
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -16,7 +16,7 @@ import type { GrowthRow } from './report.ts';
 const repeats = 60;
 const explained = 10;
 
-/** What is requested of an organization with `count` customers. */
+/** The requests to an organization with `count` customers. */
 const requests = (count: number): Record<string, string> => {
   const { email } = customer(Math.floor(count / 3), count);
   return {
@@ -39,7 +39,7 @@ const requests = (count: number): Record<string, string> => {
   };
 };
 
-/** The same of an organization in which all goes together: see test/correlated.ts. */
+/** The requests to an organization whose fields are correlated: see test/correlated.ts. */
 const correlated: Record<string, string> = {
   'q and a status that it has nothing in common with': '/v1/customers?q=early&status=active',
   'q of a common word, by name, at its end': '/v1/customers?q=later&sort=name',
@@ -52,10 +52,10 @@ const correlated: Record<string, string> = {
   'acceptedSince by createdAt': '/v1/proposals?acceptedSince=2025-01-01&sort=createdAt',
 };
 
-/** Two organizations that are the only ones of their database, and the service on it. */
+/** The only two organizations of a database, and the service on it. */
 type Grown = { size: number; database: Database; call: (name: string) => Promise<void> };
 
-/** All sizes are there at once and take turns, so that what else the machine does falls on each. */
+/** All sizes exist at the same time and are measured in turn, so other load on the machine affects them equally. */
 export async function measureGrowth(sizes: readonly number[], opened: readonly Grown[] = []): Promise<void> {
   const size = sizes[opened.length];
   if (size === undefined) return report(opened);
@@ -65,7 +65,7 @@ export async function measureGrowth(sizes: readonly number[], opened: readonly G
       ...(await fillOrganization(database, 'growing', counts)),
       other: await fillOther(database, counts),
     }));
-    // The limiter's own clock runs ahead, so that one key is never limited.
+    // The limiter's clock runs fast, so one key is never limited.
     let nowMs = 0;
     const limiter = memoryRateLimiter(() => (nowMs += 601));
     const serving = await serve({ database, limiter, log: () => undefined, host: '127.0.0.1', port: 0 });
@@ -85,7 +85,7 @@ export async function measureGrowth(sizes: readonly number[], opened: readonly G
   });
 }
 
-/** Returns the key of the organization in which all goes together. */
+/** Returns the key of the organization with correlated fields. */
 async function fillOther(database: Database, counts: { customers: number; proposals: number }): Promise<string> {
   const one = { customers: 1, proposals: 1, lines: 0, items: 0, keys: 1 };
   const { id: organizationId, keys, customers, proposals } = await fillOrganization(database, 'correlated', one);
@@ -123,7 +123,7 @@ async function report(opened: readonly Grown[]): Promise<void> {
 
 type Plan = { ms: number; text: string };
 
-/** The plan of the statement that is sent, and the shortest time that PostgreSQL takes to plan and execute it. */
+/** The plan of the statement sent, and PostgreSQL's shortest time to plan and execute it. */
 async function planOf({ pool }: Database, work: () => Promise<void>): Promise<Plan> {
   const statement = (await statementsDuring(work)).find((one) => /order by/.test(one.text));
   if (!statement) throw new Error('Nothing was read.');

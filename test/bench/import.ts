@@ -1,8 +1,8 @@
 /**
- * What an import costs, beside a plain COPY of the same rows into a table with the same indexes: into an empty and into a
- * full organization, the two in turns, and the same file again, unchanged and with a tenth of its rows changed. `node
- * test/bench/import.ts 1000000` sets the number of rows a file; `node test/bench/import.ts 100000 proposals` imports proposals
- * with three lines each, without a COPY. Further words are options of Node for the import, such as --cpu-prof.
+ * The cost of an import compared with a plain COPY of the same rows into a table with the same indexes: into an empty and
+ * into a full organization, alternating, and the same file again, unchanged and with a tenth of its rows changed. `node
+ * test/bench/import.ts 1000000` sets the number of rows per file; `node test/bench/import.ts 100000 proposals` imports
+ * proposals with three lines each, without a COPY. Further arguments are Node options for the import, such as --cpu-prof.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -67,10 +67,10 @@ async function writeRows(file: string, first: string, row: (index: number) => st
   await pipeline(Readable.from(lines()), createWriteStream(file));
 }
 
-/** CPU times, unlike the time that passes, hardly depend on what else the machine does. */
+/** CPU time, unlike elapsed time, hardly depends on other load on the machine. */
 type Cost = { seconds: number; databaseSeconds: number; ownSeconds: number; peakMiB?: number };
 
-/** The CPU time of all processes of the database's server. */
+/** The CPU time of all processes of the database server. */
 const databaseSeconds = async ({ pool }: Database) => cpuSeconds(await postmasterPid(pool));
 
 async function measured(database: Database, work: () => Promise<Partial<Cost>>): Promise<Cost> {
@@ -84,7 +84,7 @@ async function measured(database: Database, work: () => Promise<Partial<Cost>>):
 const runImport = (url: string, imported: string, file: string): Promise<Ran> =>
   runWatched([...nodeOptions, program, 'import', imported, file, '--organization', 'bench'], { DATABASE_URL: url });
 
-/** The rows whose externalId is in the file, as COPY writes them. */
+/** Writes the rows whose externalId is in the imported file to a file, in COPY format. */
 async function unload({ pool }: Database, file: string, from: number): Promise<void> {
   const client = await pool.connect();
   await client.query('set statement_timeout = 0');
@@ -110,7 +110,7 @@ function print(what: string, rows: number, { seconds, databaseSeconds: database,
 }
 
 async function compareCustomers(database: Database, url: string, folder: string, rows: number): Promise<void> {
-  // A table of its own, with the indexes and checks of the real one.
+  // A separate table with the indexes and checks of the real one.
   await database.pool.query('create table bare (like customers including all)');
   const copied = join(folder, 'rows.copy');
   for (const [name, from] of [

@@ -1,10 +1,10 @@
 /**
- * Sends requests over raw sockets, in a process of its own, so that measuring costs the servers as little as possible:
- * a client library spends more CPU on a request than the yardstick does. The parent sends a Job and gets a Result.
+ * Sends requests over raw sockets, in a separate process, to leave the CPU to the servers: a client library spends more
+ * CPU on a request than the yardstick does. The parent sends a Job and gets a Result.
  */
 import { connect } from 'node:net';
 
-/** Whole requests as they go over the wire, sent in turn; every `mark` in them becomes a number of its own. */
+/** `requests` are whole requests as sent over the wire, used in turn; every `mark` in them becomes a unique number. */
 export type Job = { port: number; connections: number; count: number; requests: string[]; status: number };
 export type Result = { count: number; seconds: number; p50: number; p99: number } | { error: string };
 
@@ -26,7 +26,7 @@ function run({ port, connections, count, requests, status }: Job): Promise<Resul
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let sentAt = 0;
     let head: Buffer | undefined;
-    /** Bytes of the body that are still to come. */
+    /** Bytes of the body still to be received. */
     let left = 0;
     const send = () => {
       sentAt = performance.now();

@@ -1,6 +1,6 @@
 /**
- * What a request costs beside the least that could send the same bytes (yardstick.ts), and how responses slow down as an
- * organization grows. README.md says how to read it. Nothing here fails by being slow.
+ * The cost of a request compared with a minimal server that sends the same bytes (yardstick.ts), and how responses slow
+ * down as an organization grows. README.md says how to read the results. Nothing here fails for being slow.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +17,14 @@ const { values, positionals } = parseArgs({
     customers: { type: 'string', default: '10000' },
     keys: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '5' },
-    /** Of each round; a key may send 100 a minute. */
+    /** Per round; a key may send 100 a minute. */
     requests: { type: 'string', default: '3000' },
-    /** How many customers the one organization of the growth table has, small and large. */
+    /** How many customers the organization of the growth table has, small and large. */
     growth: { type: 'string', default: '10000,1000000' },
     /** How many customers are exported and imported. */
     export: { type: 'string', default: '20000,200000' },
     import: { type: 'string', default: '100000' },
-    /** Flags for the Node of the service, such as --cpu-prof. */
+    /** Node flags for the service, such as --cpu-prof. */
     flags: { type: 'string', default: '' },
   },
 });

@@ -4,9 +4,9 @@ import { mark } from './load.ts';
 import { publicId } from '../../server/records/public-id.ts';
 
 export type Operation = { name: string; status: number; requestAt: (organization: Filled, index: number) => Parts };
-/** `lean` is the body for the bare server, which has fields of its own. */
+/** `lean` is the body for the bare server, which has its own fields. */
 type Parts = { method: string; path: string; id?: { kind: Kind; stored: string }; body?: object; lean?: object };
-/** How a server under measurement is called. */
+/** How to call a server under measurement. */
 export type Dialect = 'service' | 'bare';
 
 const idAt = (ids: string[], index: number) => ids[(index * 7919) % ids.length] ?? '';
@@ -81,10 +81,10 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** What is called, and how. */
+/** The server to call, and how. */
 export type Called = { port: number; dialect: Dialect };
 
-/** Each request of an operation with another key, through all organizations in turn. */
+/** The requests of an operation, each with a different key, cycling through all organizations. */
 export function requestsOf({ requestAt }: Operation, organizations: readonly Filled[], called: Called): string[] {
   const keys = organizations[0]?.keys.length ?? 0;
   return Array.from({ length: organizations.length * keys }, (_, index) => {

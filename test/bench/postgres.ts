@@ -1,4 +1,4 @@
-/** A PostgreSQL for measuring: empty, and no setting is faster than in production. */
+/** An empty PostgreSQL for measuring, with no setting that is faster than in production. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Servers under measurement: processes of their own, whose cost Linux counts. */
+/** Servers under measurement: separate processes, whose CPU time and memory come from Linux. */
 import { spawn } from 'node:child_process';
 import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -70,14 +70,14 @@ export function rssMiB(pid: number): number {
 export async function postmasterPid(pool: Pick<pg.Pool, 'query'>): Promise<number> {
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   const parent = Number(statOf(rows[0]?.pid ?? 0)[1]);
-  if (!Number.isInteger(parent)) throw new Error('PostgreSQL must run on this machine, and the machine on Linux.');
+  if (!Number.isInteger(parent)) throw new Error('PostgreSQL must run on this machine, and the machine must run Linux.');
   return parent;
 }
 
-/** CPU of a command, its largest memory, and when the first byte of its output came. */
+/** A command's CPU time, peak memory, and time to the first byte of output. */
 export type Ran = { seconds: number; ownSeconds: number; peakMiB: number; firstByteMs: number };
 
-/** Runs a command, whose output is read and thrown away, and watches its memory. */
+/** Runs a command, discards its output, and watches its memory. */
 export async function runWatched(words: string[], env: Record<string, string>): Promise<Ran> {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;

@@ -14,7 +14,7 @@ import { lineTotals, proposalTotals } from '../../server/records/money.ts';
 import { recordTable } from '../../server/records/record-table.ts';
 import type { RecordTable, Values } from '../../server/records/record-table.ts';
 
-/** How much there is of everything in an organization, and how many lines in each proposal. */
+/** The number of records and keys in an organization, and of lines in each proposal. */
 export type Size = { customers: number; proposals: number; lines: number; items: number; keys: number };
 
 /** An organization with the stored ids of its records, and its keys. */
@@ -28,7 +28,7 @@ const startMs = Date.UTC(2024, 0, 1);
 
 /** One customer in ten has this last name. */
 export const commonName = 'Abendroth';
-/** On ten customers, however many there are. */
+/** On ten customers, no matter how many there are. */
 export const rare = { tag: 'rare', metadata: ['rare', 'yes'], word: 'Zyxomatic' } as const;
 const rareOnes = 10;
 
@@ -175,7 +175,7 @@ function copy(session: Session, table: RecordTable, count: number, recordsAt: (i
 
 const tables = ['customers', 'items', 'proposals', 'proposal_lines'];
 
-/** Indexes are built once the rows are there, which takes a fraction of the time. */
+/** Builds the indexes after loading the rows, which takes a fraction of the time. */
 export async function withoutIndexes<T>(database: Database, fill: () => Promise<T>): Promise<T> {
   const { rows } = await database.pool.query<{ indexname: string; indexdef: string }>(
     `select indexname, indexdef from pg_indexes where schemaname = current_schema() and tablename = any($1)

@@ -1,20 +1,20 @@
-/** What was measured, as Markdown for README.md. */
+/** Prints the results as Markdown for README.md. */
 import { cpus, loadavg } from 'node:os';
 import type { Ran } from './processes.ts';
 
 export type Settings = {
   organizations: number;
-  /** Of each organization. */
+  /** Per organization. */
   customers: number;
-  /** Of all organizations. */
+  /** In all organizations together. */
   keys: number;
   rounds: number;
-  /** Of each round. */
+  /** Per round. */
   requests: number;
   flags: string[];
 };
 
-/** CPU in milliseconds a request, which is seconds per 1,000 requests; times in milliseconds. */
+/** CPU in milliseconds per request, which equals seconds per 1,000 requests; times in milliseconds. */
 export type Round = { perSecond: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -22,7 +22,7 @@ export const median = (numbers: readonly number[]) =>
   numbers.toSorted((left, right) => left - right)[numbers.length >> 1] ?? Number.NaN;
 const row = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`);
 
-/** The service's share of each yardstick's throughput, of all operations. */
+/** The service's share of each yardstick's throughput, one number per operation. */
 const shares: [number[], number[]] = [[], []];
 
 const load = () =>

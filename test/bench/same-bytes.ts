@@ -1,4 +1,4 @@
-/** Whether the service and the yardstick do the same work: the same body, byte for byte. */
+/** Checks that the service and the yardstick do the same work: the same body, byte for byte. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { mark } from './load.ts';
@@ -20,7 +20,7 @@ async function bodyFrom({ port }: Server, operation: Operation, organizations: r
   return whole.slice(whole.indexOf('\r\n\r\n') + 4);
 }
 
-/** What differs between any two requests: the signature in a cursor, the port, and the ids, times and texts of writes. */
+/** Removes what differs between any two requests: a cursor's signature, the port, and the ids, times and texts of writes. */
 const masked = (body: string, isRead: boolean) => {
   const alike = body.replaceAll(/("nextCursor":"|cursor=)[\w-]+/g, '$1').replaceAll(/http:\/\/[^/]+/g, '');
   return isRead ? alike : alike.replaceAll(/(cus|itm)_\w{26}|\d{4}-\d\d-\d\dT[\d:.]+Z|"\d+-\w+\\"|\d{8}/g, '');

@@ -1,4 +1,4 @@
-/** The service and both yardsticks in turns, so that what else the machine does falls on each. */
+/** Measures the service and both yardsticks in turn, so other load on the machine affects them equally. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

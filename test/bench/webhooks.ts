@@ -1,7 +1,7 @@
 /**
- * What webhooks take and cost, in one process with its receiver: the time from a write to its receipt, with one endpoint and
- * with a thousand, and from one that announces nothing; what a create takes with and without an endpoint, in turns; and how many events of an import are delivered
- * a second. `node test/bench/webhooks.ts 20000` sets the number of imported rows.
+ * The latency and cost of webhooks, with the receiver in the same process: the time from a write to its receipt, with one
+ * endpoint, with a thousand, and without a hint; the time of a create with and without an endpoint, alternating; and how
+ * many events of an import are delivered per second. `node test/bench/webhooks.ts 20000` sets the number of imported rows.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -39,7 +39,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 }
 const receiver = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
 await once(receiver, 'listening');
-// The address of a TCP server is no string.
+// The address of a TCP server is never a string.
 const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
 
 const postgres = await throwawayDatabase();
@@ -56,7 +56,7 @@ const serving = await serve({
   webhooks: { allow },
 });
 
-/** A write that announces nothing, as another process's is. */
+/** A write without a hint, as if from another process. */
 async function createUnannounced({ id }: Organization): Promise<string> {
   const name = `N-${(names += 1)}`;
   await database.pool.query(
@@ -107,12 +107,12 @@ async function latency(title: string, keys: readonly string[]): Promise<void> {
 }
 
 const [first, without] = [await organizationWith('one', 1), await organizationWith('none', 0)];
-// The regular look has to learn of the endpoints.
+// The next poll has to find the endpoints.
 await wait(6_000);
 await latency('1 endpoint', [first.key]);
 const unannounced: number[] = [];
 for (let index = 0; index < 20; index += 1) {
-  // At different times of the pause between regular looks.
+  // At different points of the polling interval.
   await wait(index * 100);
   const startedAt = performance.now();
   const name = await createUnannounced(first.organization);
@@ -124,7 +124,7 @@ print(`Without a hint: p50 ${quantile(unannounced, 0.5)} ms, at most ${quantile(
 const [costs, bare]: [number[], number[]] = [[], []];
 for (let index = 0; index < 500; index += 1) {
   costs.push((await create(first.key)).ms);
-  // What is sent must not compete with the next create.
+  // Deliveries must not compete with the next create.
   await wait(100);
   bare.push((await create(without.key)).ms);
   await wait(100);

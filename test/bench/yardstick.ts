@@ -1,7 +1,7 @@
 /**
- * The least that sends the same bytes: node:http, pg, one prepared statement a request, keys cached by their hash, the
- * same sliding window. It checks nothing, logs nothing, and has no problems, and takes one statement where the
- * service takes two (update). Started by `npm run bench`, with DATABASE_URL.
+ * A minimal server that sends the same bytes: node:http, pg, one prepared statement per request, keys cached by hash, the
+ * same sliding window. It validates nothing, logs nothing, has no error responses, and uses one statement where the
+ * service uses two (update). Started by `npm run bench`, with DATABASE_URL.
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -25,7 +25,7 @@ const columnsOf = (names: string) =>
     .split(/\s+/)
     .map((name) => `t.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${name}"`)
     .join(', ');
-// The number of the version, in the place of the ETag.
+// The revision, at the position of the ETag.
 const version = ', t.revision as etag';
 const customer =
   columnsOf(`id type name firstName lastName companyName email phone address shippingAddress taxId website
@@ -33,7 +33,7 @@ const customer =
 const item =
   columnsOf(`id type name description sku unitPrice currency unit taxable taxRate category imageUrl externalId
   metadata status createdAt updatedAt`) + version;
-// Columns that are filled in by the program keep their place among the fields.
+// Columns that the program fills in keep their position among the fields.
 const proposalOf = (
   filled: string,
 ) => `${columnsOf('id number title status statusChangedAt customerId')}, null as customer,
@@ -91,7 +91,7 @@ const whole = (address: Row | null) =>
   };
 const sorted = (metadata: Row) => Object.fromEntries(Object.entries(metadata).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-// The columns come in the order of the fields, so that an assignment keeps it.
+// Columns are in the order of the fields, and assigning to a property keeps that order.
 function showCustomer(row: Row): Row {
   row.id = publicId('customer', row.id);
   row.address = whole(row.address);

@@ -1,4 +1,4 @@
-/** What a release writes, and that nothing in the checkout says another version than package.json. */
+/** What a release writes, and that every version in the checkout matches package.json. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ describe('the version', () => {
     expect(repeating.map((text) => withVersion(text, '9.8.7')).flatMap(versionsIn)).toEqual(found.map(() => '9.8.7'));
   });
 
-  test('is in no other address of the client', () => {
+  test('is in every URL of the client', () => {
     const files = ['client', 'contract', 'server'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     );
@@ -52,21 +52,21 @@ describe('the version', () => {
 describe('the changelog of a release', () => {
   const first = '# Changelog\n\n## [Unreleased]\n\n## [1.0.0]\n\nThe first version; not yet released.\n\n- A.\n';
 
-  test('has the date of the version that was prepared', () => {
+  test('dates the prepared version', () => {
     expect(pendingVersion(first)).toBe('1.0.0');
     const dated = datedChangelog(first, '1.0.0', '2026-12-01');
     expect(dated).toBe('# Changelog\n\n## [Unreleased]\n\n## [1.0.0] - 2026-12-01\n\nThe first version.\n\n- A.\n');
     expect(pendingVersion(dated)).toBeUndefined();
   });
 
-  test('has what was unreleased under the new version', () => {
+  test('moves unreleased entries under the new version', () => {
     const dated = datedChangelog(first, '1.0.0', '2026-12-01').replace('[Unreleased]\n', '[Unreleased]\n\n- B.\n');
     expect(datedChangelog(dated, '1.1.0', '2026-12-24')).toContain(
       '## [Unreleased]\n\n## [1.1.0] - 2026-12-24\n\n- B.\n\n## [1.0.0] - 2026-12-01\n',
     );
   });
 
-  test('has a version in preparation before its date, and only one', () => {
+  test('has at most one version in preparation, without a date', () => {
     const dated = datedChangelog(first, '1.0.0', '2026-12-01').replace('[Unreleased]\n', '[Unreleased]\n\n- B.\n');
     const prepared = preparedChangelog(dated, '1.1.0');
     expect(prepared).toContain('## [Unreleased]\n\n## [1.1.0]\n\n- B.\n\n## [1.0.0] - 2026-12-01\n');
@@ -74,7 +74,7 @@ describe('the changelog of a release', () => {
     expect(() => preparedChangelog(prepared, '1.2.0')).toThrow('Version 1.1.0 is in preparation');
   });
 
-  test('is not made without an entry, for a published version, or with entries in two places', () => {
+  test('is rejected without an entry, for a published version, or with entries in two places', () => {
     const dated = datedChangelog(first, '1.0.0', '2026-12-01');
     expect(() => datedChangelog(dated, '1.1.0', '2026-12-24')).toThrow('CHANGELOG.md says nothing about 1.1.0.');
     expect(() => datedChangelog(dated, '1.0.0', '2026-12-24')).toThrow('Version 1.0.0 is published');
@@ -83,7 +83,7 @@ describe('the changelog of a release', () => {
   });
 });
 
-test('the licenses of libraries are named once each, with their texts', async () => {
+test('names the license of each library once, with its text', async () => {
   const file = (name: string) => join(root, 'node_modules', name);
   const text = await licensesOf([
     file('zod/index.js'),
@@ -95,7 +95,7 @@ test('the licenses of libraries are named once each, with their texts', async ()
   expect(text).toContain('Permission is hereby granted');
 });
 
-test('a library may call its license COPYING, and has to have one', async () => {
+test('accepts a license named COPYING, and rejects a library without a license', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-licenses-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const library = join(folder, 'node_modules/free');

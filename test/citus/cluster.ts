@@ -1,11 +1,11 @@
-/** Databases on a Citus cluster, where the PostgreSQL of the test run is the coordinator of one. */
+/** Databases on a Citus cluster, if the PostgreSQL of the test run is a coordinator. */
 import pg from 'pg';
 import { distribute } from '../../server/database/distribute.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import type { Database, Address } from '../../server/database/orm.ts';
 
 export const citusIsMissing =
-  'Citus is not installed in the PostgreSQL of this run: skipping the tests of the cluster.';
+  'Citus is not installed in the PostgreSQL of this run: skipping the cluster tests.';
 
 type Worker = { nodename: string; nodeport: number };
 
@@ -44,7 +44,7 @@ const inDatabase = (url: string, name: string) => {
   return other.href;
 };
 
-/** A new database on every node, joined to a cluster of its own. */
+/** Creates a database on every node and joins them to a separate cluster. */
 export async function createOnNodes(serverUrl: string, name: string, workers: readonly Worker[]): Promise<void> {
   for (const url of [...workers.map((worker) => on(serverUrl, worker)), serverUrl]) {
     await run(url, 'set citus.enable_create_database_propagation = off', `create database ${name}`);

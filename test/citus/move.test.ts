@@ -1,4 +1,4 @@
-/** On a Citus cluster, an organization moves to another node while it is written to. */
+/** On a Citus cluster, an organization moves to another node while it is being written to. */
 import { describe, expect, inject, test } from 'vitest';
 import { changeSilenceLimit } from '../../server/database/pool.ts';
 import { audit, newTally, write } from '../faults/writers.ts';
@@ -24,7 +24,7 @@ describe.skipIf((workers?.length ?? 0) < 2)('citus_move_shard_placement', () => 
     return placement;
   }
 
-  test('loses and doubles nothing, and fails no request', async () => {
+  test('loses no record, duplicates none, and fails no request', async () => {
     const tenant = await world.organization();
     const tally = newTally();
     let isOver = false;
@@ -50,7 +50,7 @@ describe.skipIf((workers?.length ?? 0) < 2)('citus_move_shard_placement', () => 
     expect(Object.keys(tally.statuses).filter((status) => !['200', '201'].includes(status))).toEqual([]);
   });
 
-  /** A move takes as long as there is data. */
+  /** Runs without a timeout: the more data, the longer a move takes. */
   async function unlimited(text: string): Promise<void> {
     const client = await world.database.pool.connect();
     try {

@@ -1,4 +1,4 @@
-/** On a Citus cluster, every statement of the API goes to one shard of one node, and times are the coordinator's. */
+/** On a Citus cluster, every statement of the API goes to one shard of one node, and times come from the coordinator. */
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { distributedTables } from '../../server/database/distribute.ts';
 import { exampleQuery, filtersOf, lists, operations, sortsOf } from '../contract.ts';
@@ -84,7 +84,7 @@ describe.skipIf(!workers)('a distributed database', () => {
 
   for (const [operation, variants] of Object.entries(requests)) {
     test(`${operation} sends every statement to one shard`, async () => {
-      // Of some, every statement is left out below.
+      // For some operations, every statement is skipped below.
       expect(variants).not.toEqual({});
       for (const [variant, request] of Object.entries(variants)) {
         const statements = await statementsDuring(request);
@@ -100,7 +100,7 @@ describe.skipIf(!workers)('a distributed database', () => {
     });
   }
 
-  test('takes every time that it stores from the clock of the coordinator', async () => {
+  test('stores only times from the coordinator’s clock', async () => {
     const writes = ['createCustomer', 'createItem', 'updateCustomer'].flatMap((name) =>
       Object.values(requests[name] ?? {}),
     );
@@ -116,7 +116,7 @@ describe.skipIf(!workers)('a distributed database', () => {
       await client.query('set citus.log_remote_commands = on; set client_min_messages = notice');
       for (const { text, values } of written) {
         await client.query('begin');
-        // A conflict is a statement that was sent, too.
+        // A statement that ends in a conflict was sent as well.
         await client.query({ text, values }).catch(() => undefined);
         await client.query('rollback');
       }

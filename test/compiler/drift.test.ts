@@ -1,4 +1,4 @@
-/** Contract, entities, handlers, client and document cannot drift apart: each way of doing so is noticed. */
+/** Contract, entities, handlers, client and document cannot drift apart: every kind of drift is detected. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 
 type Change = Pick<Mutation, 'file' | 'from' | 'to'>;
 
-/** Does `work` while the copy has these changes. */
+/** Runs `work` while the copy has these changes. */
 async function changed<T>(changes: Change[], work: () => Promise<T>): Promise<T> {
   const before = new Map<string, string>();
   try {
@@ -58,10 +58,10 @@ async function changed<T>(changes: Change[], work: () => Promise<T>): Promise<T>
 
 type Complaint = { file: string; text: string };
 
-/** What the compiler says about the copy: its message, and the line that it is about. */
+/** The compiler's messages about the copy, each with the line that it refers to. */
 async function complaints(): Promise<Complaint[]> {
   const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  // Incremental: it checks again what the changes touch.
+  // Incremental: it rechecks only what the changes affect.
   const words = [
     '--noEmit',
     '--pretty',
@@ -85,7 +85,7 @@ async function complaints(): Promise<Complaint[]> {
 }
 
 describe('the compiler', () => {
-  test('has nothing to say about the code as it is', async () => {
+  test('accepts the unchanged code', async () => {
     expect(await complaints()).toEqual([]);
   });
 

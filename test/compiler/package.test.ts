@@ -1,4 +1,4 @@
-/** The two packages as their users get them. */
+/** The two packages as users get them. */
 import { createHash } from 'node:crypto';
 import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -53,7 +53,7 @@ describe('the packages', () => {
     );
   });
 
-  test('are not built if a library imports something that does not exist', async () => {
+  test('fail to build if a library imports something that does not exist', async () => {
     const project = await mkdtemp(join(packed.client.project, 'unresolved-'));
     const library = join(project, 'node_modules/library');
     await mkdir(library, { recursive: true });
@@ -63,7 +63,7 @@ describe('the packages', () => {
     await expect(bundle.generate()).rejects.toThrow(/absent/);
   });
 
-  test('have nothing that publint would change', async () => {
+  test('pass publint', async () => {
     for (const { installed, name } of each()) {
       const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
       expect(messages, name).toEqual([]);
@@ -77,7 +77,7 @@ describe('the packages', () => {
       expect(client[kind]).toBeUndefined();
   });
 
-  test('`npm pack ./client` makes the same package, but for the script that builds it', async () => {
+  test('`npm pack ./client` makes the same package, except for the build script', async () => {
     const { project, tarball } = packed.client;
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project, join(root, 'client')]);
     const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')));
@@ -122,7 +122,7 @@ describe('the build, without node_modules', () => {
     await expect(client.items.create({ name: '' } as never)).rejects.toMatchObject({ status: 422 });
   });
 
-  test('serves the pages, with every file that they name, and the client', async () => {
+  test('serves the pages, every file that they refer to, and the client', async () => {
     for (const path of ['/docs', '/docs/operating', '/docs/reference', '/settings/sign-in']) {
       const page = await fetch(serving.url + path);
       expect(page.status, path).toBe(200);
@@ -139,7 +139,7 @@ describe('the build, without node_modules', () => {
     }
   });
 
-  test('lets caches keep a client forever only if it is released', async () => {
+  test('marks a client as immutable for caches only if it is released', async () => {
     const cacheControl = async (version: string) =>
       (await fetch(`${serving.url}/client-${version}.tgz`)).headers.get('cache-control');
     const sums = await readFile(join(root, 'client/releases/SHA512SUMS'), 'utf8').catch(() => '');
@@ -150,7 +150,7 @@ describe('the build, without node_modules', () => {
   });
 });
 
-test('a build without package.json says so, and ends', async () => {
+test('a build without package.json says so and exits', async () => {
   const folder = join(packed.client.project, '../incomplete');
   await cp(packed.built, join(folder, 'dist'), { recursive: true });
   const environment = { DATABASE_URL: inject('databaseUrl'), PORT: '0' };
@@ -162,7 +162,7 @@ test('a build without package.json says so, and ends', async () => {
 describe('a project that installed the client', () => {
   const world = useWorld();
 
-  test('compiles the six lines of its README without skipLibCheck, and gets its first record', async () => {
+  test('compiles the six lines of the README without skipLibCheck, and reads its first record', async () => {
     const tenant = await world.organization();
     const customer = String((await tenant.call('POST', '/v1/customers', { name: 'Ann' })).body.id);
     const times = { sentAt: '2026-01-01T00:00:00.000Z', acceptedAt: '2026-01-02T00:00:00.000Z' };
@@ -179,7 +179,7 @@ describe('a project that installed the client', () => {
     expect((await run(process.execPath, ['six.mjs'], { cwd: project })).stdout).toContain('P-7');
   });
 
-  test('may pass undefined for whatever is optional, with exactOptionalPropertyTypes too', async () => {
+  test('may pass undefined for every optional property, even with exactOptionalPropertyTypes', async () => {
     const folder = join(packed.client.installed, 'dist/esm');
     const files = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
     const text = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
@@ -194,7 +194,7 @@ describe('a project that installed the client', () => {
     expect((await run(process.execPath, ['use.cjs'], { cwd: packed.client.project })).stdout).toBe('createClient\n');
   });
 
-  test('bundles it for a browser, small and whole', async () => {
+  test('bundles it for a browser, small and self-contained', async () => {
     const { code, imports, gzipped } = await bundleOf(`export { createClient, isApiError } from '${clientName}';`);
     process.stdout.write(`client ${gzipped} bytes gzipped\n`);
     expect(gzipped).toBeLessThan(5_000);

@@ -1,4 +1,4 @@
-/** The packages as their users get them: built, packed, and installed in a project of their own. */
+/** The packages as users get them: built, packed, and installed in a separate project. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ export const clientName = '@proposal-api/client';
 export type Packed = {
   name: string;
   tarball: string;
-  /** Paths in it. */
+  /** Paths in the tarball. */
   files: string[];
-  /** A project that has the package installed, and nothing else. */
+  /** A project with only this package installed. */
   project: string;
   /** Where the package is in the project. */
   installed: string;
@@ -24,14 +24,14 @@ export type Packed = {
 export type AllPacked = {
   server: Packed;
   client: Packed;
-  /** What `npm run build` wrote, without a folder node_modules above it. */
+  /** The output of `npm run build`, without a node_modules folder above it. */
   built: string;
   remove(): Promise<void>;
 };
 
 export async function packAll(): Promise<AllPacked> {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-package-'));
-  // Like a checkout, but away from it: others may be building there.
+  // A copy of the checkout, where other processes may be building.
   const checkout = join(folder, 'checkout');
   const parts = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'server/proposal-api.js'];
   for (const part of parts) await cp(join(root, part), join(checkout, part), { recursive: true });
@@ -47,7 +47,7 @@ export async function packAll(): Promise<AllPacked> {
   return { server, client, built: join(alone, 'dist'), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The packed files, with the dependencies of this checkout: to install them again would take too long. */
+/** Unpacks the files and links the dependencies of this checkout: installing them would take too long. */
 async function unpack(name: string, tarball: string, project: string): Promise<Packed> {
   const installed = join(project, 'node_modules', name);
   await mkdir(installed, { recursive: true });
@@ -61,7 +61,7 @@ async function unpack(name: string, tarball: string, project: string): Promise<P
   return { name, tarball, files: await filesIn(tarball), project, installed };
 }
 
-/** Installed by npm, which needs no network: the package has no dependencies. */
+/** Installs with npm, which needs no network: the package has no dependencies. */
 export async function install(name: string, tarball: string, project: string): Promise<Packed> {
   await mkdir(project, { recursive: true });
   await writeFile(join(project, 'package.json'), '{ "private": true }\n');

@@ -15,7 +15,7 @@ describe(`GET /client-${version}.tgz`, () => {
   const path = `/client-${version}.tgz`;
   const get = (url: string, headers: Record<string, string> = {}) => fetch(world.url + url, { headers });
 
-  test('needs no key, and says what it is: version and hash', async () => {
+  test('needs no key, and states its version and hash', async () => {
     const response = await get(path);
     const bytes = Buffer.from(await response.arrayBuffer());
     const packed = JSON.parse((await run('tar', ['-xzOf', await saved(bytes), 'package/package.json'])).stdout);
@@ -28,7 +28,7 @@ describe(`GET /client-${version}.tgz`, () => {
     });
   });
 
-  test('is not sent again to those who have it', async () => {
+  test('is 304 for clients that have it', async () => {
     const etag = (await get(path)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w+/]{27}"$/);
     const again = await get(path, { 'if-none-match': etag });
@@ -38,7 +38,7 @@ describe(`GET /client-${version}.tgz`, () => {
     expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, etag, '']);
   });
 
-  test('is where /client.tgz and /client.js lead', async () => {
+  test('is the version that /client.tgz and /client.js redirect to', async () => {
     for (const [newest, target] of [
       ['/client.tgz', path],
       ['/client.js', `/client-${version}/index.js`],
@@ -48,7 +48,7 @@ describe(`GET /client-${version}.tgz`, () => {
     }
   });
 
-  test('of another version is not there, and the problem says which one is the newest', async () => {
+  test('is 404 for another version, and the problem names the newest one', async () => {
     for (const other of ['/client-0.9.0.tgz', '/client-0.9.0/index.js', `/client-${version}/nowhere.js`]) {
       const response = await get(other);
       expect(response.status).toBe(404);
@@ -59,7 +59,7 @@ describe(`GET /client-${version}.tgz`, () => {
     }
   });
 
-  test('is also a module with types, for runtimes that install nothing', async () => {
+  test('is also a typed module, for runtimes that install nothing', async () => {
     const script = await get('/client.js');
     expect([script.status, script.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     expect(script.headers.get('content-type')).toMatch(/^text\/javascript/);
@@ -81,7 +81,7 @@ describe(`GET /client-${version}.tgz`, () => {
     expect((await run(process.execPath, [join(folder, 'program.mjs')])).stdout).toBe('team\n');
   });
 
-  test('is the URL that everything we publish names', async () => {
+  test('is the URL in the README, the guides and llms.txt', async () => {
     const guides = await get('/docs/first-call.md');
     const texts = [
       await readFile(join(root, 'README.md'), 'utf8'),
@@ -94,7 +94,7 @@ describe(`GET /client-${version}.tgz`, () => {
     }
   });
 
-  test('is what npm installs, and it compiles and runs', async () => {
+  test('can be installed by npm, compiled and run', async () => {
     const tenant = await world.organization();
     await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const folder = await mkdtemp(join(tmpdir(), 'proposal-api-install-'));
@@ -115,7 +115,7 @@ describe(`GET /client-${version}.tgz`, () => {
   });
 });
 
-test('a released version has the bytes that it was released with', async () => {
+test('a released version still has the bytes it was released with', async () => {
   const sums = await readFile(join(releases, 'SHA512SUMS'), 'utf8').catch(() => '');
   const kept = sums.split('\n').flatMap((line) => (line === '' ? [] : [line.split('  ')]));
   expect(new Set(kept.map(([, name]) => name)).size, 'each version is released once').toBe(kept.length);

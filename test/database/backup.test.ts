@@ -1,4 +1,4 @@
-/** What is backed up is restored, into a database of its own, row for row. */
+/** A backup is restored row for row, into a different database. */
 import { createReadStream } from 'node:fs';
 import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const cleanups: (() => Promise<unknown>)[] = [];
 let sourceUrl = '';
 let file = '';
 let written = '';
-/** A request that the source has signed. */
+/** A request whose cursor the source has signed. */
 let nextPage = { path: '', headers: {} };
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const source = await startService(url);
   const authorization = `Bearer ${source.keys[0]}`;
   const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'b1' };
-  // Everything that COPY, a line or a field could stumble over.
+  // Everything that could break COPY, a line or a field.
   const body = {
     name: 'Ann',
     notes: 'tab\there a\\.b\n\\.\n\u2028end\r\n',
@@ -45,10 +45,10 @@ beforeAll(async () => {
   const list = await fetch(`${customers}?limit=1`, { headers: { authorization } });
   const { pagination } = Object(await list.json());
   nextPage = { path: `/v1/customers?limit=1&cursor=${pagination.nextCursor}`, headers: { authorization } };
-  // With it, what it writes from time to time is written.
+  // Also flushes what the service writes periodically.
   await source.close();
   file = join(folder, 'all.backup');
-  // The former backup, behind a link that stays one.
+  // An earlier backup behind a symbolic link, which must stay a link.
   await writeFile(join(folder, 'former'), 'incomplete');
   await symlink('former', file);
   const backup = start(['backup', file], { DATABASE_URL: sourceUrl });
@@ -83,7 +83,7 @@ async function target(): Promise<string> {
   return url;
 }
 
-test('a backup can be read by its owner only, and brings back every row', async () => {
+test('a backup is readable only by its owner, and restores every row', async () => {
   const stored = await contents(sourceUrl);
   expect(stored.find(([name]) => name === 'public.customers')?.[1]).toHaveLength(2);
   expect(written).toBe(`Wrote ${stored.length} tables to ${file}\n`);
@@ -96,7 +96,7 @@ test('a backup can be read by its owner only, and brings back every row', async 
   expect(await contents(url)).toEqual(await contents(sourceUrl));
 });
 
-test('a process that serves the database accepts what the restored one has signed', async () => {
+test('a process that serves the database accepts cursors from before the backup', async () => {
   const url = await target();
   const database = await openDatabase({ url });
   cleanups.push(() => database.orm.close());
@@ -113,7 +113,7 @@ test('a process that serves the database accepts what the restored one has signe
   expect((await database.pool.query(analyzed)).rows).toEqual([{ reltuples: 2 }]);
 });
 
-test('a database with organizations is left alone', async () => {
+test('rejects a database with organizations and leaves it unchanged', async () => {
   const before = await contents(sourceUrl);
   await expect(readBackup({ url: sourceUrl }, createReadStream(file))).rejects.toThrow(/has organizations already/);
   expect(await contents(sourceUrl)).toEqual(before);
@@ -145,7 +145,7 @@ test('restores nothing from a truncated backup or another kind of file', async (
   expect(missing.output.text).toMatch(/^error: \S.* cannot be read \(ENOENT\)\n$/);
 });
 
-test('says how many rows it has written and read', async () => {
+test('reports how many rows it has written and read', async () => {
   const backup = new PassThrough();
   const rows = { written: 0, read: 0 };
   await Promise.all([
@@ -155,13 +155,13 @@ test('says how many rows it has written and read', async () => {
   const lines = gunzipSync(await readFile(file))
     .toString()
     .split('\n');
-  // All but the header, those of each table, the last one and what follows it.
+  // All but the header, the two of each table, the last one and the empty one after it.
   const tables = lines.filter((line) => line === '\\.').length;
   expect(rows).toEqual({ written: lines.length - 3 - 2 * tables, read: rows.written });
   expect(rows.read).toBeGreaterThan(10);
 });
 
-test('is one snapshot: what is written meanwhile is not in it', async () => {
+test('is one snapshot, without writes made during the backup', async () => {
   const { pool, orm } = await openDatabase({ url: sourceUrl });
   cleanups.push(() => orm.close());
   const writing = await patientConnection(pool);
@@ -170,7 +170,7 @@ test('is one snapshot: what is written meanwhile is not in it', async () => {
   const backup = writeBackup({ url: sourceUrl }, output);
   const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await expect.poll(async () => (await pool.query(blocked)).rowCount, { timeout: 120_000 }).toBe(1);
-  // Into a table that comes later.
+  // Into a table that is backed up later.
   await writing.query(
     `insert into usage_counts (organization_id, key_id, day, operation, outcome, requests)
      values (gen_random_uuid(), gen_random_uuid(), current_date, 'too late', 'success', 1)`,
@@ -184,7 +184,7 @@ test('is one snapshot: what is written meanwhile is not in it', async () => {
   expect([text.includes('\u2028end'), text.includes('too late')]).toEqual([true, false]);
 });
 
-test('a role may keep its tables in another schema than public', async () => {
+test('backs up and restores tables in a schema other than public', async () => {
   const databases = [await target(), await target()];
   for (const url of databases) {
     await administer('create schema elsewhere', [], url);
@@ -201,14 +201,14 @@ test('a role may keep its tables in another schema than public', async () => {
   expect((await database.pool.query('select from elsewhere.organizations')).rowCount).toBe(source.keys.length);
 });
 
-test('a file that cannot be written is named in one sentence', async () => {
+test('reports a file that cannot be written in one sentence', async () => {
   const backup = start(['backup', '/nowhere/all.backup'], { DATABASE_URL: sourceUrl });
   await backup.exited;
   expect(backup.child.exitCode).toBe(1);
   expect(backup.output.text).toBe('error: /nowhere/all.backup cannot be written (ENOENT)\n');
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no part of a file behind', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no partial file behind', async (signal) => {
   const folder = await mkdtemp(join(tmpdir(), 'proposal-api-stopped-'));
   cleanups.push(() => rm(folder, { recursive: true }));
   const { pool, orm } = await openDatabase({ url: sourceUrl });
@@ -223,7 +223,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no part of a file behind', 
   waiting.release();
 });
 
-test('closing a database ends its connections, although the ORM sent nothing', async () => {
+test('closing a database ends its connections, even if the ORM has sent nothing', async () => {
   const { pool, orm } = await openDatabase({ url: sourceUrl });
   await pool.query('select 1');
   await orm.close();

@@ -1,6 +1,6 @@
 /**
- * The schema that the migrations make, in full: a column, constraint, index, trigger or function that one of them adds, drops
- * or changes shows here. After a migration: `npx vitest run --config test/vitest.config.ts test/database/catalog -u`.
+ * The complete schema that the migrations create: every column, constraint, index, trigger or function that they add, drop
+ * or change shows up here. After a migration: `npx vitest run --config test/vitest.config.ts test/database/catalog -u`.
  */
 import { expect, test } from 'vitest';
 import { migrate } from '../../server/database/migrate.ts';
@@ -8,7 +8,7 @@ import { openDatabase } from '../../server/database/orm.ts';
 import { ownDatabase } from '../database.ts';
 
 const schemas = `(select oid from pg_namespace where nspname in ('public', 'sign_in'))`;
-/** What comes with an extension is not ours. */
+/** Leaves out what belongs to an extension. */
 const own = (catalog: string, oid: string) =>
   `not exists (select from pg_depend e where e.classid = '${catalog}'::regclass and e.objid = ${oid} and e.deptype = 'e')`;
 
@@ -20,7 +20,7 @@ const parts: Record<string, string> = {
     from pg_attribute a join pg_class c on c.oid = a.attrelid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
       left join pg_collation l on l.oid = a.attcollation
     where c.relnamespace in ${schemas} and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped`,
-  // PostgreSQL 18 lists columns that are not null, too.
+  // PostgreSQL 18 lists NOT NULL columns as constraints as well.
   constraints: `select c.relname || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid) as line
     from pg_constraint k join pg_class c on c.oid = k.conrelid where k.connamespace in ${schemas} and k.contype <> 'n'`,
   indexes: `select c.relname || ' ' || pg_get_indexdef(i.indexrelid) as line
@@ -33,7 +33,7 @@ const parts: Record<string, string> = {
     from pg_class c where c.relnamespace in ${schemas} and c.reloptions is not null`,
 };
 
-test('the migrations make this schema', async () => {
+test('the migrations create this schema', async () => {
   const { url, drop } = await ownDatabase();
   const database = await openDatabase({ url });
   try {

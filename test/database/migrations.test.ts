@@ -16,16 +16,16 @@ const published = [
   ['20260430-uploads', '5a84b484cccf75c35bc98cdcd158883cb88a9881f7427379d0d5d4c01f85c220'],
 ] as const;
 
-test.each(published)('%s is what was published', (name, hash) => {
+test.each(published)('%s has not changed since it was published', (name, hash) => {
   const file = readFileSync(new URL(`../../server/database/migrations/${name}.ts`, import.meta.url));
   expect(createHash('sha256').update(file).digest('hex')).toBe(hash);
 });
 
-test('the published migrations come first, in their order', () => {
+test('the published migrations come first, in order', () => {
   expect(migrations.slice(0, published.length).map(({ name }) => name)).toEqual(published.map(([name]) => name));
 });
 
-test('tables in another schema than public are found by the migrations of later releases', async () => {
+test('migrations of later releases find tables in a schema other than public', async () => {
   const { url, name, drop } = await ownDatabase();
   await administer('create schema elsewhere', [], url);
   await administer(`alter database ${name} set search_path = elsewhere, public`, [], url);
@@ -41,7 +41,7 @@ test('tables in another schema than public are found by the migrations of later 
   }
 });
 
-test('a record that was created after its last change counts as created then', async () => {
+test('moves a createdAt after the last change back to that change', async () => {
   const { url, drop } = await ownDatabase();
   const database = await openDatabase({ url });
   try {
@@ -65,7 +65,7 @@ test('a record that was created after its last change counts as created then', a
   }
 });
 
-test('a database with the same migrations and other tables is rejected in one sentence', async () => {
+test('rejects a database with the same migrations but different tables in one sentence', async () => {
   const { url, drop } = await ownDatabase();
   const database = await openDatabase({ url });
   try {

@@ -1,4 +1,4 @@
-/** The service behind PgBouncer in transaction mode: each transaction of a client runs on another connection. */
+/** The service behind PgBouncer in transaction mode: each transaction of a client runs on a different connection. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { exampleQuery, filtersOf, lists, sortsOf } from '../contract.ts';
 import { proposal } from '../records.ts';
@@ -8,7 +8,7 @@ import { hasPgBouncer, pgBouncerIsMissing, prepares, startPgBouncer, version } f
 
 process.stdout.write(`${hasPgBouncer ? version() : pgBouncerIsMissing}\n`);
 
-/** More than there are connections to PostgreSQL, so that every statement meets every connection. */
+/** More than the connections to PostgreSQL, so every statement runs on every connection. */
 const rounds = 8;
 
 for (const named of prepares ? [false, true] : [false]) {
@@ -26,12 +26,12 @@ for (const named of prepares ? [false, true] : [false]) {
     let tenant: Tenant;
     beforeAll(async () => (tenant = await world.organization()));
 
-    /** The responses of several requests at once, in order. */
+    /** The responses of concurrent requests, in order. */
     async function atOnce(count: number, request: (index: number) => Promise<Answer>): Promise<Answer[]> {
       return Promise.all(Array.from({ length: count }, (_, index) => request(index)));
     }
 
-    test('creates are stored once, with and without an Idempotency-Key', async () => {
+    test('stores each create once, with and without an Idempotency-Key', async () => {
       const create = (index: number, headers = {}) =>
         tenant.call('POST', '/v1/customers', { name: `C ${index}`, externalId: `e-${index}` }, headers);
       const first = await atOnce(3 * rounds, (index) => create(index, { 'idempotency-key': `k-${index}` }));
@@ -42,7 +42,7 @@ for (const named of prepares ? [false, true] : [false]) {
       expect(new Set(conflicts.map(({ body }) => body.code))).toEqual(new Set(['external_id_taken']));
     });
 
-    test('updates that race keep every change', async () => {
+    test('concurrent updates keep every change', async () => {
       const { body } = await tenant.call('POST', '/v1/customers', { name: 'Raced', externalId: 'raced' });
       const patched = await atOnce(rounds, (index) =>
         tenant.call('PATCH', `/v1/customers/${body.id}`, { metadata: { [`key${index}`]: 'x' } }),
@@ -73,7 +73,7 @@ for (const named of prepares ? [false, true] : [false]) {
       }
     });
 
-    test('nothing that belongs to a session is left on the connections', async () => {
+    test('leaves no session state on the connections', async () => {
       const locks = () =>
         world.database.pool.query<{ locks: number }>(
           `select count(*)::int as locks from pg_locks l join pg_stat_activity a using (pid)
@@ -91,7 +91,7 @@ for (const named of prepares ? [false, true] : [false]) {
       expect(settings.flatMap((one) => one.rows)).toEqual([]);
     });
 
-    test('no request has failed', () => {
+    test('no request failed', () => {
       expect(world.log.filter(({ status }) => Number(status) >= 500)).toEqual([]);
     });
   });

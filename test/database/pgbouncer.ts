@@ -1,4 +1,4 @@
-/** A PgBouncer of the test's own, in transaction mode in front of a PostgreSQL. */
+/** A PgBouncer for the tests, in transaction mode in front of a PostgreSQL. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, statSync } from 'node:fs';
@@ -15,7 +15,7 @@ const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pg
 export const hasPgBouncer = program !== undefined;
 export const pgBouncerIsMissing = 'PgBouncer is not installed: skipping its tests.';
 
-/** Whether it keeps prepared statements, which it does from 1.21 on. */
+/** Whether it supports prepared statements, as it does since 1.21. */
 export const prepares = (() => {
   const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(version()) ?? [];
   return Number(major) > 1 || Number(minor) >= 21;
@@ -27,7 +27,7 @@ export function version(): string {
     : (spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0] ?? '');
 }
 
-/** Few connections to PostgreSQL, so that every transaction of a test meets another one. */
+/** Few connections to PostgreSQL, so successive transactions of a test run on different ones. */
 const serverConnections = 3;
 
 export async function startPgBouncer(databaseUrl: string): Promise<{ url: string; close(): Promise<void> }> {
@@ -43,13 +43,13 @@ export async function startPgBouncer(databaseUrl: string): Promise<{ url: string
     'unix_socket_dir =',
     'auth_type = any',
     'pool_mode = transaction',
-    // The connection that was idle longest comes next: statements of one client meet all of them.
+    // Uses the connection that was idle longest, so the statements of one client run on all of them.
     'server_round_robin = 1',
     `default_pool_size = ${serverConnections}`,
     ...(prepares ? ['max_prepared_statements = 400'] : []),
   ];
   await writeFile(join(folder, 'pgbouncer.ini'), `${settings.join('\n')}\n`);
-  // It does not run as root; the folder of a PostgreSQL's socket may be open to its account only.
+  // It refuses to run as root, and PostgreSQL's socket folder may be accessible only to PostgreSQL's account.
   const isRoot = process.getuid?.() === 0;
   const account = isRoot ? statSync(host.startsWith('/') ? host : '/var/lib/postgresql') : undefined;
   if (account) for (const path of [folder, join(folder, 'pgbouncer.ini')]) chownSync(path, account.uid, account.gid);

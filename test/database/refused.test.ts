@@ -1,4 +1,4 @@
-/** A database that cannot be used: a command says why in one sentence, and ends. */
+/** If the database cannot be used, a command says why in one sentence and exits. */
 import dns from 'node:dns';
 import { expect, inject, test, vi } from 'vitest';
 import { runCommand } from '../command.ts';
@@ -11,21 +11,21 @@ const refused = (why: string) => ({
   err: `error: The database at DATABASE_URL cannot be used: ${why}\n`,
 });
 
-test('one with another encoding; its connections are closed', async () => {
+test('rejects a database with another encoding, and closes its connections', async () => {
   await administer("create database other_encoding encoding 'LATIN1' locale 'C' template template0");
   try {
     const url = new URL(inject('databaseUrl'));
     url.pathname = '/other_encoding';
     const why = `its encoding is LATIN1; create one with "encoding 'UTF8' template template0".`;
     expect(await list(url)).toEqual(refused(why));
-    // PostgreSQL drops no database that has connections.
+    // PostgreSQL does not drop a database with open connections.
     await administer('drop database other_encoding');
   } finally {
     await administer('drop database if exists other_encoding with (force)');
   }
 });
 
-test('one whose host has several addresses, none of which accepts connections', async () => {
+test('reports a host with several addresses, none of which accepts connections', async () => {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
   type Found = (error: null, addresses: object) => void;
   const find = (_: string, __: object, found: Found) => found(null, addresses);

@@ -1,4 +1,4 @@
-/** What is set for the database changes nothing: before 1900, most zones have offsets that a Date cannot read. */
+/** Settings of the database change nothing. Times before 1900, because most zones had offsets then that Date cannot parse. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
-/** As each pool reads them. */
+/** The times as each pool reads them. */
 async function timesRead(pooler?: Pooler) {
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url }, { pooler });
   cleanups.push(() => orm.close());
@@ -37,11 +37,11 @@ async function timesRead(pooler?: Pooler) {
 
 const times = { first: '0001-01-01T00:00:00.000Z', late: '2026-03-01T23:30:00.500Z' };
 
-test('in a database with another time zone and date style', async () => {
+test('reads times in a database with another time zone and date style', async () => {
   expect(await timesRead()).toEqual(Array.from({ length: 5 }, () => times));
 });
 
-test('in a database whose transactions are serializable, whose statements are compiled, and that ends idle connections', async () => {
+test('resets the isolation level, JIT and timeouts of the database on every connection', async () => {
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url });
   cleanups.push(() => orm.close());
   const changed = { transaction_isolation: 'read committed', jit: 'off', lock_timeout: '0', idle_session_timeout: '0' };
@@ -51,7 +51,7 @@ test('in a database whose transactions are serializable, whose statements are co
   for (const each of [pool, reads, writes, control, signIns]) expect((await each.query(text)).rows).toEqual([changed]);
 });
 
-test.runIf(hasPgBouncer)('behind PgBouncer, too', async () => {
+test.runIf(hasPgBouncer)('reads times behind PgBouncer', async () => {
   const bouncer = await startPgBouncer(url);
   cleanups.push(bouncer.close);
   expect(await timesRead({ url: bouncer.url, prepares: false })).toEqual(Array.from({ length: 5 }, () => times));

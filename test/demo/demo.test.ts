@@ -24,7 +24,7 @@ import { operations } from '../contract.ts';
 import { ownDatabase } from '../database.ts';
 import { visit } from '../settings/visiting.ts';
 
-// A demo is created in an empty database only: each test that needs one has its own.
+// A demo is created only in an empty database: each test that needs one has its own.
 const drops: (() => Promise<unknown>)[] = [];
 let demo: { database: Database; serving: Serving; printed: string[] };
 const opened: Database[] = [];
@@ -42,14 +42,14 @@ afterAll(async () => {
 });
 
 describe('what is printed', () => {
-  test('names what was made, the key once on a line of its own, and that it is not shown again', async () => {
+  test('says what was created, shows the key once on its own line, and says that it is shown only once', async () => {
     expect(demo.printed.join('\n')).toMatch(/61 customers, 44 items, 120 proposals[^]*shown only once/);
     expect(demo.printed.map((line) => line.trim()).filter((line) => /^ak_live_[0-9a-f]{64}$/.test(line))).toEqual([
       printedKey(),
     ]);
   });
 
-  test('prints a curl command that returns records when pasted', async () => {
+  test('includes a curl command that returns records when pasted', async () => {
     const line = demo.printed.find((printed) => printed.includes('curl')) ?? '';
     const [, name = '', value = '', address = ''] = /^ *curl -H "([^":]+): ([^"]+)" "([^"]+)"$/.exec(line) ?? [];
     const answer = await fetch(address, { headers: { [name]: value } });
@@ -57,13 +57,13 @@ describe('what is printed', () => {
     expect(z.object({ data: z.array(customer) }).parse(await answer.json()).data).toHaveLength(5);
   });
 
-  test('has addresses that answer', async () => {
+  test('has working URLs', async () => {
     const addresses = demo.printed.flatMap((line) => (line.includes('curl') ? [] : (line.match(/https?:\S+/g) ?? [])));
     expect(addresses).toHaveLength(2);
     for (const address of addresses) expect((await fetch(address)).status).toBe(200);
   });
 
-  test('has passwords with which both members sign in, the admin first', async () => {
+  test('has working passwords for both members, the admin first', async () => {
     const form = /^ +(\S+@demo\.example) {2}(\S+) {2}\((\w+)\)$/;
     const signIns = demo.printed.flatMap((line) =>
       [form.exec(line)?.slice(1) ?? []].filter((parts) => parts.length > 0),
@@ -75,7 +75,7 @@ describe('what is printed', () => {
     }
   });
 
-  test('is in the database as a hash only', async () => {
+  test('has a key that is stored only as a hash', async () => {
     const secret = printedKey().slice('ak_live_'.length);
     const listTables = "select quote_ident(tablename) as name from pg_tables where schemaname = 'public'";
     const { rows: tables } = await demo.database.pool.query<{ name: string }>(listTables);
@@ -88,7 +88,7 @@ describe('what is printed', () => {
 });
 
 describe('the records', () => {
-  test('are what the contract promises, every one of them', async () => {
+  test('all match the contract', async () => {
     const customers = await all('customers', customer);
     expect(customers).toHaveLength(61);
     const { body } = await get(`${demo.serving.url}/v1/me`);
@@ -98,7 +98,7 @@ describe('the records', () => {
     expect(await all('proposals?include=lineItems', proposal)).toHaveLength(120);
   });
 
-  test('are customers of many countries, some of them archived, people and companies', async () => {
+  test('include people and companies from many countries, some of them archived', async () => {
     const customers = await all('customers', customer);
     expect(distinct(customers.map(({ address }) => address?.country)).length).toBeGreaterThan(15);
     expect(customers.filter(({ status }) => status === 'archived')).toHaveLength(5);
@@ -107,14 +107,14 @@ describe('the records', () => {
       expect(customers.filter((one) => one[field] !== null).length, field).toBeGreaterThan(4);
   });
 
-  test('are proposals in every status and in four currencies, as the catalog', async () => {
+  test('include proposals in every status, and in four currencies like the catalog', async () => {
     const proposals = await all('proposals?include=lineItems', proposal);
     expect(distinct(proposals.map(({ status }) => status))).toEqual(proposalStatuses.toSorted());
     expect(distinct(proposals.map(({ currency }) => currency))).toEqual(['EUR', 'GBP', 'JPY', 'USD']);
     expect(distinct((await all('items', item)).map(({ currency }) => currency))).toEqual(['EUR', 'GBP', 'JPY', 'USD']);
   });
 
-  test('have among them those that the examples of the documentation name', async () => {
+  test('include those named in the examples of the documentation', async () => {
     for (const { path, title } of operations.filter((one) => one.method === 'GET' && one.path.includes('/:'))) {
       const [prefix] = { customers: ['cus'], items: ['itm'], proposals: ['prp'] }[path.split('/')[2] ?? ''] ?? [''];
       const url = `${demo.serving.url}${path.replace(/:\w+/, exampleId(prefix ?? ''))}`;
@@ -122,7 +122,7 @@ describe('the records', () => {
     }
   });
 
-  test('have among them what the examples of the documentation look for', async () => {
+  test('include what the examples of the documentation search for', async () => {
     const { parameters = [] } = expandedDocument(demo.serving.url).paths['/v1/customers']?.get ?? {};
     const query = new URLSearchParams();
     for (const name of ['q', 'email', 'phone', 'country', 'tag', 'status'])
@@ -131,7 +131,7 @@ describe('the records', () => {
     expect(body).toMatchObject({ data: [{ name: 'Alfreds Futterkiste' }] });
   });
 
-  test('have among them what the guide for agents looks for', async () => {
+  test('include what the guide for agents searches for', async () => {
     const guide = await (await fetch(`${demo.serving.url}/docs/agents.md`)).text();
     const [, call = ''] = /-d '([^']+"method": "tools\/call"[^']+)'/.exec(guide) ?? [];
     const answer = await fetch(`${demo.serving.url}/mcp`, {
@@ -157,7 +157,7 @@ describe('the records', () => {
 });
 
 describe('an existing organization', () => {
-  test('is left as it is, and nothing is printed', async () => {
+  test('is left unchanged, and nothing is printed', async () => {
     expect(await linesOf(demo.database, demo.serving.url)).toEqual([]);
     for (const slug of ['own', 'demo']) {
       const other = await emptyDatabase();
@@ -196,7 +196,7 @@ describe('a first run', () => {
     expect(await countRows(database, 'items')).toBe(44);
   });
 
-  test('of two processes at once makes one demo', async () => {
+  test('of two concurrent processes creates one demo', async () => {
     const database = await emptyDatabase();
     const printed = await Promise.all([
       linesOf(database, 'http://localhost:1'),
@@ -241,7 +241,7 @@ async function get(address: string): Promise<{ status: number; body: unknown }> 
   return { status: answer.status, body: await answer.json() };
 }
 
-/** Every record of a list, each of which the schema takes as it is. */
+/** Every record of a list, each of which must pass its schema unchanged. */
 async function all<T>(path: string, schema: z.ZodType<T>): Promise<T[]> {
   const page = z.object({ data: z.array(z.unknown()), pagination: z.object({ nextUrl: z.string().nullable() }) });
   const found: unknown[] = [];
@@ -267,7 +267,7 @@ const totalsOf = ({ subtotal, discountTotal, taxTotal, total }: Proposal) => ({
   total,
 });
 
-/** The sums of the selected lines, reckoned here in ten-thousandths and printed in the currency's own digits. */
+/** The sums of the selected lines, calculated in ten-thousandths and printed with the currency's number of decimals. */
 function recomputed({ lineItems, currency }: Proposal): ReturnType<typeof totalsOf> {
   const counted = lineItems.filter(({ selected }) => selected);
   const sum = (field: 'subtotal' | 'discountAmount' | 'taxAmount') =>

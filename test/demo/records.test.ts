@@ -45,7 +45,7 @@ const proposalRow = z.looseObject({
   ),
 });
 
-/** What the demo's files say when they are imported at this moment. */
+/** The demo's files as imported at this moment. */
 function demoAt(moment: string) {
   const csv = (name: string) => {
     const [header = [], ...rows] = new CsvReader(',').read(fileOf(name, moment), true).map((record) => {
@@ -65,7 +65,7 @@ function demoAt(moment: string) {
 describe.each(moments)('a demo created at %s', (moment) => {
   const { items, customers, proposals: records } = demoAt(moment);
 
-  test('says of every proposal what happened in the order in which it happened', () => {
+  test('has the events of every proposal in order', () => {
     for (const { number, status, createdAt, statusChangedAt, ...times } of records) {
       const { sentAt, viewedAt, acceptedAt, declinedAt, expiredAt, canceledAt } = times;
       const happened = [
@@ -82,7 +82,7 @@ describe.each(moments)('a demo created at %s', (moment) => {
     }
   });
 
-  test('lets no offer stand after its end, nor end one that is open', () => {
+  test('has no open proposal past its expiry, and no expired one before it', () => {
     for (const { number, status, sentAt, expiresAt, acceptedAt, publicUrl, acceptedBy } of records) {
       expect([expiresAt === null, publicUrl === null], number).toEqual([sentAt === null, sentAt === null]);
       if (expiresAt === null) continue;
@@ -93,7 +93,7 @@ describe.each(moments)('a demo created at %s', (moment) => {
     }
   });
 
-  test('spreads them over eighteen months, after their customers and items, with growing numbers', () => {
+  test('spreads proposals over eighteen months, after their customers and items, with increasing numbers', () => {
     const since = new Map([...customers, ...items].map(({ externalId, createdAt }) => [externalId, createdAt]));
     for (const { number, createdAt, customerExternalId, lineItems } of records) {
       for (const id of [customerExternalId, ...lineItems.map(({ itemExternalId }) => itemExternalId)]) {
@@ -109,7 +109,7 @@ describe.each(moments)('a demo created at %s', (moment) => {
     expect(months.size).toBeGreaterThan(14);
   });
 
-  test('has lines of every sort: catalog and free, discounted, credits, optional, left out, from one to eight', () => {
+  test('has lines of every kind: catalog and free, discounted, credits, optional, left out; one to eight per proposal', () => {
     const lines = records.flatMap(({ lineItems }) => lineItems);
     const sorts: Record<string, (line: (typeof lines)[number]) => boolean> = {
       catalog: ({ itemExternalId }) => itemExternalId !== null,
@@ -124,12 +124,12 @@ describe.each(moments)('a demo created at %s', (moment) => {
     expect([...new Set(records.map(({ lineItems }) => lineItems.length))].toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test('has no customer and no item from the future', () => {
+  test('has no customer or item from the future', () => {
     for (const { createdAt = '' } of [...customers, ...items])
       expect([createdAt, moment]).toEqual([createdAt, moment].toSorted());
   });
 
-  test('differs from every other demo in its dates only', () => {
+  test('differs from every other demo only in its dates', () => {
     const undated = (made: ReturnType<typeof demoAt>) =>
       JSON.stringify(made).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '');
     expect(undated(demoAt('2027-07-04T08:15:00.000Z'))).toBe(undated(demoAt(moment)));

@@ -1,4 +1,4 @@
-/** The deployment files as they are: proxies in front of the service, and what systemd and Prometheus say of theirs. */
+/** Tests the deployment files: proxies in front of the service, and those of systemd and Prometheus with their own tools. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ const programs = {
   systemd: '/usr/bin/systemd-analyze',
 };
 for (const [name, path] of Object.entries(programs))
-  if (!existsSync(path)) process.stdout.write(`${name} is not installed: its deployment file is not run.\n`);
+  if (!existsSync(path)) process.stdout.write(`${name} is not installed: its deployment file is not tested.\n`);
 
 const cleanups: (() => unknown)[] = [];
 let folder = '';
@@ -132,7 +132,7 @@ describe.each([
     await startIt(port);
   });
 
-  test.runIf(isInstalled)('keeps entity tags, so that a conditional update works', async () => {
+  test.runIf(isInstalled)('preserves ETags, so conditional updates work', async () => {
     const body = JSON.stringify({ name: 'Ann', notes: 'x'.repeat(3_000) });
     const created = await call(port, { method: 'POST', path: '/v1/customers', headers: headers(), body });
     expect(created.status).toBe(201);
@@ -151,7 +151,7 @@ describe.each([
     expect((await patch(etag)).status).toBe(412);
   });
 
-  test.runIf(isInstalled)('lets a file of 100 MB through, and leaves failures to the service', async () => {
+  test.runIf(isInstalled)('accepts a file of 100 MB, and passes on the service’s errors', async () => {
     const body = Buffer.alloc(100_000_000, 'x');
     const type = { 'content-type': 'application/octet-stream' };
     const answer = await call(port, { method: 'POST', path: '/settings/import', headers: type, body });
@@ -165,9 +165,9 @@ describe.each([
   });
 });
 
-test.runIf(existsSync(programs.nginx))('an nginx that compresses weakens ETags, which match all the same', async () => {
+test.runIf(existsSync(programs.nginx))('an nginx that compresses weakens ETags, which still match', async () => {
   const port = await freePort();
-  // It hides from the service that the client accepts gzip, and compresses the response itself.
+  // It hides the client's Accept-Encoding from the service, and compresses the response itself.
   const proxy = `proxy_pass ${service.url.replace('localhost', '127.0.0.1')}; proxy_set_header Accept-Encoding "";`;
   const gzip = 'gzip on; gzip_proxied any; gzip_min_length 100; gzip_types application/json;';
   const main = join(folder, 'nginx-gzip.conf');
@@ -194,7 +194,7 @@ test.runIf(existsSync(programs.nginx))('an nginx that compresses weakens ETags, 
 });
 
 test.runIf(existsSync(programs.systemd))('systemd accepts the unit', async () => {
-  // The paths of the program are those of a server.
+  // The unit has the path of Node on a server.
   const unit = join(folder, 'proposal-api.service');
   await writeFile(unit, read('proposal-api.service').replace('/usr/bin/node', process.execPath));
   const { stdout, stderr } = await run(programs.systemd, ['verify', unit]);

@@ -1,6 +1,6 @@
 /**
- * The image of the Dockerfile, built by Buildah on a base made here (Debian with this Node and npm), started as its own
- * account, migrated, called and stopped. It needs root.
+ * Builds the image of the Dockerfile with Buildah, on a base made here (Debian with this Node and npm), and starts it under
+ * its own account, migrates, calls and stops it. Requires root.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ const buildah = async (...words: string[]) =>
   (await run(programs.buildah, [...storage(), ...words], { maxBuffer: 2 ** 26 })).stdout.trim();
 const npm = async (...words: string[]) => (await run('npm', words)).stdout.trim();
 
-/** What `FROM node:24-slim` finds: Debian with Node, npm and the account `node`. */
+/** Creates what `FROM node:24-slim` resolves to: Debian with Node, npm and the account `node`. */
 async function makeBase(skip: (note: string) => void): Promise<void> {
   const container = await buildah('from', 'scratch');
   const base = await buildah('mount', container);
@@ -55,7 +55,7 @@ async function makeBase(skip: (note: string) => void): Promise<void> {
   await buildah('commit', '--rm', '--disable-compression', container, 'docker.io/library/node:24-slim');
 }
 
-/** With the registry and the cache that npm uses here. */
+/** Builds with the registry and cache of the local npm. */
 async function buildImage(): Promise<void> {
   const npmrc = join(folder, 'npmrc');
   const certificates = await npm('config', 'get', 'cafile');
@@ -109,7 +109,7 @@ test.runIf(canBuild)(
     const of = ['--organization', 'acme', '--by', 'ann@acme.example', '--name', 'k'];
     const key = (await program('keys', 'create', ...of)).split('\n').at(-1);
 
-    // A process inside has the same number outside.
+    // A process has the same id inside and outside.
     const command = ['sh', '-c', 'echo "process $$"; exec "$@"', 'sh', ...config.Cmd];
     const service = spawn(programs.buildah, [...storage(), ...inside, ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,10 +1,10 @@
-/** A small steady load on processes of the service, until it is stopped: every call has to succeed. */
+/** A small, steady load on processes of the service until it is stopped: every call must succeed. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 type Called = { status: number; body: any };
 
 export class Load {
-  /** Where calls go, in turns: each record is created at one process and read at the next. */
+  /** The processes to call, in turn: each record is created at one and read at the next. */
   urls: readonly string[];
   readonly failures: string[] = [];
   calls = 0;
@@ -19,7 +19,7 @@ export class Load {
     this.#ended = this.#run();
   }
 
-  /** Waits until so many further rounds are over that began after now. */
+  /** Waits until this many rounds have started and finished from now on. */
   async more(rounds: number): Promise<void> {
     const last = this.rounds + rounds + 1;
     while (this.rounds < last && this.failures.length === 0) await delay(20);
@@ -30,7 +30,7 @@ export class Load {
     await this.#ended;
   }
 
-  /** Some 20 calls a second: each key may do 100 in a minute at each process. */
+  /** About 20 calls a second: each key may make 100 a minute at each process. */
   async #run(): Promise<void> {
     while (!this.#isOver) {
       const at = performance.now();

@@ -1,4 +1,4 @@
-/** Builds of the service for a test: each release of this repository, and one that comes after this checkout. */
+/** Builds of the service for a test: each release of this repository, and a fictitious one after this checkout. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const sources = ['client', 'contract', 'server', 'CHANGELOG.md', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
-/** The tags of the releases, the newest first; none before the first release, or without a repository. */
+/** The release tags, newest first; none before the first release, or without a repository. */
 export async function releaseTags(): Promise<string[]> {
   const words = ['tag', '--list', 'v*', '--sort=-version:refname'];
   const { stdout } = await run('git', words, { cwd: root }).catch(() => ({ stdout: '' }));
@@ -25,14 +25,14 @@ export async function buildRelease(folder: string, tag?: string): Promise<string
   return build(folder);
 }
 
-/** A migration that the previous release works with, as each has to: it only adds. */
+/** A migration that is compatible with the previous release, as each must be: it only adds. */
 export const nextMigration = '20990101-next-release';
 const compatible = `
 create table next_release (id uuid primary key default gen_random_uuid(), noted_at timestamptz(3) not null default now());
 alter table customers add column next_release text not null default '';
 create index customers_by_next_release on customers (organization_id, next_release);`;
 
-/** Builds this checkout as the release after it, which has one migration more. */
+/** Builds this checkout as the release after it, with one more migration. */
 export async function buildNext(folder: string, statements = compatible): Promise<string> {
   await mkdir(folder);
   await copySources(folder);
@@ -61,7 +61,7 @@ async function edit(file: string, from: string | RegExp, to: string): Promise<vo
   await writeFile(file, edited);
 }
 
-/** With the libraries of this checkout, if it asks for the same. */
+/** Uses the libraries of this checkout if it requires the same ones. */
 async function build(folder: string): Promise<string> {
   if (librariesOf(folder) === librariesOf(root))
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));

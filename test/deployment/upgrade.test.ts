@@ -1,6 +1,6 @@
 /**
- * An upgrade while the service is used: from each release (from this checkout, before there is one) to a release after this
- * checkout, with one migration more. The newest release runs beside it, and serves again after a rollback.
+ * An upgrade while the service is in use: from each release (from this checkout, before the first one) to a release after
+ * this checkout, with one more migration. The newest release runs alongside it, and takes over again after a rollback.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-/** A new database, the programs of a release on it, and keys of an organization that the release made. */
+/** A new database, the programs to run on it, and keys of an organization that the release created. */
 async function install(program: string) {
   const { url: databaseUrl, drop } = await ownDatabase();
   cleanups.push(drop);
@@ -95,9 +95,9 @@ describe(`from ${tags[0] ?? 'this checkout'} to the release after it`, () => {
   });
 });
 
-// A rolling upgrade does not skip a release; one after a stop may.
+// A rolling upgrade must not skip a release; an upgrade of a stopped service may.
 describe.each(tags.slice(1))('from %s to a later release', (tag) => {
-  test('what was stored is served after the upgrade', async () => {
+  test('serves the stored records after the upgrade', async () => {
     const program = await buildRelease(join(folder, tag), tag);
     const { serve, load: startLoad } = await install(program);
     const old = await serve(program);

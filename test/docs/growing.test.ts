@@ -1,4 +1,4 @@
-/** The growing guide: its variables and commands exist, and its PgBouncer settings are those that the tests run with. */
+/** The growing guide: its variables and commands exist, and its number of connections matches the operating guide. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { helpOf } from '../command.ts';
@@ -14,14 +14,14 @@ test('every environment variable is one that serve knows', async () => {
   expect(names.filter((name) => !help.includes(name))).toEqual([]);
 });
 
-test('every command has the options that it is used with', async () => {
+test('every command has the options used with it', async () => {
   const uses = all(guide, /npx proposal-api ((?:serve|distribute)[^`\n]*)/g);
   expect(uses.toSorted()).toEqual(['distribute --shards 64', 'serve', 'serve --workers 4']);
   expect(await helpOf('distribute')).toContain('--shards <N>');
   expect(await helpOf('serve')).toContain('--workers <N>');
 });
 
-test('the connections are those of the operating guide', () => {
+test('the number of connections matches the operating guide', () => {
   const [, total] = /up to (\d+) connections to PostgreSQL/.exec(guide) ?? [];
   expect(read('server/web/docs/guides/operating.md')).toContain(`up to ${total}:`);
   expect(guide).toContain(`processes × ${total}`);

@@ -21,7 +21,7 @@ const programOf = async (path: string, name: string): Promise<string> => {
   return found.text;
 };
 
-test('an invoicing that is killed after each page invoices every proposal once, to the last yen and fils', async () => {
+test('an invoicing program that is killed after each page invoices every proposal once, exactly in every currency', async () => {
   const times = {
     status: 'accepted',
     sentAt: '2026-03-01T10:00:00.000Z',
@@ -32,7 +32,7 @@ test('an invoicing that is killed after each page invoices every proposal once, 
     { quantity: '3', unitPrice: '0.335', taxRate: '8.25' },
     { quantity: '1', unitPrice: '2.5', taxRate: '8.25' },
   ];
-  // With two decimals, with none, and with three.
+  // With two decimals, none, and three.
   const currencies = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'KRW', 'KWD', 'BHD', 'TND', 'JPY', 'KWD'];
   for (const currency of currencies) await proposal(reader.tenant, { customer, currency, lines, ...times });
   await proposal(reader.tenant, { customer, currency: 'USD', status: 'sent', sentAt: times.sentAt });
@@ -58,7 +58,7 @@ test('an invoicing that is killed after each page invoices every proposal once, 
   expect(Object.values(invoices)).toContainEqual(expect.objectContaining({ date: '2026-03-04' }));
 });
 
-test('a two-way sync brings both sides together: new, edited here, edited there, edited on both sides, erased', async () => {
+test('a two-way sync keeps both sides in sync: new, edited here, edited there, edited on both sides, erased', async () => {
   const { tenant } = reader;
   const text = await programOf('/docs/two-way-sync', 'two-way-sync.ts');
   const file = join(reader.folder, 'contacts.json');

@@ -1,6 +1,6 @@
 /**
- * Every number with a unit that the guides, the README, the security policy and the help of the commands state is one of
- * the code, or promises nothing.
+ * Every number with a unit in the guides, the README, the security policy and the help of the commands comes from the
+ * code, or promises nothing.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -28,7 +28,7 @@ const measured = new RegExp(
   'g',
 );
 
-/** Page → examples, arithmetic on what is promised elsewhere, measurements, and what belongs to others. */
+/** Page → examples, arithmetic on numbers promised elsewhere, measurements, and numbers of other products. */
 const unpromised: Readonly<Record<string, readonly string[]>> = {
   agents: ['at most about 8,000 tokens'],
   'api-keys': ['Ask the operator for a second organization'],
@@ -49,7 +49,7 @@ const unpromised: Readonly<Record<string, readonly string[]>> = {
   README: ['up to four decimals'],
 };
 
-/** Text without code, in one line. */
+/** Text without code, on one line. */
 const proseOf = (path: string) =>
   readFileSync(new URL(path, root), 'utf8')
     .replaceAll(/```[\s\S]*?```/g, '')
@@ -66,7 +66,7 @@ test.each([...pages].flatMap(([page, path]) => knownOf(page).map((sentence) => [
   (_, sentence, path) => expect(proseOf(path)).toContain(sentence),
 );
 
-// Those of the page on growing were measured.
+// The numbers of the growing guide are measurements.
 test.each([...pages].filter(([page]) => page !== 'growing'))('%s states no other number', (page, path) =>
   expect(left(proseOf(path), knownOf(page))).toEqual([]),
 );
@@ -86,7 +86,7 @@ async function commandsIn(words: readonly string[] = []): Promise<{ words: reado
   return found;
 }
 
-test('the help of the commands states the numbers of the code, and no others', async () => {
+test('the help of the commands states only numbers from the code', async () => {
   const commands = await commandsIn();
   expect(commands.length).toBeGreaterThan(30);
   expect(commands.map(({ words }) => `help ${words.join(' ')}`)).toEqual(

@@ -27,7 +27,7 @@ test('the Dockerfile copies files that exist, and builds with a script that exis
   for (const script of used) expect(Object.keys(scripts)).toContain(script);
 });
 
-test('the Dockerfile does not run as root, and its health check calls a path that responds', async () => {
+test('the Dockerfile does not run as root, and its health check calls a path that exists', async () => {
   expect(all(dockerfile, /^USER (\S+)$/gm)).toEqual(['node']);
   const paths = all(dockerfile, /http:\/\/127\.0\.0\.1:3000(\/\w+)/g);
   expect(paths).toEqual(['/healthz']);
@@ -73,7 +73,7 @@ test('every metric of the table is one that the service has', () => {
   expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
 });
 
-test('the connections add up to the sizes of the pools', () => {
+test('the sizes of the pools add up to the stated connections', () => {
   const source = read('server/database/orm.ts');
   const sizes = [
     'readConnections',

@@ -1,4 +1,4 @@
-/** What every page of the documentation promises: it is whole, leads somewhere, and asks nobody else. */
+/** Every page of the documentation is complete, has no broken links, and loads nothing from other hosts. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ import { pagePaths, idsOf, readPages, readPage, referencesOf } from './reading.t
 describe('the pages', () => {
   const world = useWorld();
 
-  test('are HTML that needs no key, kept fresh, under a policy that lets nothing foreign in', async () => {
+  test('are HTML without a key, revalidated by caches, under a policy that blocks other hosts', async () => {
     for (const { path, headers } of await readPages(world)) {
       expect(headers.get('content-type'), path).toBe('text/html; charset=utf-8');
       expect(headers.get('cache-control'), path).toBe('private, no-cache');
@@ -29,14 +29,14 @@ describe('the pages', () => {
     }
   });
 
-  test('have one heading of the first level, which leads nowhere', async () => {
+  test('have one first-level heading, which is not a link', async () => {
     for (const { path, html } of await readPages(world)) {
       const [heading, ...others] = html.match(/<h1[\s>][^]*?<\/h1>/g) ?? [];
       expect([heading?.startsWith('<h1>'), heading?.includes('<a '), others], path).toEqual([true, false, []]);
     }
   });
 
-  test('are marked in the menu, and lead to the guide after them', async () => {
+  test('are marked in the menu, and link to the next guide', async () => {
     const guidePaths = pagePaths.filter((path) => !path.startsWith('/docs/reference'));
     for (const [place, path] of guidePaths.entries()) {
       const { html } = await readPage(world, path);
@@ -46,7 +46,7 @@ describe('the pages', () => {
     }
   });
 
-  test('have no script or style of their own in the page', async () => {
+  test('have no inline scripts or styles', async () => {
     for (const { path, html } of await readPages(world)) {
       expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|javascript:/i);
     }
@@ -64,7 +64,7 @@ describe('the pages', () => {
     expect((await readPage(world, sheet)).html).not.toMatch(/url\(|@import|https?:/);
   });
 
-  test('have a stylesheet whose text size holds on iPhones, where the property has a prefix', async () => {
+  test('have a stylesheet that fixes the text size on iPhones, where the property has a prefix', async () => {
     const sheet = referencesOf(await readPage(world, '/docs')).find((address) => address.endsWith('.css')) ?? '';
     expect((await readPage(world, sheet)).html).toMatch(/[^-]-webkit-text-size-adjust: 100%/);
   });
@@ -96,7 +96,7 @@ describe('the pages', () => {
     expect(heavy.map(({ path, html }) => [path, Buffer.byteLength(html)])).toEqual([]);
   });
 
-  test('use no id twice', async () => {
+  test('have unique ids', async () => {
     for (const page of await readPages(world))
       expect(idsOf(page).toSorted(), page.path).toEqual([...new Set(idsOf(page))].toSorted());
   });
@@ -120,7 +120,7 @@ describe('the pages', () => {
     ]);
   });
 
-  test('an unknown page is a page for browsers, with the search field and the menu', async () => {
+  test('browsers get an HTML page for an unknown page, with the search field and the menu', async () => {
     const response = await fetch(`${world.url}/docs/nothing`, { headers: { accept: 'text/html' } });
     expect(response.status).toBe(404);
     const page = await response.text();
@@ -143,7 +143,7 @@ describe('the pages', () => {
     expect([...text.matchAll(/^## (\w+)$/gm)].map(([, reader]) => reader)).toEqual([...readers, 'Reference']);
   });
 
-  test('tell search engines and previews of links their address, title and summary', async () => {
+  test('give search engines and link previews their URL and summary', async () => {
     for (const { path, html } of await readPages(world)) {
       expect(html, path).toContain(`<link rel="canonical" href="${world.url}${path}" />`);
       expect(html, path).toContain(`<meta property="og:url" content="${world.url}${path}" />`);
@@ -210,7 +210,7 @@ describe('the search', () => {
     ['graphql', '/docs#what-this-api-does-not-have'],
     ['go', '/docs/sdks#generate-a-client-from-openapi'],
     ['breaking changes', '/docs/versioning#what-v1-never-changes'],
-  ])('finds “%s” first where it is explained', async (query, url) => {
+  ])('ranks the explanation of “%s” first', async (query, url) => {
     expect((await search(query)).urls[0]).toBe(url);
   });
 
@@ -237,7 +237,7 @@ describe('the search', () => {
     expect(page.html).toContain('<a href="/docs/reference">reference</a>');
   });
 
-  test('leads only to sections that there are', async () => {
+  test('links only to existing sections', async () => {
     const broken: string[] = [];
     for (const query of ['key', 'customer', 'retry', 'error', 'n8n']) {
       for (const url of (await search(query)).urls) {
@@ -248,7 +248,7 @@ describe('the search', () => {
     expect(broken).toEqual([]);
   });
 
-  test('shows what was typed as text, whatever it is', async () => {
+  test('escapes whatever was typed', async () => {
     const { page } = await search('<script>alert("1")</script>');
     expect(page.html).not.toContain('<script>alert');
     expect(page.html).toContain('value="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;"');
@@ -260,7 +260,7 @@ describe('for search engines', () => {
   const world = useWorld({ securityContact: 'mailto:security@acme.example' });
   const without = useWorld();
 
-  test('robots.txt leads to a sitemap with every page, by the address that the page names as its own', async () => {
+  test('robots.txt links to a sitemap with the canonical URL of every page', async () => {
     const robots = (await readPage(world, '/robots.txt')).html;
     expect(robots).toMatch(/^Disallow: \/$/m);
     const [, sitemap = ''] = /^Sitemap: (.+)$/m.exec(robots) ?? [];
@@ -270,7 +270,7 @@ describe('for search engines', () => {
     expect(urls).toEqual(pagePaths.map((path) => world.url + path));
   });
 
-  test('security.txt names the contact that is configured, and is not there without one', async () => {
+  test('security.txt names the configured contact, and is 404 without one', async () => {
     const text = (await readPage(world, '/.well-known/security.txt')).html;
     const days = (Date.parse(/^Expires: (.*)$/m.exec(text)?.[1] ?? '') - Date.now()) / 86_400_000;
     expect(days).toBeCloseTo(90, 1);
@@ -282,7 +282,7 @@ describe('for search engines', () => {
 describe('for language models', () => {
   const world = useWorld();
 
-  test('Markdown links only to what exists, wherever it is read', async () => {
+  test('Markdown has only absolute links, none of them broken', async () => {
     const texts = [...pagePaths.map((path) => `${path === '/docs' ? '/docs/index' : path}.md`), '/llms-full.txt'];
     const links = new Set<string>();
     for (const path of texts) {
@@ -296,7 +296,7 @@ describe('for language models', () => {
     expect(links.size).toBeGreaterThan(50);
   });
 
-  test('/llms.txt leads to each guide as Markdown, with this server’s own URL', async () => {
+  test('/llms.txt links to each guide as Markdown, with this server’s URL', async () => {
     const response = await fetch(`${world.url}/llms.txt`);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const urls = [...(await response.text()).matchAll(/\]\((\S+)\)/g)].map(([, url = '']) => url);
@@ -322,7 +322,7 @@ describe('the changelog', () => {
   const changelog =
     '## [Unreleased]\n\n## [1.1.0]\n\nNext.\n\n## [1.0.1] - 2026-12-24\n\n### Added\n\n- Tags & more.\n\n## [1.0.0] - 2026-12-01\n\nFirst.\n';
 
-  test('has an Atom feed of the releases that are dated, for a subscriber of the page', async () => {
+  test('has an Atom feed of the dated releases', async () => {
     const feed = changelogFeed('https://api.example.com', releasesOf(changelog));
     expect(feed).toMatch(/^ {2}<updated>2026-12-24T00:00:00Z<\/updated>$/m);
     expect([...feed.matchAll(/<id>(.*)<\/id>/g)].map(([, id]) => id)).toEqual([
@@ -346,7 +346,7 @@ describe('the changelog', () => {
 describe('a picture', () => {
   const world = useWorld();
 
-  test('is part of its page, with a text alternative, and a file for readers of the Markdown', async () => {
+  test('is inline in its page, with a text alternative, and a file for readers of the Markdown', async () => {
     const { html } = await readPage(world, '/docs/proposals');
     expect(html).toMatch(/<span class="picture" role="img" tabindex="0" aria-label="[^"]+">\s*<svg/);
     const markdown = await readPage(world, '/docs/proposals.md');
@@ -356,7 +356,7 @@ describe('a picture', () => {
 });
 
 describe('behind a proxy that adds a path', () => {
-  test('links begin with that path, and examples with the whole address', async () => {
+  test('links start with that path, and examples with the full URL', async () => {
     const server = express()
       .use(
         '/docs',
@@ -378,7 +378,7 @@ describe('behind a proxy that adds a path', () => {
 describe('the errors page', () => {
   const world = useWorld();
 
-  test('has an entry for every code, with its status and title, what it means and what to do', async () => {
+  test('has an entry for every code, with status, title, meaning and remedy', async () => {
     const { html } = await readPage(world, '/docs/errors');
     for (const [code, { status, title }] of Object.entries(problemCatalog)) {
       expect(html).toContain(
@@ -403,7 +403,7 @@ describe('the errors page', () => {
 describe('the files of the pages', () => {
   const world = useWorld();
 
-  test('are cached by browsers forever, because different content has a different name', async () => {
+  test('are cached by browsers forever, because their names change with their content', async () => {
     const pages = [await readPage(world, '/docs'), await readPage(world, '/docs/reference/list-customers')];
     const files = new Set(pages.flatMap(referencesOf).filter((address) => address.startsWith('/docs/assets/')));
     expect(files.size).toBe(3);
@@ -414,7 +414,7 @@ describe('the files of the pages', () => {
     }
   });
 
-  test('are the same compressed and not, and shared caches tell the two apart', async () => {
+  test('are the same compressed and uncompressed, and shared caches keep the two apart', async () => {
     const file = referencesOf(await readPage(world, '/docs')).find((one) => one.endsWith('.css')) ?? '';
     const read = async (encoding: string) => {
       const response = await fetch(world.url + file, { headers: { 'accept-encoding': encoding } });

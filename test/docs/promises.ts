@@ -1,4 +1,4 @@
-/** The numbers that people are promised, and where the code has them. */
+/** The numbers that the documentation promises, read from the code. */
 import { readFileSync } from 'node:fs';
 import { idempotencyHours, maximumBodyBytes, metadataLimits, rateLimit, retryAfter } from '../../contract/limits.ts';
 import { pageSize } from '../../contract/list.ts';
@@ -34,10 +34,10 @@ const [shortest, ...longer] = expiryDays;
 const graceSeconds = constant('server/commands/serve-process.ts', 'graceMs') / 1000;
 const drainSeconds = constant('server/http/server.ts', 'drain') / 1000;
 const pool = (size: string) => constant('server/database/orm.ts', size);
-/** Those that PgBouncer has, too: all but MikroORM's own. */
+/** Connections that go through PgBouncer: all but MikroORM's. */
 const pooled = pool('readConnections') + pool('writeConnections') + 2 * pool('controlConnections');
 const connections = pooled + pool('ormConnections');
-/** A change of a key or a plan is noticed by then. */
+/** When a change to a key or a plan takes effect. */
 const trusted = constant('server/keys/directory.ts', 'trustMs') <= 1000 ? 'within a second' : 'later';
 const recoveryCodes = words(constant('server/accounts/authenticator.ts', 'recoveryCodes'));
 const [retries, timeoutMs] = ['defaultRetries', 'defaultTimeoutMs'].map((name) => constant('client/call.ts', name));
@@ -49,7 +49,7 @@ const waits = [
 const running = (name: string) => constant('server/limits/concurrency.ts', name);
 const secretLength = constant('server/config.ts', 'AUTH_SECRET: text');
 
-/** Page, or command → the sentences whose numbers the code decides. */
+/** Page or command → the sentences whose numbers come from the code. */
 export const promised: Readonly<Record<string, readonly string[]>> = {
   agents: [
     `among the organization's ${maximumLiveKeys} keys`,
