@@ -31,10 +31,10 @@ const person = {
   externalId: 'quax-crm-1',
   metadata: { quaxkey: 'quaxvalue' },
 } as const;
-/** In every spelling that is stored: as written, folded for search, reversed for phone numbers. */
+/** In every stored form: as written, folded for search, reversed for phone numbers. */
 const traces = ['quax', 'zéphyr', 'zephyr', 'zeph@', '998877665', '566778899', 'qx-4711', 'qx4711', 'de-qx', 'deqx'];
 
-/** Rows of the whole database in which a trace is left, as `table: trace`. */
+/** The traces left anywhere in the database, as `table: trace`. */
 async function findTraces({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -80,7 +80,7 @@ const erase = (database: Database, tenant: Tenant, id: string, memberId: string 
   eraseCustomer(forOrganization(database, tenant.organization.id), storedId('customer', id) ?? '', memberId);
 
 describe('erasing the only customer', () => {
-  // Of its own, so that no other test's rows are searched for what is left of this one's.
+  // In its own database, so the search finds no rows of other tests.
   const world = useWorld({ ownDatabase: true });
   test('leaves no personal data anywhere in the database, and keeps ids and amounts', async () => {
     const tenant = await world.organization();
@@ -134,7 +134,7 @@ describe('erasing the only customer', () => {
 describe('erasing a customer', () => {
   const world = useWorld();
 
-  test('changes nothing the second time, and nothing of other customers', async () => {
+  test('changes nothing the second time, and never changes other customers', async () => {
     const tenant = await world.organization();
     const neighbour = await world.organization();
     const { id } = await createPerson(tenant);
@@ -161,7 +161,7 @@ describe('erasing a customer', () => {
     expect(await fetchRecord(tenant, 'customers', 'C-2')).toMatchObject({ name: 'Zephyr Ltd', status: 'active' });
   });
 
-  test('a repeated create gets the erased record, and creates no other', async () => {
+  test('a repeated create returns the erased record, and creates no other', async () => {
     const tenant = await world.organization();
     const headers = { 'idempotency-key': 'order-17' };
     const { body } = await tenant.call('POST', '/v1/customers', person, headers);
@@ -181,7 +181,7 @@ describe('erasing a customer', () => {
 describe('an erased customer', () => {
   const world = useWorld();
 
-  test('says when, cannot be changed, and is not created again by its externalId until that is released', async () => {
+  test('has an erasedAt, cannot be changed, and is not recreated by its externalId until that is released', async () => {
     const [tenant, neighbour] = [await world.organization(), await world.organization()];
     const { id } = await createPerson(tenant);
     await erase(world.database, tenant, id);
@@ -221,13 +221,13 @@ describe('an erased customer', () => {
     expect(back.body.id).not.toBe(id);
     const [event, before] = await readEvents(tenant.em(), 'change', 2);
     expect(event).toMatchObject({ action: 'external_id_released', memberId: tenant.admin.id, detail: id });
-    // What releases nothing is no event.
+    // A release that changes nothing is not logged.
     expect(before?.action).not.toBe(event?.action);
   });
 
-  test('is marked in the proposals that it received, whose ETags move, and updatedAt where their own texts change', async () => {
+  test('is marked in its proposals: their ETags change, and updatedAt only if their own texts do', async () => {
     const tenant = await world.organization();
-    // A number is no name: it may be anything in other texts.
+    // A number is not redacted, because it may mean anything in other texts.
     const { body } = await tenant.call('POST', '/v1/customers', { ...person, externalId: '4711' });
     const [withName, withoutName] = proposal.lineItems;
     const own = {
@@ -262,7 +262,7 @@ describe('a write that waits for the erasure of its externalId', () => {
   const world = useWorld({ ownDatabase: true });
   const { externalId } = person;
 
-  /** Starts the write while the erasure has changed the customer and not ended, and ends it once the write waits for it. */
+  /** Starts the write after the erasure has changed the customer, and commits the erasure once the write waits for it. */
   async function during<T>(tenant: Tenant, id: string, write: () => Promise<T>): Promise<T> {
     const { pool } = world.database;
     let isDone = false;
@@ -313,7 +313,7 @@ describe('a write that waits for the erasure of its externalId', () => {
   });
 
   test.each(['externalId', 'email'] as const)(
-    'the row of an import by %s is rejected, the others are stored',
+    'the row of an import matched by %s is rejected, the others are stored',
     async (match) => {
       const tenant = await world.organization();
       const { id } = await createPerson(tenant);
@@ -358,7 +358,7 @@ describe('the customers command', () => {
     expect(JSON.parse(again.stdout)).toEqual({ id, erased: false });
   });
 
-  test('names an invalid id, and an id of another organization', async () => {
+  test('rejects an invalid id, and an id of another organization', async () => {
     const [tenant, neighbour] = [await world.organization(), await world.organization()];
     const { id } = await createPerson(tenant);
     const { slug } = neighbour.organization;

@@ -1,6 +1,6 @@
 /**
  * Rules about the source: which files may import which, and which words may appear in which files. Each rule is a
- * function of a file's path and text, and is also tried on files that break it, so that none passes by seeing nothing.
+ * function of a file's path and text, and is also run on files that break it, so none passes by matching nothing.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -13,12 +13,12 @@ import { namesOrganization } from './statements.ts';
 import { useWorld } from './world.ts';
 
 type File = { path: string; text: string };
-/** What is wrong with the file, one line each. */
+/** Returns the violations in the file, one line each. */
 type Law = (file: File) => string[];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folders = ['contract', 'server', 'client', 'test'];
-// This file is full of violations; n8n has rules of its own, and a linter that test/consumers/n8n.test.ts runs.
+// This file is full of violations; n8n has its own rules, and a linter that test/consumers/n8n.test.ts runs.
 const files = folders
   .flatMap(filesIn)
   .filter(({ path }) => path !== 'test/house.test.ts' && !path.startsWith('client/n8n/'));
@@ -67,7 +67,7 @@ function imports(places: string[], why: string, passes: (wanted: Import, path: s
   };
 }
 
-/** A word that appears in these folders only in the files listed. */
+/** A word that may appear in these folders only in the listed files. */
 function word(pattern: RegExp, inFolders: string[], only: string[] = []): Law {
   return ({ path, text }) => {
     if (!inFolders.some((folder) => isIn(path, folder)) || only.some((place) => isIn(path, place))) return [];
@@ -76,7 +76,7 @@ function word(pattern: RegExp, inFolders: string[], only: string[] = []): Law {
   };
 }
 
-/** What the work of a transaction names that has connections of its own, beside what it is given. */
+/** Anything with its own connections that the callback of a transaction names, except its parameter. */
 function secondConnections(text: string): string[] {
   return [...text.matchAll(/\b(?:transactional|transaction|transact|inTransaction)\(/g)].flatMap(
     ({ 0: call, index }) => {
@@ -91,14 +91,14 @@ function secondConnections(text: string): string[] {
   );
 }
 
-/** Where members who were removed count, too. */
+/** Where removed members count as well. */
 const allMembers = [
   'server/accounts/organizations.ts', // the removal of an organization
   'server/database/migrations/',
   'server/demo/', // which removes nobody
 ];
 
-/** Queries for members by anything but their id that would find those who were removed, too. */
+/** Queries for members by anything but their id that would also find removed ones. */
 function findsRemovedMembers(text: string): string[] {
   const lookups = [...text.matchAll(/\b(?:find|findOne|findOneOrFail|count)\(Member, \{[^}]*/g)].map(([all]) => all);
   const statements = [...text.matchAll(/`(?:\\.|[^`\\])*`/g)]
@@ -106,12 +106,12 @@ function findsRemovedMembers(text: string): string[] {
     .filter((sql) => /\b(?:from|join) members\b|\bmembers m\b/.test(sql));
   return [
     ...lookups.filter((lookup) => !/\b(?:id|removedAt)\b/.test(lookup)),
-    // `opens` says which memberships a session opens.
+    // `opens` is the condition for the memberships that a session opens.
     ...statements.filter((sql) => !/removed_at is null|\$\{opens\}|from members where id = \$/.test(sql)),
   ];
 }
 
-/** The texts in quotes, with `${}` for what is put into them; texts inside `${}` are apart. */
+/** The quoted texts, with `${}` for each interpolation; texts inside `${}` are listed separately. */
 function quoted(text: string): string[] {
   const found: string[] = [];
   const open: { end: string; inside: string }[] = [];
@@ -125,7 +125,7 @@ function quoted(text: string): string[] {
       if (isText) last.inside += '${}';
       if (/[`'"{]$/.test(token)) open.push({ end: token.endsWith('{') ? '}' : token, inside: '' });
     } else last.inside += token;
-    // Other quotes than those of a text, as in a regular expression, end with their line.
+    // Quotes that do not enclose a text, as in a regular expression, end with their line.
     if (token === '\n' && isText && last.end !== '`') open.pop();
   }
   return found;
@@ -177,7 +177,7 @@ const rawSql = [
   'server/records/', // every read and write of the API, with the organization as its $1
   'server/keys/directory.ts', // a key is looked up before its organization is known
   'server/keys/last-uses.ts', // of many organizations in one statement
-  // Who signs in is not known to any organization yet: these have no entities, and every statement names a person or a member.
+  // At sign-in, the organization is not known yet: these have no entities, and every statement names a person or a member.
   'server/accounts/attempts.ts',
   'server/accounts/credentials.ts',
   'server/accounts/member-lookup.ts',
@@ -193,21 +193,21 @@ const rawSql = [
   'server/http/retention.ts', // what has expired, of every organization
   'server/webhooks/', // endpoints of many organizations in one statement; deliveries, with the organization as $1
 ];
-/** Where statements run that belong to one organization. */
+/** Where statements of one organization run. */
 const statementFiles = ['server/database/', 'server/records/'];
-/** Where a statement is about records of many organizations, or finds them by something else. */
+/** Where a statement covers records of many organizations, or finds them by something else. */
 const ofManyOrganizations = [
-  'server/accounts/credentials.ts', // who signs in is not known to any organization yet
+  'server/accounts/credentials.ts', // at sign-in, the organization is not known yet
   'server/accounts/sessions.ts', // the same
   'server/database/erased-uploads.ts', // files of all of them, in one folder
   'server/database/migrations/',
   'server/http/retention.ts', // what has expired
-  'server/import/write.ts', // together with a temporary table, which one import has
+  'server/import/write.ts', // joins a temporary table that belongs to one import
   'server/webhooks/backlog.ts', // counts for the metrics
 ];
-/** Where the id of an organization is made: a new one, and the one that an entity manager is bound to. */
+/** Where the id of an organization is created: a new one, and the one that an entity manager is bound to. */
 const minters = ['server/entities/organization.ts', 'server/entities/owned.ts'];
-/** Where a cast says what the compiler cannot know; any of them could make an id of another organization. */
+/** Where a cast states what the compiler cannot know; any of them could create an id of another organization. */
 const unchecked = [
   'server/api/list.ts', // a filter takes the type of its own parameter
   'server/api/reply.ts', // a list is printed in pieces
@@ -242,30 +242,30 @@ const managerFiles = [
 const executes = [
   'server/database/tenant.ts', // where it is defined
   'server/database/statement.ts', // a message of PostgreSQL's protocol, on a connection
-  'server/accounts/credentials.ts', // passwords and links end in the transaction that removes the member
+  'server/accounts/credentials.ts', // deletes passwords and links in the transaction that removes the member
   'server/accounts/two-factor.ts', // the same
 ];
-/** The one place that builds statements: with the filter applied, and checked to be there. */
+/** The one place that builds statements, with the filter applied and verified. */
 const queryBuilders = ['server/records/selection.ts'];
 const expressFolders = ['server/http/', 'server/web/'];
 /** Where the environment is read: the configuration, and the switch that shows stack traces. */
 const environmentReaders = [
   'server/config.ts',
   'server/main.ts',
-  'server/web/docs/reference/samples.ts', // the text of an example does
+  'server/web/docs/reference/samples.ts', // in the text of an example
 ];
-/** Where code asks for its own place, which in a build is another folder. */
+/** Where code depends on its own location, which is a different folder in a build. */
 const placed = [
   'server/files.ts', // the service's own files
   'server/main.ts', // the cache of compiled code
-  'server/build/', // never built itself
+  'server/build/', // not part of the build
   'server/embedded/binaries.ts', // an npm package, found from anywhere
   'server/web/docs/highlight.ts', // the same
   'server/web/settings/layout.ts', // the same
   'server/web/client-package.ts', // whether it is built
 ];
 
-/** Where a process's own clock is good enough, because nobody is let in or turned away by it. */
+/** Where a process's own clock is good enough, because it decides no access. */
 const clockReaders = [
   'server/build/', // the date of a release
   'server/database/backup.ts', // when a backup was made
@@ -285,7 +285,7 @@ const clockReaders = [
 
 const product = ['contract/', 'server/', 'client/'];
 const everywhere = [...product, 'test/'];
-/** As long as the contract requires. */
+/** May be as long as the contract requires. */
 const generated = 'client/generated.ts';
 /** The linter’s limit. */
 const longest = Number(/"max": (\d+)/.exec(readFileSync(join(root, '.oxlintrc.json'), 'utf8'))?.[1]);
@@ -368,7 +368,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/keys/keys.ts': `import express from 'express';`,
     },
   },
-  'members who were removed are found by their id only': {
+  'removed members are found only by their id': {
     law: ({ path, text }) =>
       path.startsWith('server/') && !allMembers.some((place) => isIn(path, place))
         ? findsRemovedMembers(code(text)).map((found) => `${path} finds removed members: ${found}`)
@@ -414,10 +414,10 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/demo/a.ts': 'await (await database.pool.connect()).query(text);',
     },
   },
-  'a statement says of each table which organization’s records it is about': {
+  'a statement names the organization for each table': {
     law: ({ path, text }) =>
       path.startsWith('server/') && !ofManyOrganizations.some((place) => isIn(path, place))
-        ? withoutOrganization(code(text)).map((sql) => `${path} says of no organization: ${sql}`)
+        ? withoutOrganization(code(text)).map((sql) => `${path} names no organization: ${sql}`)
         : [],
     broken: {
       'server/records/a.ts': "const text = 'update uploads set erased_at = $2 where $1::uuid is not null';",
@@ -429,7 +429,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
         "await em.run(`update webhook_deliveries set state = 'x' where ${locked(`id = any($2) and ${of({ id })}`)} and id = $3`);",
     },
   },
-  'a transaction asks for no second connection: with one each, a pool of ten would wait for itself': {
+  'a transaction takes no second connection: ten of them would deadlock a pool of ten': {
     law: ({ path, text }) =>
       path.startsWith('server/') ? secondConnections(code(text)).map((name) => `${path}: ${name}`) : [],
     broken: {
@@ -465,14 +465,14 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/export/a.ts': `import type {\n  MikroORM,\n} from '@mikro-orm/postgresql';`,
     },
   },
-  'what ends does so by the database’s clock, or by one that only counts': {
+  'anything that expires does so by the database’s clock, or by a monotonic one': {
     law: word(/\bDate\.now\b|\bnew Date\(\)/, ['server/'], clockReaders),
     broken: {
       'server/keys/a.ts': 'const isOver = Date.parse(endsAt) < Date.now();',
       'server/accounts/a.ts': 'const endsAt = new Date();',
     },
   },
-  'nobody looks for members that the types hide': {
+  'no code looks for members that the types hide': {
     law: word(/\bgetOwnPropertySymbols\b|\bReflect\.ownKeys\b|\bgetOwnPropertyDescriptors\b/, ['server/']),
     broken: { 'server/api/a.ts': 'const [hidden] = Object.getOwnPropertySymbols(caller);' },
   },
@@ -492,7 +492,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/keys/b.ts': 'const connect = em.getConnection;',
     },
   },
-  'nothing executes a statement past the entity manager': {
+  'nothing bypasses the entity manager to execute a statement': {
     law: word(
       /\.execute\b|['"`]execute['"`]|\{ *execute\b[^:]*[,}]|\{ *execute: *[a-z]\w* *[,}]|\bexecuteIn\b/,
       ['server/'],
@@ -506,7 +506,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/api/b.ts': `await em.execute<Row[]>('select * from customers');`,
     },
   },
-  'only records/ reaches what runs SQL for an organization': {
+  'only records/ imports what runs SQL for an organization': {
     law: imports(
       ['server/', 'test/api/'],
       'what handlers and pages hold takes no SQL',
@@ -517,7 +517,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/web/settings/a.ts': `import { statements as run } from '../../database/scope.ts';`,
     },
   },
-  'an id of an organization comes from a row, never from a cast': {
+  'an organization id comes from a row, never from a cast': {
     law: word(
       /\bas OrganizationId\b|<OrganizationId>\s*[\w(]|Object\.assign\([^()]*organization\b/,
       ['server/'],
@@ -529,7 +529,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/web/settings/b.ts': 'const other = Object.assign({}, organization, { id: request.query.of });',
     },
   },
-  'a cast past the compiler is listed, with its reason': {
+  'a cast that bypasses the compiler is listed, with its reason': {
     law: word(/\bas never\b|\bas unknown as\b/, ['server/'], unchecked),
     broken: {
       'server/web/settings/a.ts': 'const em = forOrganization(database, String(request.query.of) as never).em();',
@@ -544,7 +544,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
     law: word(/\bprocess\.env\b/, product, environmentReaders),
     broken: { 'server/http/server.ts': 'const port = process.env.PORT;' },
   },
-  'only these files depend on the folder that they are in': {
+  'only these files depend on their own folder': {
     law: word(/\bimport\.meta\b/, ['server/'], placed),
     broken: { 'server/demo/demo.ts': "const rows = new URL('items.csv', import.meta.url);" },
   },
@@ -557,7 +557,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'test/api/a.test.ts': 'const names = data.map(({ name }: any) => name);',
     },
   },
-  'no object has a getter of its own, which would keep the object until the next full collection': {
+  'no object literal has a getter, which would keep the object until the next full collection': {
     law: word(/^ {4,}get \w+\(|[{,] get \w+\(/m, ['server/']),
     broken: {
       'server/a.ts': 'const page = (texts: string[]) => ({\n    get data() {\n      return texts;\n    },\n  });',
@@ -583,7 +583,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'test/b.test.ts': `describe.concurrent.skip('lists', () => {});`,
     },
   },
-  'a time limit in a test ends a hang, and does not measure the machine': {
+  'a time limit in a test ends a hang, and does not measure the speed of the machine': {
     law: ({ path, text }) => {
       const limits = code(text).matchAll(/\btimeout: ([\d_]+)|^\s*\}, ([\d_]{5,})\);|Timeout\(([\d_]+)\)/gm);
       const short = [...limits]
@@ -690,7 +690,7 @@ describe('the source', () => {
 
 describe('entities and the migrated database', () => {
   const world = useWorld();
-  /** The epoch of keys and plans is a trigger's, and the migrator keeps its own list. */
+  /** A trigger maintains the epoch of keys and plans, and the migrator keeps its own list. */
   const withoutEntity = ['access_epoch', 'erasure_key', 'migrations'];
   const query = async <Row extends object>(text: string) => (await world.database.pool.query<Row>(text)).rows;
   const entities = () => everyEntity.map((entity) => world.database.orm.getMetadata().get(entity));
@@ -724,7 +724,7 @@ describe('entities and the migrated database', () => {
     expect(ours.map(({ tableName }) => tableName).toSorted()).toEqual(owned.map(({ name }) => name).toSorted());
   });
 
-  test('come in the order in which tables refer to each other, so that an organization can be removed from the last on', async () => {
+  test('are in the order of their references, so an organization can be removed starting with the last', async () => {
     const tables = entities().map(({ tableName }) => tableName);
     const references = await query<{ from: string; to: string }>(
       `select conrelid::regclass::text as from, confrelid::regclass::text as to from pg_constraint
@@ -736,16 +736,16 @@ describe('entities and the migrated database', () => {
 
   test('are spread over a cluster, or stay on its coordinator for a reason', async () => {
     const coordinator = [
-      'members', // signing in looks an address up before its organization is known
+      'members', // sign-in looks up an address before its organization is known
       'api_keys', // a key is looked up before its organization is known
       'key_warnings', // refers to keys
       'audit_events', // refers to members
       'uploads', // the same
       'erased_external_ids', // read together with their key, which the coordinator has
-      'webhook_endpoints', // refers to members; those that are due are taken, whatever their organization
-      'webhook_imports', // few; an organization's are read by a look
-      'webhook_positions', // locked by a look, whatever its organization
-      'import_mappings', // a few rows, by the pages for people
+      'webhook_endpoints', // refers to members; those that are due are taken across organizations
+      'webhook_imports', // few; a poll reads those of an organization
+      'webhook_positions', // locked by a poll, across organizations
+      'import_mappings', // a few rows, used by the settings pages
     ];
     const owned = await query<{ name: string }>(
       `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'organization_id'`,

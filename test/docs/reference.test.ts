@@ -1,4 +1,4 @@
-/** What the pages made from the contract say of its fields, parameters and headers is what its schemas do. */
+/** The pages generated from the contract describe its fields, parameters and headers as its schemas define them. */
 import type { AppRoute } from '@ts-rest/core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -28,12 +28,12 @@ const rowsOf = (text: string): Row[] =>
     }),
   );
 
-/** What the schema of a part of an operation takes, by name. */
+/** The fields that the schema of a part of an operation accepts, by name. */
 function shapeOf(schema: unknown): Record<string, z.ZodType> {
   if (schema instanceof z.ZodPipe) return { ...shapeOf(schema.in), ...shapeOf(schema.out) };
   return schema instanceof z.ZodObject ? schema.shape : {};
 }
-/** An update also takes what the server sets, so that a record can be sent back as it was read; the page need not say so. */
+/** An update also accepts read-only fields, so a record can be sent back as it was read; the page need not say so. */
 const writable = ({ method }: AppRoute, shape: Record<string, z.ZodType>) =>
   method === 'PATCH' ? pick(shape, Object.keys(shapeOf(v1.customers.create.body))) : shape;
 const pick = (shape: Record<string, z.ZodType>, names: readonly string[]) =>
@@ -43,7 +43,7 @@ const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).suc
 describe.each(operationsOf(v1).map((route) => [metadataOf(route).operationId, route] as const))('%s', (_, route) => {
   const markdown = markdownOf(slugOf(route));
 
-  test('has a page with each of its parameters and fields, those that are required, and those that may be null', () => {
+  test('has a page with each of its parameters and fields, marked as required or nullable', () => {
     const parts = {
       '## Query parameters': route.query,
       '## Request headers': route.headers,
@@ -65,7 +65,7 @@ describe.each(operationsOf(v1).map((route) => [metadataOf(route).operationId, ro
     }
   });
 
-  test('is where the page of headers says that a request header is sent to', () => {
+  test('has the request headers that the headers page says are sent to it', () => {
     const headers = markdownOf('reference/headers');
     for (const [, name = '', text = ''] of headers.matchAll(/^### ([\w-]+)\n[^#]*?\nSent to: (.*)$/gm))
       expect([name, text.includes(`(/docs/${slugOf(route)})`)]).toEqual([
@@ -84,7 +84,7 @@ describe.each(['customer', 'proposal', 'item'] as const)('the page of a %s', (na
     text,
   }));
 
-  test('says when each field can be set, and which one orders a list', () => {
+  test('says when each field can be set, and which ones sort a list', () => {
     const takenBy = (route: AppRoute | undefined) =>
       route && 'body' in route ? Object.keys(writable(route, shapeOf(route.body))) : [];
     const [created, updated] = [takenBy(routes.create), takenBy(routes.update)];
@@ -99,7 +99,7 @@ describe.each(['customer', 'proposal', 'item'] as const)('the page of a %s', (na
   });
 });
 
-test('the guide of filters names those that every list has once, and of each list the others', () => {
+test('the filtering guide names the filters of every list once, and the others for each list', () => {
   const markdown = markdownOf('filtering-and-search');
   const namesIn = (text: string) => [...text.matchAll(/^\| `([a-z]+)/gim)].map(([, name = '']) => name).toSorted();
   const lists = [v1.customers.list, v1.proposals.list, v1.items.list];
@@ -112,7 +112,7 @@ test('the guide of filters names those that every list has once, and of each lis
   }
 });
 
-test('a cell of a table may hold a vertical bar', () => {
+test('a table cell may contain a vertical bar', () => {
   const page = renderMarkdown(table(['Pattern'], [['a|b']]), 'https://api.example.com');
   expect(page.match(/<td>.*?<\/td>/g)).toEqual(['<td>a|b</td>']);
 });

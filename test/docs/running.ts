@@ -1,4 +1,4 @@
-/** Runs what the pages show, as a reader would: with a key and ids of their own in the place of those on the page. */
+/** Runs the code on the pages as a reader would: with their own key and ids instead of those on the page. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { Tenant, World } from '../world.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Debian's python3-requests, for example; without it, the examples in Python are not run. */
+/** For example from Debian's python3-requests; without it, the Python examples are not run. */
 export const pythonHasRequests = await run('python3', ['-c', 'import requests']).then(
   () => true,
   () => false,
@@ -24,18 +24,18 @@ if (!pythonHasRequests) process.stdout.write('Python or its package requests is 
 export type Reader = {
   tenant: Tenant;
   folder: string;
-  /** The code with this reader's own values in it. */
+  /** The code with this reader's values filled in. */
   own(text: string): string;
-  /** Runs a shell snippet; the HTTP status of each of its curls, in order. */
+  /** Runs a shell snippet; returns the HTTP status of each of its curls, in order. */
   shell(text: string): Promise<{ statuses: number[]; output: string }>;
-  /** Runs a program under this name; its output. */
+  /** Runs a program under this name; returns its output. */
   program(name: string, text: string): Promise<string>;
-  /** Runs a program in Python; its output. */
+  /** Runs a Python program; returns its output. */
   python(text: string): Promise<string>;
   leave(): Promise<void>;
 };
 
-/** A newcomer to a fresh organization, in an empty folder. */
+/** A reader with a new organization and an empty folder. */
 export async function newReader(world: World): Promise<Reader> {
   const tenant = await world.organization();
   const made = async (path: string, body: object) => String((await tenant.call('POST', path, body)).body.id);
@@ -75,7 +75,7 @@ export async function newReader(world: World): Promise<Reader> {
     own,
     async shell(text) {
       const heads = await mkdtemp(join(folder, 'heads-'));
-      // Each curl also leaves the heads of its answers in a file, named by when it began.
+      // Each curl also writes its response headers to a file named after its start time.
       const watched = `curl() { command curl --dump-header "${heads}/$(date +%s%N)" "$@"; }\n`;
       const { stdout } = await run('bash', ['-c', watched + own(text)], options);
       const files = (await readdir(heads)).toSorted();
@@ -96,7 +96,7 @@ export async function newReader(world: World): Promise<Reader> {
 
 const lastStatus = (heads: string) => Number([...heads.matchAll(/^HTTP\/\S+ (\d+)/gm)].at(-1)?.[1]);
 
-/** Compiles programs under the house's own strictness; what the compiler says, or nothing. */
+/** Compiles programs as strictly as this project; returns the compiler's errors, or an empty string. */
 export async function compile(folder: string, programs: string[]): Promise<string> {
   const files = await Promise.all(
     programs.map(async (text, index) => {

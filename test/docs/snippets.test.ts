@@ -1,4 +1,4 @@
-/** Every piece of code on the pages is carried out, so that none can rot. */
+/** Runs all the code on the pages, so none can become outdated. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 import { pagePaths, readPages, readPage, snippetsOf } from './reading.ts';
@@ -6,7 +6,6 @@ import type { Snippet } from './reading.ts';
 import { compile, newReader, pythonHasRequests } from './running.ts';
 import type { Reader } from './running.ts';
 
-// A program is a process of its own, and a machine can be busy.
 describe('the snippets', () => {
   const world = useWorld();
   let reader: Reader;
@@ -22,14 +21,14 @@ describe('the snippets', () => {
   test('use only languages that this file executes', async () => {
     const all = (await readPages(world)).flatMap(snippetsOf);
     const run = ['bash', 'js', 'ts', 'python', 'json', 'http', 'text'];
-    // What these name is checked in operating.test.ts.
+    // The names in these are checked in operating.test.ts.
     const deployed = ['nginx', 'caddy', 'dockerfile', 'yaml', 'ini'];
     expect(new Set(all.map(({ language }) => language))).toEqual(new Set([...run, ...deployed]));
     expect(all.filter(({ language }) => language === 'bash').length).toBeGreaterThan(15);
     expect(all.filter(({ language }) => language === 'ts').length).toBeGreaterThan(7);
   });
 
-  test.each(pagePaths)('for the shell run in their order: %s', async (path) => {
+  test.each(pagePaths)('for the shell run in order: %s', async (path) => {
     for (const { text, status } of (await onPage(path)).filter(({ language }) => language === 'bash')) {
       const { statuses, output } = await reader.shell(text);
       const told = `${text}\n${output}`;
@@ -42,10 +41,10 @@ describe('the snippets', () => {
     }
   });
 
-  // The receivers run until they are stopped, and are sent events, in webhooks/guide.test.ts.
+  // The webhook receivers, which run until stopped, are tested in webhooks/guide.test.ts.
   const endingPaths = pagePaths.filter((path) => path !== '/docs/webhooks');
 
-  test.each(endingPaths)('in TypeScript run in their order: %s', async (path) => {
+  test.each(endingPaths)('in TypeScript run in order: %s', async (path) => {
     const programs = (await onPage(path)).filter(({ language }) => language === 'ts');
     for (const [index, { label, text }] of programs.entries()) {
       const name = label.endsWith('.ts') ? label : `program-${index}.ts`;
@@ -53,7 +52,7 @@ describe('the snippets', () => {
     }
   });
 
-  test.skipIf(!pythonHasRequests).each(endingPaths)('in Python run in their order: %s', async (path) => {
+  test.skipIf(!pythonHasRequests).each(endingPaths)('in Python run in order: %s', async (path) => {
     for (const { text } of (await onPage(path)).filter(({ language }) => language === 'python'))
       expect(await reader.python(text), text).toBeTypeOf('string');
   });
@@ -67,7 +66,7 @@ describe('the snippets', () => {
     ).toContain('TS2339');
   });
 
-  test('in JSON are JSON', async () => {
+  test('in JSON are valid', async () => {
     const all = (await readPages(world)).flatMap(snippetsOf).filter(({ language }) => language === 'json');
     for (const { text } of all) expect(() => JSON.parse(text), text).not.toThrow();
   });
@@ -79,7 +78,7 @@ describe('the snippets', () => {
     expect(JSON.parse(output)).toEqual({ ...JSON.parse(answer?.text ?? ''), requestId });
   });
 
-  test('show rate headers as the server sends them to a fresh key', async () => {
+  test('show rate-limit headers as the server sends them to a new key', async () => {
     const [, shown] = await onPage('/docs/rate-limit');
     const fresh = reader.tenant.as(await reader.tenant.anotherKey());
     const { headers } = await fresh.call('GET', '/v1/me');
@@ -90,7 +89,7 @@ describe('the snippets', () => {
   });
 
   test.each(['sync.mjs', ...(pythonHasRequests ? ['sync.py'] : [])])(
-    '%s copies everything, then what changed and nothing else',
+    '%s copies everything, then only what changed',
     async (name) => {
       const [{ text } = missing] = await labelled('/docs/pagination-and-sync', name);
       const change = (customer: string) => reader.tenant.call('POST', '/v1/customers', { name: customer });
@@ -99,12 +98,12 @@ describe('the snippets', () => {
       const sync = () => (name.endsWith('.py') ? reader.python(small) : reader.program(name, small));
       expect(await sync()).toMatch(/^4 changes, 4 records, through \d{4}-/);
       await change('Hungry Coyote');
-      // What was written within the last milliseconds may come once more.
+      // Records written in the last few milliseconds may be returned again.
       expect(await sync()).toMatch(/^[1-5] changes, 5 records, through \d{4}-/);
     },
   );
 
-  test('the import brings in what its guide says, and says so', async () => {
+  test('the import creates and reports what its guide says', async () => {
     const customers = (await onPage('/docs/import')).find(({ text }) => text.includes('import customers'));
     const said = async () => (await reader.shell(customers?.text ?? '')).output;
     expect(await said()).toBe('2 read: 2 created, 0 updated, 0 unchanged, 0 rejected\n');
@@ -114,7 +113,7 @@ describe('the snippets', () => {
   describe('for no-code tools', () => {
     const automation = (label: string) => labelled('/docs/automation', label);
 
-    test('work without a loop, as in Make: the address of the next request is all that is stored', async () => {
+    test('work without a loop, as in Make: only the URL of the next request is stored', async () => {
       const [start] = await automation('Text');
       const seen: string[] = [];
       let stored = (start?.text ?? '').replace('limit=100', 'limit=2');

@@ -72,7 +72,7 @@ const proposals = [
 ];
 
 describe('an export', () => {
-  test.each(['csv', 'jsonl'] as const)('changes nothing when it is imported again, as %s', async (format) => {
+  test.each(['csv', 'jsonl'] as const)('changes nothing when imported again, as %s', async (format) => {
     const { tenant, importing } = await start();
     await importing.rows('customers', awkward, { externalId: 'C-2', name: 'Bob', status: 'archived', tags: ['["x"]'] });
     await tenant.call('POST', '/v1/customers', {
@@ -95,7 +95,7 @@ describe('an export', () => {
     }
   });
 
-  test('brings the same records into another organization, totals included', async () => {
+  test('creates the same records in another organization, including totals', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', awkward);
     await importing.rows('items', ...items);
@@ -119,19 +119,19 @@ describe('an export', () => {
   });
 
   test.each(['=', '+', '-', '@', '\t', '\r'])(
-    'makes a cell harmless that begins with %j, and import undoes it',
+    'escapes a cell that begins with %j, and import undoes it',
     (sign) => {
       for (const text of [`${sign}x`, `'${sign}x`, `''${sign}x`]) {
         const [cell = ''] = csvLines([[text]]).split('\r\n');
         expect(cell.replace(/^"/, '')).toMatch(/^'/);
         expect(unescapeFormula(cell.replaceAll(/^"|"$/g, ''))).toBe(text);
       }
-      // A negative number is none.
+      // A negative number is not a formula.
       expect(csvLines([['-1.50', '-1,5']])).toBe('-1.50,"-1,5"\r\n');
     },
   );
 
-  test('makes cells harmless that a spreadsheet would run', async () => {
+  test('escapes cells that a spreadsheet would run', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', awkward);
     const text = await exported(tenant, { kind: 'customers', format: 'csv' });
@@ -143,7 +143,7 @@ describe('an export', () => {
     expect(await exported(tenant, { kind: 'items', format: 'csv' })).toContain(',5.00,');
   });
 
-  test('writes the records of its organization, and those that changed since a time', async () => {
+  test('writes the records of its organization, or only those changed since a time', async () => {
     const { tenant, importing } = await start();
     const neighbour = await start();
     await neighbour.importing.rows('customers', { externalId: 'X-1', name: 'Theirs' });
@@ -168,7 +168,7 @@ describe('an export', () => {
     expect(header.match(/metadata\.\w+/g)).toEqual(['metadata.b']);
   });
 
-  test('has a URL as it is stored, also one that the API does not show', async () => {
+  test('writes a URL as stored, even one that the API does not return', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Ana', website: 'https://a.example' });
     await importing.rows('items', { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' });
@@ -184,7 +184,7 @@ describe('an export', () => {
     }
   });
 
-  test('is one snapshot: what changes while it is written is not in it', async () => {
+  test('is one snapshot, without changes made while it is written', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Before' });
     const pieces: string[] = [];
@@ -211,7 +211,7 @@ describe('the pieces of an export', () => {
     return found;
   }
 
-  test('have few lines of proposals, however many each proposal has', async () => {
+  test('have few proposal lines, no matter how many each proposal has', async () => {
     const { tenant, importing } = await start();
     const line = { type: 'service', name: 'Work', quantity: 1, unitPrice: '1' };
     const proposal = (number: number, lines: number) => ({
@@ -225,7 +225,7 @@ describe('the pieces of an export', () => {
     expect((await lengths(tenant, 'proposals')).map(([, records]) => records)).toEqual([1, 1, 1, 3]);
   });
 
-  test('become short where records are long', async () => {
+  test('have fewer records where records are long', async () => {
     const { tenant, importing } = await start();
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 'x'.repeat(500)]));
     const rows = Array.from({ length: 120 }, (_, index) => ({ externalId: `C-${index}`, name: 'Ann', metadata }));
@@ -241,7 +241,7 @@ describe('the pieces of an export', () => {
       unitPrice: '1',
     }));
     await importing.rows('items', ...short);
-    // So are the reads, and longer where records are short, up to 200 records.
+    // So do the reads, which grow to 200 records where records are short.
     const sizesOf = async (kind: ExportOptions['kind']) =>
       (await statementsDuring(() => lengths(tenant, kind))).flatMap(
         ({ text }) => / limit (\d+)$/.exec(text)?.[1] ?? [],
@@ -254,7 +254,7 @@ describe('the pieces of an export', () => {
 });
 
 describe('a reader that is slower than the database', () => {
-  test('gets everything, while the source ends without it', async () => {
+  test('gets everything, although the source does not wait for it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'exports-test-'));
     vi.stubEnv('TMPDIR', folder);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -265,10 +265,10 @@ describe('a reader that is slower than the database', () => {
     }
     const read: Buffer[] = [];
     for await (const bytes of spooled(source())) {
-      // The source does not wait for the first of these to be taken.
+      // The source ends before the first of these is consumed.
       await ended.promise;
       read.push(bytes);
-      // The file has no name, also where the process is killed.
+      // The file is already unlinked, so nothing is left if the process is killed.
       expect(await readdir(folder)).toEqual([]);
     }
     await rmdir(folder);
@@ -280,7 +280,7 @@ describe('a reader that is slower than the database', () => {
     ).toEqual([...Array.from({ length: 300 }, (_, index) => index), Number.NaN]);
   });
 
-  test('is told of a failure after what came before it, and can stop early', async () => {
+  test('gets a failure after everything before it, and can stop early', async () => {
     async function* source() {
       yield 'one';
       throw new Error('The database went away.');
@@ -302,7 +302,7 @@ describe('a reader that is slower than the database', () => {
   });
 });
 
-test('the command exports what has changed since a time, whenever it was created', async () => {
+test('the command exports what has changed since a time, no matter when it was created', async () => {
   const { tenant, importing } = await start();
   await importing.rows('customers', { externalId: 'C-1', name: 'Old', createdAt: '2001-02-03' });
   const since = (time: string) =>

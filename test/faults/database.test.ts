@@ -38,7 +38,7 @@ async function startOn(url: string) {
   return service;
 }
 
-/** A drill freezes for half a minute; a test run until every writer has had its response. */
+/** In a drill, the fault lasts half a minute; in a test run, until every writer has received a 503. */
 async function untilRejected({ statuses }: Tally, { log }: { log: readonly { status?: unknown }[] }): Promise<void> {
   const before = log.length;
   const hasFailed = () => log.slice(before).filter(({ status }) => status === 503).length >= 16;
@@ -47,7 +47,7 @@ async function untilRejected({ statuses }: Tally, { log }: { log: readonly { sta
   expect(statuses['503']).toBeGreaterThan(0);
 }
 
-test('terminated connections cost no record and no place in a pool', async () => {
+test('terminated connections lose no record and no slot in a pool', async () => {
   const service = await startOn(postgres.url);
   const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'proposal-api' and datname = current_database()`;
@@ -55,12 +55,12 @@ test('terminated connections cost no record and no place in a pool', async () =>
   expect(await drill({ name: 'Connections terminated', rounds: rounds(5), service, strike })).toEqual(nothingAtAll);
 });
 
-test('a restart of the database costs no record and no place in a pool', async () => {
+test('a restart of the database loses no record and no slot in a pool', async () => {
   const service = await startOn(postgres.url);
   let round = 0;
   const strike = async () => {
     const pid = await serverPid();
-    // In turn as an administrator stops it, and as it crashes; this process starts it again.
+    // Alternates between an administrator's shutdown and a crash; this process starts it again.
     process.kill(pid, round % 2 === 0 ? 'SIGINT' : 'SIGQUIT');
     round += 1;
     while ((await serverPid().catch(() => pid)) === pid) await delay(5);
@@ -68,7 +68,7 @@ test('a restart of the database costs no record and no place in a pool', async (
   expect(await drill({ name: 'PostgreSQL restarted', rounds: rounds(2), service, strike })).toEqual(nothingAtAll);
 });
 
-describe.concurrent('a database that stays silent is 503 in time, and back without a restart', () => {
+describe.concurrent('an unresponsive database is 503 in time, and works again without a restart', () => {
   test.runIf(process.platform === 'linux')('when it is frozen', async () => {
     const service = await startOn(postgres.url);
     const strike = async (tally: Tally) => {
@@ -92,7 +92,7 @@ describe.concurrent('a database that stays silent is 503 in time, and back witho
     [there.hostname, there.port] = ['127.0.0.1', String(link.port)];
     const service = await startOn(there.href);
     for (const pool of [service.database.pool, service.database.reads, service.database.writes]) {
-      // A socket of Unix, which the test may have behind the link, has no setting of its own.
+      // The defaults: behind the link there may be a Unix socket, for which no TCP setting is in effect.
       const { rows } = await pool.query("select reset_val from pg_settings where name like 'tcp_%' order by name");
       expect(rows.map((row) => row.reset_val)).toEqual(['3', '30', '10', '60000']);
     }
@@ -105,7 +105,7 @@ describe.concurrent('a database that stays silent is 503 in time, and back witho
   });
 });
 
-/** The server first, so that it starts nothing between the others. */
+/** Signals the server first, so it starts no process in between. */
 async function signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
   process.kill(pid, signal);
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');

@@ -1,4 +1,4 @@
-/** An order to stop while connections are idle. */
+/** A shutdown while connections are idle. */
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -16,6 +16,6 @@ test('an idle connection may send one more request, and is told to close', async
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await read()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n/);
   await once(socket, 'close');
-  // The last connection is gone: nothing waits for the rest of the grace period.
+  // The last connection is gone, so nothing waits for the rest of the grace period.
   await closed;
 });

@@ -1,4 +1,4 @@
-/** A fault, again and again, while writers write; then the count of what was lost. */
+/** Repeats a fault while writers write, then counts what was lost. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Database } from '../../server/database/orm.ts';
@@ -12,14 +12,14 @@ export const isDrill = wanted > 0;
 export const rounds = (few: number): number => (isDrill ? wanted : few);
 
 const writers = { api: 16, members: 4 };
-/** What a drill must keep to; on a busy machine, nothing is measured. */
+/** The limits of a drill; a test run does not measure, because its machine may be busy. */
 const limitsMs = { response: 12_000, recovery: 10_000 };
 
 type Drill = {
   name: string;
   rounds: number;
   service: Service;
-  /** Begins the fault, and resolves once it has ended. */
+  /** Starts the fault, and resolves once it is over. */
   strike: (tally: Tally) => Promise<void>;
 };
 
@@ -27,7 +27,7 @@ type Drill = {
 export const nothing = { lost: 0, doubled: 0, unexpected: [], tooSlow: [] };
 export const nothingAtAll = { ...nothing, failures: [], places: 0 };
 
-/** What the fault has cost: also failures of our own, and places that the pools have lost. */
+/** What the fault has cost, including 500 responses and lost slots of the pools. */
 export async function drill({ name, rounds: count, service, strike }: Drill) {
   const tally = newTally();
   let isOver = false;
@@ -54,7 +54,7 @@ export async function drill({ name, rounds: count, service, strike }: Drill) {
   return { ...outcome, failures, places: await lostPlaces(database) };
 }
 
-/** Waits until so many more records are created; if none ever is, the time limit of the test ends it. */
+/** Waits until `count` more records are created; if that never happens, the test times out. */
 export async function progress({ created }: Tally, count: number): Promise<void> {
   const wantedLength = created.length + count;
   while (created.length < wantedLength) await delay(5);
@@ -83,7 +83,7 @@ export async function summarize({ name, tally, recoveriesMs, expected, database 
   };
 }
 
-/** A pool gives out as many connections as it has places; for a lost one, it times out. */
+/** A pool hands out as many connections as it has slots; for a lost one, it times out. */
 async function lostPlaces({ pool, reads, writes, control }: Database): Promise<number> {
   let lost = 0;
   for (const each of [pool, reads, writes, control]) {

@@ -1,9 +1,9 @@
-/** Requests that Node's parser rejects, and those that it would answer in its own way. */
+/** Requests that Node's parser rejects, and those that Node would answer on its own. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { useWorld } from '../world.ts';
 
-/** Sends the pieces as they are, and returns all that comes back until the server closes. */
+/** Sends the pieces unchanged, and returns everything received until the server closes. */
 async function exchange(url: string, ...pieces: string[]): Promise<string> {
   const { port } = new URL(url);
   return await new Promise((resolve, reject) => {
@@ -17,7 +17,7 @@ async function exchange(url: string, ...pieces: string[]): Promise<string> {
   });
 }
 
-/** Sends the text, reads the response and never closes; resolves once the server has let go of the connection. */
+/** Sends the text, reads the response and never closes; resolves once the server has dropped the connection. */
 async function held(url: string, text: string): Promise<string> {
   const { port } = new URL(url);
   return await new Promise((resolve) => {
@@ -25,7 +25,7 @@ async function held(url: string, text: string): Promise<string> {
     let received = '';
     let writing: NodeJS.Timeout | undefined;
     socket.on('data', (chunk) => (received += String(chunk)));
-    // What is written to a connection that the server has let go of is an error.
+    // Writing to a connection that the server has dropped is an error.
     socket.on('end', () => (writing = setInterval(() => socket.write('x'), 50)));
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -46,7 +46,7 @@ describe('a request that does not arrive in time', () => {
     expect(problemOf(text)).toMatchObject({ status: 408, code: 'request_timeout' });
   });
 
-  test('takes no descriptor for longer, whether or not the client closes its end', async () => {
+  test('frees its file descriptor, whether or not the client closes its end', async () => {
     const { key } = await world.organization();
     const post = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
     const texts = {
@@ -60,7 +60,7 @@ describe('a request that does not arrive in time', () => {
   });
 });
 
-describe('a request that is not HTTP/1.1 as the service speaks it', () => {
+describe('a request that is not valid HTTP/1.1 or not supported', () => {
   const world = useWorld();
 
   test('CONNECT is a 400 problem', async () => {
@@ -86,7 +86,7 @@ describe('a request that is not HTTP/1.1 as the service speaks it', () => {
     expect(problemOf(text)).toMatchObject({ code: 'malformed_request' });
   });
 
-  test('is rejected once, however much follows it', async () => {
+  test('is rejected once, no matter how much follows it', async () => {
     const { key } = await world.organization();
     const warnings: string[] = [];
     const note = ({ message }: Error) => warnings.push(message);
@@ -97,7 +97,7 @@ describe('a request that is not HTTP/1.1 as the service speaks it', () => {
     let received = '';
     socket.on('data', (chunk) => (received += String(chunk))).on('error', () => undefined);
     socket.write(`GET /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-    // In packets of their own, until the server has closed the connection.
+    // In separate packets, until the server has closed the connection.
     while (!socket.closed && !socket.readableEnded) {
       if (socket.writable) socket.write('not HTTP at all\r\n\r\n');
       await new Promise(setImmediate);
@@ -133,7 +133,7 @@ describe('a request with Expect: 100-continue', () => {
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201', 'HTTP/1.1 401']);
   });
 
-  test('is rejected before its body if the headers are enough', async () => {
+  test('is rejected before its body if its headers are reason enough', async () => {
     const { key } = await world.organization();
     const authorization = `Authorization: Bearer ${key}\r\n`;
     const rejected: [string, string][] = [

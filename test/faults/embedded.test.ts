@@ -1,4 +1,4 @@
-/** An embedded database that does not start again for a while. */
+/** An embedded database that fails to restart for a while. */
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
-test('is tried again, after growing pauses, until it runs; the reason is said once', async () => {
+test('is restarted with increasing pauses until it runs; the reason is reported once', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-restart-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
   await chmod(dataDir, 0o755);
@@ -33,7 +33,7 @@ test('is tried again, after growing pauses, until it runs; the reason is said on
   await rename(version, `${version}.away`);
   process.kill(pid, 'SIGQUIT');
   const startedAt: number[] = [];
-  // A drill waits for longer than it once took to give up.
+  // A drill waits longer than the service once took to give up.
   const count = isDrill ? 9 : 4;
   while (startedAt.length < count) {
     const known = await attempts();
@@ -45,7 +45,7 @@ test('is tried again, after growing pauses, until it runs; the reason is said on
 
   const pausesMs = startedAt.slice(1).map((time, index) => time - (startedAt[index] ?? 0));
   const atLeastMs = [200, 1_000, 2_000, 5_000, 5_000, 5_000, 5_000, 5_000].slice(0, count - 1);
-  // What is polled may be seen a little late.
+  // Polling may see an attempt a little late.
   expect(pausesMs.map((pause, index) => pause > (atLeastMs[index] ?? 0) / 2)).toEqual(atLeastMs.map(() => true));
   expect(lines).toEqual([
     expect.stringContaining('stopped unexpectedly'),
@@ -78,7 +78,7 @@ test('can be closed while it fails to start', async () => {
   expect(lines.slice(known)).toEqual([]);
 });
 
-test('a folder that vanishes costs no orphan, and never becomes an empty database in silence', async () => {
+test('a folder that vanishes leaves no orphan process, and is never silently replaced by an empty database', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-vanished-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
   await chmod(dataDir, 0o755);
@@ -93,13 +93,13 @@ test('a folder that vanishes costs no orphan, and never becomes an empty databas
   await expect(open()).rejects.toThrow(
     new RegExp(`^The database in ${cluster} is missing, although .*postgres\\.pgpass is there: restore the folder`),
   );
-  // Once it is back, so is the database.
+  // Once the folder is back, so is the database.
   await rm(join(`${cluster}.away`, 'postmaster.pid'), { force: true });
   await rename(`${cluster}.away`, cluster);
   await (await open()).close();
 });
 
-test('a start that was killed after the database was made finds its password', async () => {
+test('a start that was killed after creating the database leaves a usable password', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-password-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
   await chmod(dataDir, 0o755);
@@ -112,7 +112,7 @@ test('a start that was killed after the database was made finds its password', a
   expect(again.created).toBe(false);
 });
 
-test('a database of another major version gets a sentence that says what to do', async () => {
+test('a database of another major version is rejected with a sentence that says what to do', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-version-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
   await chmod(dataDir, 0o755);

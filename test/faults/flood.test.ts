@@ -1,4 +1,4 @@
-/** One organization floods the service with its most expensive requests: the others get their responses all the same. */
+/** One organization floods the service with its most expensive requests: the others still get their responses. */
 import { fork } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fillOrganization } from '../bench/records.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
-/** How many statements that read this run now. */
+/** How many running statements contain this text. */
 async function running(text: string): Promise<number> {
   const { rows } = await service.database.control.query<{ running: number }>(
     `select count(*)::int as running from pg_stat_activity
@@ -50,7 +50,7 @@ function figuresOf(observed: readonly number[]) {
   return { others: observed.length, p50: at(0.5), p99: at(0.99), max: at(0.9999) };
 }
 
-/** Another organization's request, which is repeated where the machine itself is too busy for anyone. */
+/** Another organization's request, which is retried if the machine itself is too busy for anyone. */
 async function answered(key: string | undefined): Promise<number> {
   let tries = 1;
   let sent = await timed(key, '/v1/customers?limit=5');
@@ -66,7 +66,7 @@ async function timed(key: string | undefined, path: string): Promise<{ status: n
   return { status: response.status, ms: performance.now() - startedAt };
 }
 
-test('a flood of searches by one key waits for itself: at most 3 run, and every other organization gets its responses', async () => {
+test('a flood of searches by one key queues: at most 3 run, and every other organization gets its responses', async () => {
   const [flooding, ...others] = service.keys;
   let left = requests;
   let isOver = false;
@@ -97,7 +97,7 @@ test('a flood of searches by one key waits for itself: at most 3 run, and every 
   expect(observed.length).toBeGreaterThan(0);
 });
 
-/** An organization with the most lines that proposals may have, 25 keys, and an admin who is signed in. */
+/** An organization with as many lines as proposals may have, 25 keys, and a signed-in admin. */
 async function flooder(name: string) {
   const slug = `flooder-${name}-${Date.now()}`;
   const size = { customers: 100, proposals: isDrill ? 100 : 30, lines: 500, items: 100, keys: 25 };
@@ -106,7 +106,7 @@ async function flooder(name: string) {
     'select id, name, email_key as "emailKey" from members where organization_id = $1',
     [id],
   );
-  // Only its password is set.
+  // Only the database of a world is used.
   await givePassword(service as never, rows[0]);
   const visiting = visit(service.url);
   await visiting.post('/settings/sign-in', { email: `ann@${slug}.example`, password });
@@ -157,7 +157,7 @@ function importOf(csrfToken: string, headers: Record<string, string>): Sent {
   };
 }
 
-test('a flood of the worst legal requests, by two organizations and through any door, leaves every other its responses', async () => {
+test('a flood of the worst valid requests, by two organizations to any endpoint, delays no response to others too long', async () => {
   const [, ...others] = service.keys;
   const one = doorsOf(await flooder('one'));
   const other = doorsOf(await flooder('other'));
@@ -183,12 +183,12 @@ test('a flood of the worst legal requests, by two organizations and through any 
     } while (flooded === undefined);
     await over;
     process.stdout.write(`flood by ${door}: ${JSON.stringify({ ...flooded, ...figuresOf(observed), mostRunning })}\n`);
-    // Done, or told to come back: 303 and 4xx are the settings'.
+    // Done, or to be retried: 303 and 4xx come from the settings pages.
     const { statuses, retryAfter } = flooded;
     expect(Object.keys(statuses).filter((status) => !/^(?:20[01]|303|4(?:09|29)|503)$/.test(status))).toEqual([]);
     expect(retryAfter).toBeGreaterThanOrEqual(statuses['503'] ?? 0);
     expect(Object.values(statuses).reduce((sum, count) => sum + count, 0)).toBe(2 * requests);
-    // Of each organization: two pages with lines, or an export. The short pages of agents are bounded as other operations are.
+    // Per organization: two pages with lines, or an export. The short pages of agents are limited like other operations.
     expect(mostRunning, door).toBeLessThanOrEqual(door === 'agents' ? 10 : 4);
   }
 });

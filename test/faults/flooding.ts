@@ -1,17 +1,17 @@
-/** A process that sends an organization's worst legal requests, through one door, as fast as they are answered. */
+/** A process that sends an organization's worst valid requests to one endpoint, as fast as they are answered. */
 import { Agent, request } from 'node:http';
 import { once } from 'node:events';
 
 export type Sent = { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string };
 export type Flood = {
   url: string;
-  /** Sent in turns. */
+  /** Sent in turn. */
   requests: Sent[];
   atOnce: number;
-  /** How many requests in all. */
+  /** The total number of requests. */
   most: number;
 };
-/** How many responses had each status. `retryAfter` counts those that say when to come back. */
+/** How many responses had each status. `retryAfter` counts those with that header. */
 export type Flooded = { statuses: Record<string, number>; bytes: number; retryAfter: number };
 
 async function flood({ url, requests, atOnce, most }: Flood): Promise<Flooded> {

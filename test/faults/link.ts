@@ -5,9 +5,9 @@ import type { AddressInfo, NetConnectOpts, Socket } from 'node:net';
 
 export type Link = {
   port: number;
-  /** From now on nothing passes; connections stay open at both ends, and new ones get nowhere. */
+  /** From now on, nothing gets through; connections stay open at both ends, and new ones get no response. */
   cut(): void;
-  /** New connections pass again; those of before stay dead; only the server has ended its side of them. */
+  /** New connections work again; old ones stay dead, closed only on the server's side. */
   mend(): void;
   close(): void;
 };
@@ -37,7 +37,7 @@ export async function openLink(target: NetConnectOpts): Promise<Link> {
     port,
     cut() {
       isCut = true;
-      // What arrives is read and dropped, and an end is not passed on.
+      // Incoming data is read and dropped, and an end is not forwarded.
       for (const socket of sockets) socket.unpipe().removeAllListeners('end').resume();
     },
     mend() {

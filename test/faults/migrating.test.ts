@@ -1,4 +1,4 @@
-/** Migrations that take long, or wait for another process's. */
+/** Migrations that take long or wait for another process. */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
-test('a migration waits for another one for as long as it takes, whatever the limits of the database, and says so', async () => {
+test('a migration waits for another one as long as it takes, regardless of the database’s timeouts, and says so', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });

@@ -1,4 +1,4 @@
-/** Several processes on one Redis, side by side and as workers of one command, which are stopped and killed. */
+/** Several processes on one Redis, side by side and as workers of one command, being stopped and killed. */
 import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -27,7 +27,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup();
 });
 
-test('more than one worker without REDIS_URL is one sentence', async () => {
+test('rejects more than one worker without REDIS_URL in one sentence', async () => {
   const { status, err } = await runCommand(['serve', '--workers', '2'], { REDIS_URL: '' });
   expect({ status, err }).toEqual({
     status: 1,
@@ -35,7 +35,7 @@ test('more than one worker without REDIS_URL is one sentence', async () => {
   });
 });
 
-test('a DATA_DIR that cannot be written is one sentence, before anything is served', async () => {
+test('reports a DATA_DIR that cannot be written in one sentence, before anything is served', async () => {
   const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const { status, err } = await runCommand(['serve'], { DATABASE_URL: url, DATA_DIR: '/dev/null', PORT: '0' });
@@ -45,7 +45,7 @@ test('a DATA_DIR that cannot be written is one sentence, before anything is serv
   });
 });
 
-test('too few connections for its pools are a warning when it starts', async () => {
+test('warns at startup of too few connections for its pools', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
   await administer(`alter database ${name} connection limit 45`);
@@ -54,7 +54,7 @@ test('too few connections for its pools are a warning when it starts', async () 
   expect(await end('SIGTERM')).toBe(0);
 });
 
-test('a database that takes no writes is a warning when it starts', async () => {
+test('warns at startup of a read-only database', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
   const environment = { DATABASE_URL: url, NODE_ENV: 'production' };
@@ -66,14 +66,14 @@ test('a database that takes no writes is a warning when it starts', async () => 
   expect(await end('SIGTERM')).toBe(0);
 });
 
-test('with DATABASE_CONNECTIONS, a crowd never needs more than that', async () => {
+test('never opens more than DATABASE_CONNECTIONS under load', async () => {
   const { url, name, drop } = await ownDatabase();
   cleanups.push(drop);
   const database = await openDatabase({ url });
   await migrate(database);
   const issued = await Promise.all(Array.from({ length: 6 }, () => issueKeys(database, 1)));
   await database.orm.close();
-  // Two more, because a connection that was closed counts for a moment longer.
+  // Two more, because a closed connection still counts for a moment.
   await administer(`alter database ${name} connection limit 18`);
   const environment = { DATABASE_URL: url, DATABASE_CONNECTIONS: '16', NODE_ENV: 'production' };
   const serving = await startServing([], environment);
@@ -91,7 +91,7 @@ test('with DATABASE_CONNECTIONS, a crowd never needs more than that', async () =
 });
 
 test.runIf(existsSync('/dev/full'))(
-  'a log on a full disk costs no request, and does not keep it from stopping',
+  'a log on a full disk fails no request, and does not prevent a shutdown',
   async () => {
     const { url, drop } = await ownDatabase();
     cleanups.push(drop);
@@ -105,7 +105,7 @@ test.runIf(existsSync('/dev/full'))(
 
 if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
 
-// One after another: each stops and starts the processes that the ones before it used.
+// In order: each test stops and starts processes that the ones before it used.
 describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
   const environment: NodeJS.ProcessEnv = {};
   let redis: ReturnType<typeof createClient>;
@@ -135,17 +135,17 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     cleanups.push(() => Promise.all([workers.end('SIGKILL'), single.end('SIGKILL')]));
   });
 
-  /** The store forgets every window; without its data, it would get them from the processes again. */
+  /** Deletes every window, but not the store's other data: without it, the processes would restore them. */
   const forget = async () => {
     const names = await redis.keys('proposal-api:window:*');
     if (names.length > 0) await redis.del(names);
   };
 
-  /** On a busy machine, it may answer too late: then each process limits on its own, and says so. */
+  /** On a busy machine, the store may respond too late: each process then limits on its own, and says so. */
   const storeFaults = () =>
     [workers, single].flatMap(({ output }) => output.text.match(/rate limit store/g) ?? []).length;
 
-  /** How often each status comes back for so many requests at once. */
+  /** Sends `count` requests at once; returns how often each status occurred. */
   async function burst(count: number, to: readonly string[], key: string): Promise<Record<number, number>> {
     const headers = { authorization: `Bearer ${key}` };
     const requests = Array.from({ length: count }, async (_, index) => {
@@ -158,7 +158,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     return counts;
   }
 
-  /** Lets the stored times of the only window grow older, so that the first leaves it soon; returns when the last will. */
+  /** Ages the stored times of the only window so that the first leaves it soon; returns when the last will. */
   async function approachTheEdge(): Promise<number> {
     const [name = ''] = await redis.keys('proposal-api:window:*');
     const [seconds = '', micros = ''] = await redis.sendCommand<string[]>(['TIME']);
@@ -174,9 +174,9 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     ['two processes', () => urls()],
     ['two workers', () => urls().slice(0, 1)],
   ])(
-    'of 300 requests at once to %s exactly 100 are admitted, and at most 100 more across the window’s edge',
+    '%s admit exactly 100 of 300 concurrent requests, and at most 100 more across the window’s edge',
     async (_, to) => {
-      // Keys of their own: each process keeps counting what it accepted.
+      // Separate keys: each process keeps counting what it accepted.
       const first = to().length === 1 ? 12 : 0;
       const keys = issued.keys.slice(first, first + 12).values();
       for (let left = rounds(1); left > 0;) {
@@ -198,13 +198,13 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
         if (storeFaults() > before) continue;
         left -= 1;
         expect(counts).toEqual({ 200: 100, 429: 200 });
-        // Only the store's times are older: the processes go on counting theirs, and may refuse some of the hundred.
+        // Only the store's times are older: the processes still count theirs, and may reject some of the hundred.
         expect(admitted).toBeLessThanOrEqual(100);
       }
     },
   );
 
-  test('a revoked key works nowhere after a second', async () => {
+  test('a revoked key stops working everywhere within a second', async () => {
     const { organization, admin, keys } = issued;
     const { em } = forOrganization(database, organization.id);
     const key = keys[24] ?? '';
@@ -215,10 +215,10 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     expect(await burst(20, urls(), key)).toEqual({ 401: 20 });
   });
 
-  test('the metrics of the workers are added up', async () => {
+  test('adds up the metrics of the workers', async () => {
     await forget();
     const [, metricsUrl = ''] = /Metrics: (\S+)/.exec(workers.output.text) ?? [];
-    // No other test sends such requests: a worker may report those of the test before this one late.
+    // No other test sends these requests: a worker may report those of the previous test late.
     const count = async () => {
       const text = await (await fetch(metricsUrl)).text();
       return Number(/^http_requests_total\{operation="getMe",status="400"\} (\d+)/m.exec(text)?.[1]);
@@ -235,7 +235,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     return children.split(' ').filter(Boolean).map(Number);
   };
 
-  /** Writes to the processes that `to` names while `work` runs. */
+  /** Writes to the processes at the URLs of `to` while `work` runs. */
   async function whileWriting(to: () => string[], work: (tally: Tally) => Promise<number[]>) {
     const tally = newTally();
     let isOver = false;
@@ -246,7 +246,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     return { tally, recoveriesMs, database };
   }
 
-  /** Requests are admitted again, as if a minute had passed; returns how long the next record took. */
+  /** Resets the rate limit, as if a minute had passed; returns how long the next record took. */
   async function recovery(tally: Tally): Promise<number> {
     await forget();
     const startedAt = performance.now();
@@ -254,7 +254,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     return Math.round(performance.now() - startedAt);
   }
 
-  test('SIGTERM resets no connection that is open, and the process ends with 0', async () => {
+  test('SIGTERM resets no open connection, and the process exits with 0', async () => {
     const work = async (tally: Tally) => {
       const recoveriesMs: number[] = [];
       for (let round = 0; round < rounds(1); round += 1) {
@@ -271,7 +271,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     expect(await summarize({ name: 'SIGTERM', ...outcome, expected })).toEqual(nothing);
   });
 
-  test('a killed process costs no record', async () => {
+  test('a killed process loses no record', async () => {
     const work = async (tally: Tally) => {
       const recoveriesMs: number[] = [];
       for (let round = 0; round < rounds(1); round += 1) {
@@ -289,9 +289,9 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     ).toEqual(nothing);
   });
 
-  test('a worker that is killed is replaced, and so are all of them, on the same port', async () => {
+  test('a killed worker is replaced, and so are all of them, on the same port', async () => {
     const { output } = workers;
-    // The one that was killed before is back once there are two again.
+    // Once there are two again, the one killed before has been replaced.
     const twoPids = async () => {
       for (;;) {
         const pids = await pidsOf(workers);
@@ -346,7 +346,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     const pids = await pidsOf(workers);
     expect(pids).toHaveLength(2);
     expect(pids.filter((pid) => before.pids.includes(pid))).toEqual([]);
-    // What the ended workers counted is not forgotten.
+    // What the replaced workers counted is kept.
     expect(await counted()).toBeGreaterThanOrEqual(before.counted);
   });
 
@@ -356,7 +356,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     await administer(`alter database ${name} with allow_connections false`);
     const [pid = Number.NaN] = await pidsOf(workers);
     process.kill(pid, 'SIGKILL');
-    // The first is for the killed one, the second for a replacement that could not start.
+    // The first is for the killed worker, the second for a replacement that could not start.
     const count = output.text.split('starting a replacement').length;
     while (output.text.split('starting a replacement').length < count + 2) await delay(5);
     await administer(`alter database ${name} with allow_connections true`);
@@ -365,7 +365,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     await expect.poll(() => status().catch(() => 'refused')).toBe(200);
   });
 
-  test('a worker that hangs stops neither the metrics nor SIGTERM', async () => {
+  test('a worker that hangs blocks neither the metrics nor SIGTERM', async () => {
     const [pid = Number.NaN] = await pidsOf(workers);
     process.kill(pid, 'SIGSTOP');
     const [, url = ''] = /Metrics: (\S+)/.exec(workers.output.text) ?? [];
@@ -373,7 +373,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     expect(await workers.end('SIGTERM')).toBe(0);
   });
 
-  test('workers that find the port taken end with one sentence', async () => {
+  test('workers report a port in use in one sentence', async () => {
     const port = new URL(single.url).port;
     const { child, output, exited } = start(['serve', '--workers', '2'], { ...environment, PORT: port });
     await exited;
@@ -387,7 +387,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     expect(other.output.text).toContain('Stopping: finishing the requests in flight.');
   });
 
-  test('a second SIGTERM ends a process at once, although a request is in flight', async () => {
+  test('a second SIGTERM ends a process immediately, even with a request in flight', async () => {
     const { child, output, end, url } = single;
     const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
     cleanups.push(() => socket.destroy());

@@ -1,4 +1,4 @@
-/** The service as processes of its own, which a test may stop and kill. */
+/** The service as separate processes, which a test may stop and kill. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,9 +8,9 @@ import { program } from '../program.ts';
 export type Running = {
   child: ChildProcess;
   url: string;
-  /** What it has printed so far, for people and as its log. */
+  /** Everything printed so far: standard output and the log. */
   output: { text: string };
-  /** Ends with the signal, and returns the exit status, or the signal that ended it. */
+  /** Sends the signal, and returns the exit status, or the signal that ended the process. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 

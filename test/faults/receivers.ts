@@ -1,4 +1,4 @@
-/** Receivers of webhooks that misbehave, and the count of what became of the events. */
+/** Webhook receivers that misbehave, and a tally of the events that they received. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import { createEndpoint } from '../../server/webhooks/endpoints.ts';
 import { parts } from '../webhooks/scene.ts';
 
 type Arrival = { id: string; type: string; timestamp: string; recordId: string; version: number; accepted: boolean };
-/** Responds, and says whether it has accepted the event. */
+/** Responds, and returns whether it has accepted the event. */
 type Behavior = (response: ServerResponse, nth: number) => boolean | Promise<boolean>;
 
 export type Hostile = { name: string; url: string; arrivals: Arrival[]; heal(): void; close(): Promise<void> };
@@ -21,7 +21,7 @@ const accept: Behavior = (response) => {
   response.writeHead(204).end();
   return true;
 };
-/** Every so many events, the other behavior. */
+/** Uses the other behavior once every `every` events. */
 const sometimes =
   (every: number, other: (response: ServerResponse) => void): Behavior =>
   (response, nth) => {
@@ -64,11 +64,11 @@ export async function openHostile(name: string): Promise<Hostile> {
     arrivals.push(arrival);
     arrival.accepted = await behave(response, arrivals.length);
   };
-  // A sender that is killed in the middle of a request leaves nothing to receive.
+  // A sender that is killed during a request leaves nothing to receive.
   const server = createServer((request, response) => void receive(request, response).catch(() => undefined));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // The address of a TCP server is no string.
+  // The address of a TCP server is never a string.
   const { port } = server.address() as AddressInfo;
   return {
     name,
@@ -84,7 +84,7 @@ export async function openHostile(name: string): Promise<Hostile> {
 
 type Owned = { organization: Organization; admin: Member };
 
-/** An endpoint of the organization for each of the receivers. */
+/** Creates an endpoint for each receiver. */
 export async function subscribe(
   database: Database,
   { organization, admin }: Owned,
@@ -98,7 +98,7 @@ export async function subscribe(
 const dueNow = `update webhook_deliveries set due_at = now() where organization_id = $1 and id in (
   select id from webhook_deliveries where organization_id = $1 and state = 'pending' and due_at > now() for update skip locked)`;
 
-/** Lets what waits for another attempt be due, until everything that was written has been delivered. */
+/** Makes pending retries due until everything that was written has been delivered. */
 export async function delivered({ pool }: Database, { id }: Organization): Promise<void> {
   const text = `select (select count(*) from webhook_deliveries where organization_id = $1 and state in ('pending', 'sending'))::int
       as waiting, (select looked_through from webhook_positions where organization_id = $1) >
@@ -116,8 +116,8 @@ export async function delivered({ pool }: Database, { id }: Organization): Promi
 export const nothingMissed = { lost: 0, disordered: 0, renamed: 0 };
 
 /**
- * How many records an endpoint does not know in their final state, how many states arrived after a later one, and how many
- * events had more than one id. Duplicates are allowed, and printed.
+ * Counts the records whose final state an endpoint does not know, the states that arrived after a later one, and the events
+ * with more than one id. Duplicates are allowed, and printed.
  */
 export async function count(
   title: string,

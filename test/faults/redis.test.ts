@@ -17,7 +17,7 @@ afterAll(async () => {
 if (!hasRedis) process.stdout.write(`${redisIsMissing}\n`);
 
 describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
-  test('changes nothing for callers but the limit, is reported once, and is used again without a restart', async () => {
+  test('changes only the limit for callers, is reported once, and is used again without a restart', async () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const reports: string[] = [];
@@ -33,7 +33,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     let isOver = false;
     const writing = write(tally, { urls: () => [service.url], keys: service.keys, writers: 4, isOver: () => isOver });
     const recoveriesMs: number[] = [];
-    /** The store goes away and comes back; the service says so once each, and then shares the window again. */
+    /** The store goes away and returns; the service reports each once, and then shares the window again. */
     const interrupt = async (begin: () => unknown, end: () => unknown) => {
       const { length } = reports;
       await begin();
@@ -75,7 +75,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
       ),
     );
     for (const limiter of limiters) cleanups.push(() => limiter.close());
-    /** How many of so many requests, spread over the limiters, are accepted. */
+    /** How many of these requests, spread over the limiters, are accepted. */
     const admitted = async (requests: number, key: string) => {
       const taken = Array.from({ length: requests }, async (_, index) => limiters[index % count]?.take(key));
       return (await Promise.all(taken)).filter((allowance) => allowance?.accepted).length;
@@ -84,7 +84,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     return { limiters, reports, admitted, allShare };
   }
 
-  test('the reason why a store cannot be used is reported', async () => {
+  test('reports why a store cannot be used', async () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const withPassword = redis.url.replace('//', '//:password@');
@@ -104,7 +104,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     }
   });
 
-  test('a store that ends connections and wants another password is reported', async () => {
+  test('reports a store that ends connections and then requires a password', async () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const said: unknown[] = [];
@@ -121,7 +121,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     await expect.poll(() => limiter.status().shared).toBe(true);
   });
 
-  test.each([1, 2])('a store that comes back empty admits nothing extra to %d processes', async (count) => {
+  test.each([1, 2])('a store that comes back empty admits nothing extra with %d processes', async (count) => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const { limiters, reports, admitted, allShare } = await limitersOn(redis.url, count);
@@ -142,7 +142,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     // What a process accepted on its own in the meantime counts for all.
     const fallbacks = () => limiters.reduce((sum, limiter) => sum + limiter.status().fallbacks, 0);
     let [key, before] = ['', -1];
-    // A store that responds too late counts twice, too.
+    // A store that responds too late counts twice as well.
     while (before !== fallbacks()) {
       while (!allShare()) await delay(5);
       [key, before] = [`alone ${fallbacks()}`, fallbacks()];
@@ -150,7 +150,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     }
     client.destroy();
     redis.process().kill('SIGSTOP');
-    // Those that a frozen store counts when it goes on are counted twice, so none is under way.
+    // Requests that a frozen store counts when it resumes are counted twice, so none must be in flight.
     while (limiters.some((limiter) => limiter.status().shared)) await delay(5);
     expect(await admitted(40, key)).toBe(40);
     redis.process().kill('SIGCONT');
@@ -158,7 +158,7 @@ describe.runIf(hasRedis)('a rate limit store that is killed or frozen', () => {
     expect(await admitted(60, key)).toBe(20);
   });
 
-  test('something else in the place of a window costs one key one request, and a full store is reported once', async () => {
+  test('a foreign value in place of a window affects one request of one key, and a full store is reported once', async () => {
     const redis = await startRedis();
     cleanups.push(() => redis.kill());
     const { limiters, reports, admitted } = await limitersOn(redis.url, 1);

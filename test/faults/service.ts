@@ -1,4 +1,4 @@
-/** The service on a database that a test may hurt. */
+/** The service on a database that a test may break. */
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../server/accounts/members.ts';
 import { createOrganization } from '../../server/accounts/organizations.ts';
@@ -22,7 +22,7 @@ export type Service = {
   close(): Promise<void>;
 };
 
-/** A new organization with the Team plan, and API keys of it; it may have 25. */
+/** Creates an organization on the Team plan, with up to 25 API keys. */
 export async function issueKeys(database: Database, count: number) {
   const slug = `faults-${randomUUID()}`;
   const organization = await createOrganization(database, { name: 'Faults', slug, plan: 'team', currency: 'USD' });
@@ -40,7 +40,7 @@ export async function issueKeys(database: Database, count: number) {
 const unlimited = { take: () => ({ accepted: true, remaining: 99, resetSeconds: 60 }) };
 const organizations = 4;
 
-/** In this process, without a rate limit. */
+/** Starts the service in this process, without a rate limit. */
 export async function startService(url: string, options: Partial<ServeOptions> = {}): Promise<Service> {
   const database = await openDatabase({ url });
   await migrate(database);

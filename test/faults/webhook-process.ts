@@ -1,4 +1,4 @@
-/** The service as a process of its own, whose work another process takes over soon after it was killed. */
+/** The service as a separate process, whose work another process takes over soon after it is killed. */
 import { openDatabase } from '../../server/database/orm.ts';
 import { serve } from '../../server/http/server.ts';
 

@@ -1,4 +1,4 @@
-/** Webhooks to receivers that misbehave, while processes and the database are killed, and beside an import. */
+/** Webhooks to receivers that misbehave, while processes and the database are killed, and during an import. */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,18 +48,18 @@ async function scene(database: Database, names: readonly string[]) {
   return { ...issued, receivers };
 }
 
-/** Creates customers and updates each three times, whatever the responses are, until `work` is done. */
+/** Creates customers and updates each three times, retrying until it succeeds, until `work` is done. */
 async function whileWriting(urls: () => readonly string[], { keys }: Pick<Issued, 'keys'>, work: Work): Promise<void> {
   let [isOver, written] = [false, 0];
   const send = async (key: string, method: string, path: string, body: object, id: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': id };
     for (let attempt = 0; ; attempt += 1) {
       const url = urls()[attempt % urls().length] ?? '';
-      // A connection that was handed to a worker in the moment of its death is never answered.
+      // A connection handed to a worker just as it dies never gets a response.
       const signal = AbortSignal.timeout(30_000);
       const request = fetch(url + path, { method, headers, body: JSON.stringify(body), signal });
       const response = await request.catch(() => undefined);
-      // What the service responds with, or half of it.
+      // The response may be cut off.
       const answer = (await response?.json().catch(() => undefined)) as { id: string } | undefined;
       if (response?.ok && answer) return answer;
       await delay(20);
@@ -76,7 +76,7 @@ async function whileWriting(urls: () => readonly string[], { keys }: Pick<Issued
     }
   };
   const writing = Promise.all(keys.slice(0, 4).map(writer));
-  /** Waits until so many more updates are stored. */
+  /** Waits until this many more updates are stored. */
   const progress = async (more: number) => {
     const wanted = written + more;
     while (written < wanted) await delay(5);
@@ -106,7 +106,7 @@ test('receivers that fail, hang, respond slowly, drop, redirect or flood miss no
   expect(await count('Hostile', service.database, issued)).toEqual(nothingMissed);
 });
 
-test('a restart of PostgreSQL costs no event', async () => {
+test('a restart of PostgreSQL loses no event', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'proposal-api-faults-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
   await chmod(dataDir, 0o755);
@@ -146,7 +146,7 @@ async function forProcesses(names: readonly string[]) {
   return { database, issued, environment: { DATABASE_URL: url, AUTH_SECRET: authSecret, WEBHOOK_ALLOW: allow.join() } };
 }
 
-test('a killed process costs no event: the next one continues', async () => {
+test('a killed process loses no event: the next one continues', async () => {
   const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
   let single = await startServing([], environment);
   cleanups.push(() => single.end('SIGKILL'));
@@ -157,7 +157,7 @@ test('a killed process costs no event: the next one continues', async () => {
       for (let round = 0; round < rounds(1); round += 1) {
         await progress(40);
         await single.end('SIGKILL');
-        // As if the time had passed: no process is left that could hold a lease.
+        // As if the leases had expired: no process is left to hold them.
         await database.pool.query(`update webhook_endpoints set leased_until = now() - interval '1 second'`);
         await database.pool.query(
           `update webhook_deliveries set attempted_at = now() - interval '1 minute' where state = 'sending'`,
@@ -172,7 +172,7 @@ test('a killed process costs no event: the next one continues', async () => {
   expect(await count('kill -9', database, issued)).toEqual(nothingMissed);
 });
 
-test('of two processes on one database, one that is killed costs no event', async () => {
+test('killing one of two processes on one database loses no event', async () => {
   const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
   const file = fileURLToPath(new URL('webhook-process.ts', import.meta.url));
   const running: Running[] = await Promise.all([0, 1].map(() => startServing([], environment, file)));
@@ -195,14 +195,14 @@ test('of two processes on one database, one that is killed costs no event', asyn
   expect(await count('kill -9 of one of two', database, issued)).toEqual(nothingMissed);
 });
 
-/** Waits until each receiver has so many more requests. */
+/** Waits until each receiver has received this many more requests. */
 async function arrived(receivers: readonly Hostile[], more: number): Promise<void> {
   const wanted = receivers.map(({ arrivals }) => arrivals.length + more);
   while (receivers.some(({ arrivals }, index) => arrivals.length < (wanted[index] ?? 0))) await delay(5);
 }
 
-// A lease of the command lasts for half a minute.
-test.runIf(isDrill && hasRedis)('a killed worker of the command costs no event', async () => {
+// With the command, a lease lasts half a minute.
+test.runIf(isDrill && hasRedis)('a killed worker of the command loses no event', async () => {
   const { url, kill } = await startRedis();
   cleanups.push(kill);
   const { database, issued, environment } = await forProcesses(['works', 'fails', 'is slow']);
@@ -225,7 +225,7 @@ test.runIf(isDrill && hasRedis)('a killed worker of the command costs no event',
     async (progress) => {
       for (let round = 0; round < rounds(1); round += 1) {
         await progress(40);
-        // The lease of the worker that was killed before has ended, and it is delivered again.
+        // By then, the lease of the worker killed before has expired, and deliveries have resumed.
         await arrived(issued.receivers, 20);
         const [worker = Number.NaN] = await both();
         process.kill(worker, 'SIGKILL');
@@ -239,7 +239,7 @@ test.runIf(isDrill && hasRedis)('a killed worker of the command costs no event',
   expect(await count('kill -9 of a worker', database, issued)).toEqual(nothingMissed);
 });
 
-test('an import beside writers costs no event', async () => {
+test('an import alongside writers loses no event', async () => {
   const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);
@@ -251,7 +251,7 @@ test('an import beside writers costs no event', async () => {
     IMPORT_ROWS === undefined ? ['works', 'fails'] : ['works', 'fails', 'drops', 'rarely hangs'],
   );
   const { organization } = issued;
-  // Some of them first stored in the past, as a migration from another system does.
+  // Half of them have a createdAt in the past, as in a migration from another system.
   const rows = (notes: string) =>
     Array.from({ length: Number(IMPORT_ROWS ?? 250) }, (_, index) =>
       JSON.stringify({
@@ -287,7 +287,7 @@ const updates = (endpointId: string, happenedAt: string) =>
     happenedAt,
   }));
 
-test('a burst before the first statistics is claimed and added to without reading all of it for each record', async () => {
+test('a burst before the first statistics is claimed and added to without reading it all for each record', async () => {
   const { url, drop } = await ownDatabase();
   cleanups.push(drop);
   const service = await startService(url, quick);

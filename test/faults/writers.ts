@@ -1,4 +1,4 @@
-/** Writers that never stop at an error, and the count of what became of their records. */
+/** Writers that never stop on an error, and an audit of their records. */
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { Service } from './service.ts';
 export type Tally = {
   /** Names of the customers and members whose creation was confirmed. */
   created: string[];
-  /** How often each status was returned; `refused` and `reset` where no connection was made, or it broke. */
+  /** How often each status was returned; `refused` if no connection was made, `reset` if it broke. */
   statuses: Record<string, number>;
   slowestMs: number;
 };
@@ -25,8 +25,8 @@ type Writing = {
 };
 
 /**
- * Each writer creates customers until it is over, and repeats what failed with the same Idempotency-Key. After each
- * it sends the record again with onConflict=update: a transaction of several statements.
+ * Each writer creates customers until `isOver`, and retries failures with the same Idempotency-Key. After each create, it
+ * sends the record again with onConflict=update: a transaction of several statements.
  */
 export async function write(tally: Tally, { urls, keys, writers, isOver }: Writing): Promise<void> {
   let sent = 0;
@@ -37,7 +37,7 @@ export async function write(tally: Tally, { urls, keys, writers, isOver }: Writi
     const outcome = await post(pick(urls(), sent) + path, key, `${name} ${path}`, body);
     tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - startedAt));
     tally.statuses[outcome] = (tally.statuses[outcome] ?? 0) + 1;
-    // Let the others have their turn, where nothing listens.
+    // Yield to the others if nothing is listening.
     if (outcome === 'refused') await delay(20);
     return outcome === '201' || outcome === '200';
   };
@@ -55,12 +55,12 @@ export async function write(tally: Tally, { urls, keys, writers, isOver }: Writi
 }
 
 const agent = new Agent({ keepAlive: true });
-/** Longer than the service lets anything wait. */
+/** Longer than any wait in the service. */
 const patienceMs = 30_000;
 
 /**
- * The status, or `reset` where a connection broke that had served a request before, and `refused` where a new one did:
- * the system itself resets those that the service has not accepted yet when it closes the port.
+ * The status, `reset` if a connection broke that had served a request before, or `refused` if a new one did: when the
+ * service closes the port, the operating system itself resets connections not accepted yet.
  */
 function post(url: string, key: string, idempotencyKey: string, body: object): Promise<string> {
   const headers = {
@@ -74,12 +74,12 @@ function post(url: string, key: string, idempotencyKey: string, body: object): P
       response.on('end', () => resolve(String(response.statusCode))).resume();
     });
     sent.on('error', () => resolve(sent.reusedSocket ? 'reset' : 'refused')).end(JSON.stringify(body));
-    // A connection that is handed to a worker in the moment of its death is never answered.
+    // A connection handed to a worker just as it dies never gets a response.
     sent.setTimeout(patienceMs, () => sent.destroy());
   });
 }
 
-/** The same for members, in MikroORM's own transactions, as the settings pages and the commands write. */
+/** The same for members, in MikroORM's transactions, as in the settings pages and the commands. */
 export async function addMembers(
   tally: Tally,
   { database, organization }: Pick<Service, 'database' | 'organization'>,
