@@ -157,7 +157,7 @@ function importOf(csrfToken: string, headers: Record<string, string>): Sent {
   };
 }
 
-test('a flood of the worst valid requests, by two organizations to any endpoint, delays no response to others too long', async () => {
+test('a flood of the worst valid requests, by two organizations to any endpoint, does not keep others from their responses', async () => {
   const [, ...others] = service.keys;
   const one = doorsOf(await flooder('one'));
   const other = doorsOf(await flooder('other'));

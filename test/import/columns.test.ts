@@ -22,7 +22,7 @@ describe('other people’s headers', () => {
   const text = 'Nr,Company Name,Town,Rating\nC-1,Alfreds,Berlin,5\n';
   const map = { Nr: 'externalId', 'Company Name': 'companyName', Town: 'address.city' };
 
-  test('are mapped to fields, and columns left over are named', async () => {
+  test('are mapped to fields, and unmapped columns are listed', async () => {
     const { csv, fetch } = await start();
     const report = await csv('customers', text, { map });
     expect(report).toEqual(
@@ -39,7 +39,7 @@ describe('other people’s headers', () => {
     });
   });
 
-  test('are kept in metadata on request, or left out by name', async () => {
+  test('are kept in metadata on request, or omitted by name', async () => {
     const { csv, fetch } = await start();
     expect(await csv('customers', text, { map: { ...map, Town: '' }, restToMetadata: true })).toEqual(
       counts({ read: 1, created: 1 }),
@@ -49,7 +49,7 @@ describe('other people’s headers', () => {
     expect((await fetch('customers', 'C-1')).metadata).toEqual({ Rating: '5', Lead_score_0_10: '7' });
   });
 
-  test('that repeat or have no Latin letters keep each of their values in metadata', async () => {
+  test('keep every value in metadata, even if they repeat or have no Latin letters', async () => {
     const { csv, fetch } = await start();
     const other = 'Nr,Company Name,Fax,Fax,Fax,Город,Улица\nC-1,Alfreds,1,2,3,Minsk,Lenina\n';
     await csv('customers', other, { map: { Nr: 'externalId', 'Company Name': 'companyName' }, restToMetadata: true });
@@ -62,7 +62,7 @@ describe('other people’s headers', () => {
     });
   });
 
-  test('are proposed without a question about a column that is empty', async () => {
+  test('are mapped without a question about empty columns', async () => {
     const proposed = await withFile('rows.csv', 'externalId,name,,\nC-1,Ana,,\n', async (file) =>
       proposeChoices(await inspectFile(file), 'customers', { map: {} }),
     );
@@ -83,13 +83,13 @@ describe('other people’s headers', () => {
     [{ Nummer: 'externalId' }, 'the mapping names column Nummer, which the file does not have'],
     [{ ...map, Rating: 'nots' }, 'the mapping names nots, which is not a field of this record; did you mean notes?'],
     [{ 'Company Name': 'name', Town: '', Rating: '' }, 'the externalId column is missing'],
-  ])('are rejected where the mapping %j does not fit', async (wrong, message) => {
+  ])('are rejected if the mapping %j does not fit', async (wrong, message) => {
     const { csv } = await start();
     await expect(csv('customers', text, { map: wrong })).rejects.toThrow(message);
   });
 });
 
-/** Header lines as the tools write them, a row of each, and what becomes of it. */
+/** Header lines as the tools write them, with sample rows and a resulting record. */
 const exportsOf: [name: string, kind: ImportKind, text: string, externalId: string, wanted: object][] = [
   [
     'Stripe (customers)',
@@ -262,7 +262,7 @@ const exportsOf: [name: string, kind: ImportKind, text: string, externalId: stri
   ],
 ];
 
-/** The columns of these files that no field takes: any other column reaches one. */
+/** The columns of these files that map to no field; all the others do. */
 const notImported: Readonly<Record<string, string>> = {
   'Stripe (customers)': 'Delinquent, Plan, Status, Total Spend, Payment Count, Refunded Volume, Dispute Losses',
   'Stripe (prices)':
@@ -289,7 +289,7 @@ const notImported: Readonly<Record<string, string>> = {
 };
 
 describe('an export of another tool', () => {
-  test.each(exportsOf)('from %s is recognized by its header, and said to be', async (name, kind, text, id, wanted) => {
+  test.each(exportsOf)('from %s is recognized by its header, and the report says so', async (name, kind, text, id, wanted) => {
     const { csv, fetch } = await start();
     const report = await csv(kind, text);
     expect(report.errors).toEqual([]);
@@ -372,7 +372,7 @@ describe('an export of another tool', () => {
       { type: 'service', status: 'archived', description: 'One\ntwo', taxable: true },
     ],
     ['items', '*ItemCode,ItemName,SalesUnitPrice\nMUG,,20\n', 'MUG', 'Xero (inventory items)', { name: 'MUG' }],
-  ] as const)('has other headers, or no value, in some: %s, %s', async (kind, text, id, name, wanted) => {
+  ] as const)('may have different headers or missing values: %s, %s', async (kind, text, id, name, wanted) => {
     const { csv, fetch } = await start();
     expect((await csv(kind, text)).errors).toEqual([]);
     expect((await csv(kind, text)).notes[0]).toBe(`Recognized as an export from ${name}.`);
@@ -383,14 +383,14 @@ describe('an export of another tool', () => {
     ['Stripe (prices)', '"1,029.90"'],
     ['Shopify (products)', '42.00'],
     ['Shopify (products, older columns)', '42.00'],
-  ])('has a dot in its numbers, which are not asked about: %s', async (name, price) => {
+  ])('has decimal points, so the import does not ask about them: %s', async (name, price) => {
     const { csv, fetch } = await start();
     const [, kind = 'items', text = '', id = ''] = exportsOf.find(([known]) => known === name) ?? [];
     expect(await csv(kind, text.replace(price, '1.200').replace('40.00', '2.400'))).toMatchObject({ errors: [] });
     expect(Number((await fetch(kind, id)).unitPrice)).toBe(1.2);
   });
 
-  test('is tried here for each one that is known', () => {
+  test('is tested here for every known tool', () => {
     expect(exportsOf.map(([name]) => name).toSorted()).toEqual(presetNames.toSorted());
   });
 
@@ -407,7 +407,7 @@ describe('an export of another tool', () => {
     },
   );
 
-  test('keeps each value of its own metadata, whatever the keys are', async () => {
+  test('keeps every value of its metadata, whatever the keys are', async () => {
     const { csv, fetch } = await start();
     const header = 'id,Email,Name,Created (UTC),Delinquent,plan b (metadata),plan_b (metadata),tier! (metadata)';
     await csv('customers', `${header}\ncus_1,a@b.example,Ana,2024-03-12 09:14,false,one,two,three\n`);
@@ -425,7 +425,7 @@ describe('an export of another tool', () => {
   });
 });
 
-test('a tax rate that is a fraction is imported as it is, and said to be a percentage', async () => {
+test('imports a fractional tax rate unchanged, and notes that it is read as a percentage', async () => {
   const { csv, fetch } = await start();
   const notes = ['Tax rates are percentages: 0.19 is read as 0.19%. Write 19 for 19%.'];
   const header = 'externalId,type,name,unitPrice,taxRate';

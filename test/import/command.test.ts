@@ -33,7 +33,7 @@ describe('the import command', () => {
     });
   });
 
-  test('prints no control or bidirectional character of a file, whatever its names, columns and cells contain', async () => {
+  test('prints no control or bidirectional character from a file’s name, columns or cells', async () => {
     const { organization } = await world.organization();
     const control = '\u001B[31m\u009B2J\u202Eb\u0007';
     const file = (text: string, ...words: string[]) =>
@@ -52,11 +52,11 @@ describe('the import command', () => {
       expect(stdout + stderr).not.toBe('');
       expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
     }
-    // The name of a column is shown all the same.
+    // The name of the column is still shown.
     expect(answers[0]?.stderr).toContain('country\uFFFD[31m');
   });
 
-  test('takes a column whose name has an equals sign', async () => {
+  test('accepts a column whose name has an equals sign', async () => {
     const tenant = await world.organization();
     const answer = await withFile('c.csv', 'externalId,a=b\nC-1,Ana\n', (file) =>
       run('customers', file, '--organization', tenant.organization.slug, '--map', 'a=b=name'),
@@ -65,7 +65,7 @@ describe('the import command', () => {
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ name: 'Ana' }]);
   });
 
-  test('takes what columns mean from a file of JSON, and says what is wrong with it', async () => {
+  test('reads the column mapping from a JSON file, and says what is wrong with it', async () => {
     const tenant = await world.organization();
     const withMap = (text: string, path?: string) =>
       withFile('columns.json', text, (map) =>
@@ -81,7 +81,7 @@ describe('the import command', () => {
     expect((await tenant.call('GET', '/v1/customers')).body.data).toMatchObject([{ companyName: 'Ana Ltd' }]);
   });
 
-  test('names bad rows on standard error, ends with 2, and prints JSON on request', async () => {
+  test('lists bad rows on standard error, exits with 2, and prints JSON on request', async () => {
     const { organization } = await world.organization();
     const answer = await withFile('c.csv', 'externalId,name\n,Ana\nC-2,Bob\n', (file) =>
       run('customers', file, '--organization', organization.slug, '--json'),
@@ -98,7 +98,7 @@ describe('the import command', () => {
     });
   });
 
-  test('names all that is wrong with a header at once', async () => {
+  test('reports everything wrong with a header at once', async () => {
     const { organization } = await world.organization();
     const answer = await withFile('rows.csv', 'nam,mail\nAna,ana@example.com\n', (file) =>
       run('customers', file, '--organization', organization.slug),
@@ -112,7 +112,7 @@ describe('the import command', () => {
     ]);
   });
 
-  test('reads a report of rejected rows that the report of this import replaces', async () => {
+  test('can read a report of rejected rows and replace it with its own', async () => {
     const { organization } = await world.organization();
     await withFile('rows.csv', 'externalId,name,email\nC-1,Ana,wrong\nC-2,Bob,\n', async (file) => {
       await chmod(file, 0o600);
@@ -156,19 +156,19 @@ describe('the import command', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  test('draws how far it is', () => {
+  test('draws a progress bar', () => {
     const drawn = drawProgress({ bytesRead: 50, bytesTotal: 100, rowsRead: 600 }, 65_000);
     expect(drawn).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 50 %  600 rows  9 rows/s  1:05 left`);
     expect(drawProgress({ bytesRead: 1, bytesTotal: 4, rowsRead: 10 }, 2_461_000)).toMatch(/ {2}2:03:03 left$/);
     expect(drawProgress({ bytesRead: 0, bytesTotal: 0, rowsRead: 0 }, 0)).toContain('100 %');
-    // Nobody knows how much there will be.
+    // The total is unknown.
     expect(drawProgress({ rowsRead: 600 }, 2000)).toBe('600 rows  300 rows/s');
   });
 
   test.each([
     [true, [0, 99, 100, 150, 250], ['1 rows', '3 rows', '5 rows']],
     [false, [0, 9_999, 10_000, 19_999, 20_000], ['3 rows', '5 rows']],
-  ])('draws so often, on a terminal: %s', (isTTY, times, shown) => {
+  ])('limits how often it draws, on a terminal: %s', (isTTY, times, shown) => {
     const [started, ...all] = [0, ...times];
     let nowMs = started;
     const written: string[] = [];

@@ -14,8 +14,8 @@ async function start() {
 
 const item = (given: object) => ({ type: 'product', name: 'Chai', unitPrice: '18', ...given });
 
-describe('rows that claim what only one record may have', () => {
-  test('are rejected while another row of the file gives it up, and succeed on the next import', async () => {
+describe('rows that claim a unique value', () => {
+  test('are rejected if another row of the file gives it up, and succeed on the next import', async () => {
     const { tenant, rows } = await start();
     await rows('items', item({ externalId: 'A', sku: '1' }));
     const { id } = await fetchRecord(tenant, 'items', 'A');
@@ -33,7 +33,7 @@ describe('rows that claim what only one record may have', () => {
   });
 });
 
-describe('beside a running import', () => {
+describe('during an import', () => {
   const many = (round: number) =>
     Array.from({ length: 6000 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${round}-${index}` }));
 
@@ -50,7 +50,7 @@ describe('beside a running import', () => {
       last = finished;
       let path: string | null = `/v1/customers?sort=updatedAt&limit=100&updatedSince=${since}`;
       while (path !== null) {
-        // A fresh key for each round would do too: the limit is a key's own.
+        // Rotating keys, because each has its own rate limit.
         const answer = await tenant.as(await freshKey(tenant)).call('GET', path);
         expect(answer.status).toBe(200);
         for (const { externalId, name } of answer.body.data) copy.set(externalId, name);
@@ -64,7 +64,7 @@ describe('beside a running import', () => {
     expect([...copy.values()].filter((name) => !name.startsWith('Customer 2-'))).toEqual([]);
   });
 
-  test('a change through the API is neither lost nor waits for the end', async () => {
+  test('a change through the API is not lost and does not wait for the end', async () => {
     const { tenant, rows } = await start();
     await rows('customers', ...many(1));
     const { id } = await fetchRecord(tenant, 'customers', 'C-5999');
@@ -82,7 +82,7 @@ describe('beside a running import', () => {
     ['customers', 'C-1', { name: 'Bo' }, `notes = 'theirs'`, { name: 'Bo', notes: 'theirs' }],
     ['items', 'I-1', { name: 'Tea' }, `description = 'theirs'`, { name: 'Tea', description: 'theirs' }],
     ['proposals', 'P-1', { title: 'Spring' }, `notes = 'theirs'`, { title: 'Spring', notes: 'theirs' }],
-  ] as const)('a change that another writer is making to %s is neither lost nor overlooked', async (...given) => {
+  ] as const)('a change that another writer is making to %s is kept', async (...given) => {
     const [kind, externalId, change, theirs, both] = given;
     const { tenant, rows } = await start();
     await rows('customers', { externalId: 'C-1', name: 'Ana' });
@@ -96,10 +96,10 @@ describe('beside a running import', () => {
     });
     const writer = await patientConnection(world.database.pool);
     await writer.query('begin');
-    // Neither the revision nor updatedAt tells of it: a customer's new name comes to its proposals in the same way.
+    // Changes neither the revision nor updatedAt, just as a customer's new name changes its proposals.
     const text = `update ${kind} set ${theirs} where organization_id = $1 and external_id = $2`;
     await writer.query(text, [tenant.organization.id, externalId]);
-    // As from the settings, which do not wait for another import; they wait for other writers.
+    // As from the settings pages, which do not wait for another import, but do wait for other writers.
     const { organization } = tenant;
     const importing = withFile('rows.jsonl', JSON.stringify({ externalId, ...change }), (file) =>
       importFile({ database: world.database, organization, kind, file, isWaiting: false }),
@@ -111,7 +111,7 @@ describe('beside a running import', () => {
     expect(await fetchRecord(tenant, kind, externalId)).toMatchObject(both);
   });
 
-  test('a customer’s new name comes to the proposals that name it meanwhile', async () => {
+  test('a customer’s new name reaches the proposals being imported', async () => {
     const { tenant, rows } = await start();
     await rows('customers', { externalId: 'C-1', name: 'Ana' });
     const writer = await patientConnection(world.database.pool);
@@ -127,7 +127,7 @@ describe('beside a running import', () => {
     expect((await tenant.call('GET', '/v1/proposals?q=zora')).body.data).toHaveLength(1);
   });
 
-  test('a change is never earlier than the one before it', async () => {
+  test('updatedAt never moves backward', async () => {
     const { tenant, rows } = await start();
     const draft = { number: 'P-1', title: 'Offer', status: 'draft' };
     const all = [
@@ -137,7 +137,7 @@ describe('beside a running import', () => {
     ] as const;
     for (const [kind, given] of all) {
       await rows(kind, { externalId: 'X', ...given });
-      // As by a transaction that began after the import's.
+      // As if by a transaction that began after the import's.
       const text = `update ${kind} set updated_at = now() + interval '1 hour' where organization_id = $1`;
       await world.database.pool.query(text, [tenant.organization.id]);
       const { updatedAt } = await fetchRecord(tenant, kind, 'X');
@@ -154,7 +154,7 @@ describe('beside a running import', () => {
   });
 });
 
-test('an import that was stopped halfway continues there when it is run again', async () => {
+test('an import stopped halfway continues there when run again', async () => {
   const { tenant, rows } = await start();
   const all = Array.from({ length: 3500 }, (_, index) => ({ externalId: `C-${index}`, name: `Customer ${index}` }));
   const text = all.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -170,7 +170,7 @@ test('an import that was stopped halfway continues there when it is run again', 
   expect(report).toMatchObject({ read: 3500, created: 2500, unchanged: 1000 });
 });
 
-/** Until a statement on the table waits for a row that another transaction has locked. */
+/** Waits until a statement on the table is blocked by another transaction's row lock. */
 async function isWaitingForLock(table: string): Promise<void> {
   const reading = new RegExp(`^select[^]*from ${table} t[^]*for `);
   while (!(await waitingStatements(world.database)).some((text) => reading.test(text)));

@@ -71,7 +71,7 @@ describe('importing customers', () => {
     expect(stored.createdAt).toBe(stored.updatedAt);
   });
 
-  test('changes nothing when it is run again, updatedAt included', async () => {
+  test('changes nothing when run again, not even updatedAt', async () => {
     const { importing, fetch } = await start();
     const text = 'externalId,name,address.city,metadata.b,metadata.a,tags\nC-1,Ana,Berlin,2,1,x;y\n';
     await importing.csv('customers', text);
@@ -80,7 +80,7 @@ describe('importing customers', () => {
     expect(await fetch('C-1')).toEqual(before);
   });
 
-  test('keeps what an empty cell or an absent field says nothing about', async () => {
+  test('keeps values where a cell is empty or a field is absent', async () => {
     const { importing, fetch } = await start();
     await importing.rows('customers', {
       externalId: 'C-1',
@@ -107,7 +107,7 @@ describe('importing customers', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 
-  test('rejects a list where an object belongs, for a record that exists, too', async () => {
+  test('rejects a list where an object belongs, even for an existing record', async () => {
     const { importing } = await start();
     await importing.rows('customers', {
       externalId: 'C-1',
@@ -119,7 +119,7 @@ describe('importing customers', () => {
       expect(await importing.rows('customers', { externalId: 'C-1', ...wrong })).toMatchObject({ rejected: 1 });
   });
 
-  test('takes an empty text for a field that was not given, whatever the field is', async () => {
+  test('treats an empty string as an absent field, for every field', async () => {
     const { importing, fetch } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Ana', status: 'archived', metadata: { a: '1' } });
     const names = ['id', 'type', 'name', 'email', 'address', 'tags', 'metadata', 'status', 'createdAt'];
@@ -128,7 +128,7 @@ describe('importing customers', () => {
     expect(await fetch('C-1')).toMatchObject({ name: 'Ana', status: 'archived', metadata: { a: '1' } });
   });
 
-  test('clears with null; an empty text says nothing, as on POST', async () => {
+  test('clears with null, and treats an empty string as absent, as on POST', async () => {
     const { importing, fetch } = await start();
     const row = {
       externalId: 'C-1',
@@ -160,7 +160,7 @@ describe('importing customers', () => {
     });
   });
 
-  test('asks for a name of a new customer only', async () => {
+  test('requires a name only for a new customer', async () => {
     const { importing } = await start();
     const [first] = (await importing.rows('customers', { externalId: 'C-1', notes: 'x' })).errors;
     expect(first).toMatchObject({ line: 1, field: 'name', code: 'required' });
@@ -170,7 +170,7 @@ describe('importing customers', () => {
     );
   });
 
-  test('applies rows with the same externalId one after the other, and names them', async () => {
+  test('applies rows with the same externalId one after the other, and reports them', async () => {
     const { importing, fetch } = await start();
     const report = await importing.rows(
       'customers',
@@ -197,7 +197,7 @@ describe('importing customers', () => {
     ]);
   });
 
-  test('updates a customer that the API created, and never another organization’s', async () => {
+  test('updates a customer that the API created, but never another organization’s', async () => {
     const { tenant, importing } = await start();
     const neighbour = await world.organization();
     await neighbour.call('POST', '/v1/customers', { name: 'Theirs', externalId: 'C-1' });
@@ -208,7 +208,7 @@ describe('importing customers', () => {
     expect(await fetchRecord(neighbour, 'customers', 'C-1')).toMatchObject({ name: 'Theirs' });
   });
 
-  test('renames them in the search for their proposals', async () => {
+  test('updates their names in the search for proposals', async () => {
     const { tenant, importing } = await start();
     await importing.rows('customers', { externalId: 'C-1', name: 'Alfreds' }, { externalId: 'C-2', name: 'Berglunds' });
     const draft = { number: 'N-1', title: 'Spring', status: 'draft' };

@@ -17,7 +17,7 @@ async function start() {
   return { tenant, dry, ...importInto(world, tenant) };
 }
 
-/** Everything of the organization, as stored. */
+/** All records of the organization, as stored. */
 async function stored(organizationId: string) {
   const tables = ['customers', 'items', 'proposals', 'proposal_lines'];
   const texts = tables.map((name) => `select t::text as row from ${name} t where organization_id = $1 order by id`);
@@ -56,7 +56,7 @@ describe('a dry run', () => {
         { externalId: 'P-3', number: 'N-3', title: 'T', status: 'draft', lineItems: [] },
       ],
     ],
-  ] as const)('of %s gives the summary of the real run, and writes nothing', async (kind, given) => {
+  ] as const)('of %s returns the same summary as the real run, and writes nothing', async (kind, given) => {
     const { tenant, dry, rows } = await start();
     await rows('customers', { externalId: 'C-1', name: 'Ana' });
     const item = { type: 'product', name: 'Chai', unitPrice: 1 };
@@ -69,12 +69,12 @@ describe('a dry run', () => {
     expect(await stored(tenant.organization.id)).toEqual(before);
     const real = await rows(kind, ...given);
     expect(real.created + real.updated).toBeGreaterThan(0);
-    // The id of a record that was not created yet cannot be foreseen.
+    // The id of a record that is not created yet is unknown.
     const withoutIds = (report: typeof real) => JSON.parse(JSON.stringify(report).replaceAll(/(itm|prp)_\w+/g, '$1'));
     expect(withoutIds(foreseen)).toEqual(withoutIds(real));
   });
 
-  test('keeps no other writer waiting', async () => {
+  test('blocks no other writer', async () => {
     const { tenant, dry, rows } = await start();
     await rows('customers', { externalId: 'C-1', name: 'Ana' });
     const { id } = await fetchRecord(tenant, 'customers', 'C-1');

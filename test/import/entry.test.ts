@@ -50,7 +50,7 @@ describe('an inspection', () => {
     const name = `a,b,c${'x,'.repeat(200)}`;
     const { delimiter, columns } = await inspect('c.csv', `"${name}";externalId\n1;2\n`);
     expect([delimiter, columns.map((column) => column.name)]).toEqual([';', [name, 'externalId']]);
-    // Longer than the pieces in which a file is read.
+    // Longer than the chunks in which a file is read.
     const lines = `"${'line, line, line\n'.repeat(20_000)}";externalId\n1;2\n`;
     await expect(inspect('c.csv', lines)).rejects.toThrow('are longer than 16384 characters together');
   });
@@ -82,14 +82,14 @@ test.each([
   ['a table with tabs', 'c.tsv.gz', 'externalId\tname\n', '\ta\n'],
   ['JSON Lines', 'c.jsonl.gz', '', '{}\n'],
   ['a JSON array', 'c.json.gz', '[{}', ',{}'],
-])('a file has at most as many rows as it may, as %s', async (_, name, start, row) => {
+])('rejects a file with too many rows, as %s', async (_, name, start, row) => {
   const tenant = await world.organization();
   const text = start.startsWith('[') ? `${start}${row.repeat(2499)}]` : start + row.repeat(2500);
   await withFile(name, gzipSync(text), async (file) => {
     const tooMany = 'The file has more than 2,499 rows. Split it into several files.';
     await expect(run(tenant, file, { dryRun: true, maximumRows: 2499 })).rejects.toThrow(tooMany);
     expect((await run(tenant, file, { dryRun: true, maximumRows: 2500 })).read).toBe(2500);
-    // Of a table, already the first look tells.
+    // For a table, the inspection already detects it.
     const { columns } = await inspectFile(file, { rows: 2500 });
     if (columns.length > 0) await expect(inspectFile(file, { rows: 2499 })).rejects.toThrow(tooMany);
   });
@@ -109,7 +109,7 @@ test('an import that does not wait is rejected while another one is running', as
   });
 });
 
-test('an import is on the audit log, a dry run is not', async () => {
+test('an import is in the audit log, a dry run is not', async () => {
   const tenant = await world.organization();
   const audit = { memberId: tenant.admin.id, fileName: 'customers.csv' };
   await withFile('c.csv', 'externalId,name\nC-1,Ana\n', async (file) => {

@@ -14,7 +14,7 @@ async function start() {
 }
 
 describe('a file with bad rows', () => {
-  test('is imported without them, and says on which line each starts', async () => {
+  test('is imported without them, and the report says on which line each starts', async () => {
     const { csv, tenant } = await start();
     const report = await csv(
       'customers',
@@ -30,7 +30,7 @@ describe('a file with bad rows', () => {
     expect(await fetchRecord(tenant, 'customers', 'C-1')).toMatchObject({ notes: 'two\nlines' });
   });
 
-  test('names what is wrong with a line of JSON, and the field that was probably meant', async () => {
+  test('reports what is wrong with a line of JSON, and which field was probably meant', async () => {
     const { rows } = await start();
     const report = await rows(
       'items',
@@ -51,13 +51,13 @@ describe('a file with bad rows', () => {
     ]);
   });
 
-  test('keeps the good rows before quotes that do not match, and stops there', async () => {
+  test('keeps the good rows before unmatched quotes, and stops there', async () => {
     const { csv } = await start();
     const report = await csv('customers', 'externalId,name\nC-1,Ana\nC-2,"Bob"x\nC-3,Cleo\n');
     expect(report).toMatchObject({ read: 2, created: 1, rejected: 1, errors: [{ line: 3, code: 'malformed_csv' }] });
   });
 
-  test('may have lines that end in different ways, and columns that are empty', async () => {
+  test('may have mixed line endings and empty columns', async () => {
     const { csv } = await start();
     const rows = '"C-1","Ana",,\n"C-2","Bob",,\r\nC-3,Cleo,,\nC-4,Dan,,\r\n';
     for (const ending of ['\r\n', '\n']) {
@@ -68,27 +68,27 @@ describe('a file with bad rows', () => {
     }
   });
 
-  test('may say in its first line what separates its columns, as Excel reads it', async () => {
+  test('may declare its separator in the first line, as for Excel', async () => {
     const { csv } = await start();
     const report = await csv('customers', 'sep=;\r\nexternalId;name\r\nC-1;Ana, Bo\r\nC-2;\r\n');
     expect(report).toMatchObject({ read: 2, created: 1, errors: [{ line: 4, field: 'name' }] });
   });
 
-  test('keeps quotes inside cells that are not quoted, and reads on', async () => {
+  test('keeps quotes inside unquoted cells, and reads on', async () => {
     const { csv, tenant } = await start();
     const rows = ['C-1,27" monitor', `C-2,6'2"" tall`, 'C-3,"27"" ""monitor"""', 'C-4,Ana'];
     expect(await csv('customers', `externalId,name\n${rows.join('\n')}\n`)).toEqual(counts({ read: 4, created: 4 }));
     const names = ['27" monitor', `6'2"" tall`, '27" "monitor"', 'Ana'];
     for (const [index, name] of names.entries())
       expect((await fetchRecord(tenant, 'customers', `C-${index + 1}`)).name).toBe(name);
-    // A cell that seems to begin with a quote is not guessed at.
+    // A cell that seems to begin with a quote is rejected, not guessed at.
     for (const cell of ['"Ana, Bo"', '"Ana"']) {
       const report = await csv('customers', `externalId,name\nC-5, ${cell}\n`);
       expect(report).toMatchObject({ created: 0, rejected: 1, errors: [{ code: 'malformed_csv' }] });
     }
   });
 
-  test('reads valid CSV wherever its pieces end', () => {
+  test('reads valid CSV wherever its chunks end', () => {
     let state = 20_261_122;
     const upTo = (bound: number) => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -140,13 +140,13 @@ describe('a file with bad rows', () => {
     expect(await withFile('rows.csv', text, async (file) => delimiterOf(await openSource(file)))).toBe(delimiter);
   });
 
-  test('keeps a letter that some readers take for the end of a line', async () => {
+  test('keeps a character that some readers treat as a line break', async () => {
     const { rows, tenant } = await start();
     expect(await rows('customers', '{"externalId":"C-1","name":"A\u2028B"}')).toEqual(counts({ read: 1, created: 1 }));
     expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('A\u2028B');
   });
 
-  test('reports the first thousand errors, and every one to who listens', async () => {
+  test('reports the first thousand errors, and passes every one to a listener', async () => {
     const { organization } = await world.organization();
     const lines: number[] = [];
     const onRow = ({ line }: { line: number }) => void lines.push(line);
@@ -162,19 +162,19 @@ describe('a file with bad rows', () => {
 describe('a file that cannot be imported at all', () => {
   test.each([
     [
-      'a column that is not known',
+      'an unknown column',
       'externalID,name\nC-1,Ana\n',
       'column externalID is not a field of this record; did you mean externalId?',
     ],
     [
-      'a column of the server',
+      'a read-only column',
       'externalId,updatedAt\n',
       'column updatedAt is set by the server and cannot be imported',
     ],
     ['a column twice', 'externalId,name,name\n', 'column name appears twice'],
     ['bytes of an older workbook', '\u00D0\u00CF\0\0', 'is not a text file'],
     ['a column without a name', 'externalId,\nC-1,x\n', 'column 2 has no name'],
-    ['a metadata key that cannot be', 'externalId,metadata.a b\n', 'column metadata.a b is not a valid key'],
+    ['an invalid metadata key', 'externalId,metadata.a b\n', 'column metadata.a b is not a valid key'],
     ['an object without its part', 'externalId,address\n', 'column address needs a part, such as address.city'],
     ['no externalId', 'name\nAna\n', 'the externalId column is missing'],
     ['no header', '\n\n', 'the file has no header'],

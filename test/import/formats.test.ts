@@ -20,13 +20,13 @@ async function start() {
   return { tenant, file, choosing, ...importInto(world, tenant) };
 }
 
-describe('CSV as people have it', () => {
+describe('real-world CSV', () => {
   const itemsOf = (separator: string, ...prices: string[]) =>
     ['externalId,type,name,unitPrice', ...prices.map((price, index) => `I-${index},product,Tee,${price}`)]
       .map((line) => line.replaceAll(',', separator).replaceAll('#', ','))
       .join('\n');
 
-  test('is separated by semicolons, with decimal commas, and says so', async () => {
+  test('may have semicolons and decimal commas, which the report mentions', async () => {
     const { tenant, csv } = await start();
     const report = await csv(
       'items',
@@ -59,7 +59,7 @@ describe('CSV as people have it', () => {
     [';', ['1.234.567', '4#999'], ['1234567.00', '4.999']],
     [';', ['12', '1 234'], ['12.00', '1234.00']],
     [';', ['0#125', '1.000'], ['0.125', '1000.00']],
-  ])('has one decimal point in all of its numbers: separated by %j, %j', async (separator, prices, wanted) => {
+  ])('has the same decimal point in all numbers: separated by %j, %j', async (separator, prices, wanted) => {
     const { tenant, csv } = await start();
     expect(await csv('items', itemsOf(separator, ...prices))).toMatchObject({ created: 2, errors: [] });
     const stored = await Promise.all(prices.map((_, index) => fetchRecord(tenant, 'items', `I-${index}`)));
@@ -70,7 +70,7 @@ describe('CSV as people have it', () => {
     [['1.200', '15'], '"1.200"'],
     [['1#200', '1.200'], '"1,200"'],
     [['12#50', '12.50'], '"12.50" and "12,50"'],
-  ])('is not guessed about where its numbers could mean two things: %j', async (prices, examples) => {
+  ])('is rejected if its numbers are ambiguous: %j', async (prices, examples) => {
     const { tenant, csv } = await start();
     await expect(csv('items', itemsOf(';', ...prices))).rejects.toThrow(
       `Use --decimal-point to say whether numbers have a dot or a comma. The file contains ${examples}.`,
@@ -78,7 +78,7 @@ describe('CSV as people have it', () => {
     expect((await tenant.call('GET', '/v1/items')).body.data).toEqual([]);
   });
 
-  test('is read as its owner says, and what does not fit is rejected', async () => {
+  test('is read as its owner says, and values that do not fit are rejected', async () => {
     const { tenant, choosing } = await start();
     const text = itemsOf(';', '1.200', '12.50');
     expect(await choosing('items', text, { decimalPoint: ',' })).toMatchObject({
@@ -102,7 +102,7 @@ describe('CSV as people have it', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-2')).createdAt).toContain(secondDate);
   });
 
-  test('is not guessed at if its dates are ambiguous', async () => {
+  test('is rejected if its dates are ambiguous', async () => {
     const { tenant, csv, choosing } = await start();
     const text = 'externalId,name,createdAt\nC-1,Ana,03/04/2026\n';
     await expect(csv('customers', text)).rejects.toThrow(
@@ -113,7 +113,7 @@ describe('CSV as people have it', () => {
   });
 
   test.each(['Deutschland', 'Germany', 'Allemagne', 'Alemania', 'Duitsland', 'de', 'DEUTSCHLAND'])(
-    'names countries as people do: %s',
+    'may name countries in several languages: %s',
     async (country) => {
       const { tenant, csv } = await start();
       await csv('customers', `externalId,name,address.country\nC-1,Ana,${country}\n`);
@@ -123,7 +123,7 @@ describe('CSV as people have it', () => {
 
   test('is Windows-1252, which is detected with a warning', async () => {
     const { tenant, csv } = await start();
-    // 0x80 is the euro sign there, and nothing in Latin-1.
+    // 0x80 is the euro sign in Windows-1252, and a control character in Latin-1.
     const bytes = Buffer.concat([Buffer.from('externalId,name\nC-1,K\u00F6ln ', 'latin1'), Buffer.from([0x80, 0x0a])]);
     expect(await csv('customers', bytes)).toEqual(
       counts({
@@ -146,7 +146,7 @@ describe('CSV as people have it', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-3')).name).toBe('Kraków');
   });
 
-  test('keeps characters that a chunk of the file cuts in two', async () => {
+  test('keeps characters that are split between chunks of the file', async () => {
     const { tenant, csv } = await start();
     const long = 'ä€𝄞'.repeat(60_000);
     expect(await csv('customers', `externalId,name,notes\nC-1,Ana,x\nC-2,Bob,${long}\n`)).toMatchObject({
@@ -166,7 +166,7 @@ describe('JSON', () => {
 
   test.each([
     ['on one line', JSON.stringify(records)],
-    ['with a record a line', `\uFEFF[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`],
+    ['with one record per line', `\uFEFF[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`],
     ['indented', JSON.stringify(records, undefined, 2)],
   ])('is one array, %s', async (_, text) => {
     const { tenant, file } = await start();
@@ -175,7 +175,7 @@ describe('JSON', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-2')).address.city).toBe('Köln');
   });
 
-  test('is matched as its owner says, who has no columns to choose', async () => {
+  test('is matched as its owner says, although it has no columns', async () => {
     const { tenant, rows } = await start();
     await rows('customers', { externalId: 'C-1', email: 'ana@example.com' });
     const byEmail = importInto(world, tenant, { map: {}, match: 'email' });
@@ -183,7 +183,7 @@ describe('JSON', () => {
     expect(report).toEqual(counts({ read: 1, updated: 1 }));
   });
 
-  test('names the line on which a rejected element starts, and an array that does not end', async () => {
+  test('reports the line on which a rejected element starts, and an array that does not end', async () => {
     const { file } = await start();
     const bad = '{"externalId":"C-2"},\n{"externalId":"C-4",\n"name":},\n';
     const text = `[\n{"externalId":"C-1",\n"name":"Ana"},\n${bad}{"externalId":"C-3","name":"Cy"}\n`;
@@ -196,7 +196,7 @@ describe('JSON', () => {
     ]);
   });
 
-  test('has rows as large as a body of the API, and rejects others unread', async () => {
+  test('may have rows as large as a body of the API; larger ones are rejected unread', async () => {
     const { rows, tenant } = await start();
     const row = (more: object) => ({ externalId: 'C-1', name: 'Ann', ...more });
     const keys = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 1]));
@@ -223,19 +223,19 @@ describe('JSON', () => {
     expect(await fetchRecord(tenant, 'customers', 'C-3')).toMatchObject({ name: 'Ann' });
   });
 
-  test('is an array of any length, cut anywhere', async () => {
+  test('may be an array of any length, split anywhere', async () => {
     const { file } = await start();
     const many = Array.from({ length: 3000 }, (_, index) => ({
       externalId: `C-${index}`,
       name: `Ü ${index}`,
-      // Every second character begins an escape, in odd places and in even ones.
+      // Every other character begins an escape, at odd and at even positions.
       notes: `${'"\\'.repeat(100)}${'x'.repeat(index % 2)}`,
     }));
     expect(await file('customers', 'rows.json', JSON.stringify(many))).toEqual(counts({ read: 3000, created: 3000 }));
     expect(await file('customers', 'rows.json', JSON.stringify(many))).toEqual(counts({ read: 3000, unchanged: 3000 }));
   });
 
-  test('is distinguished from CSV by its first character if the name does not say', async () => {
+  test('is distinguished from CSV by its first character if the file name does not tell', async () => {
     const { file } = await start();
     expect(await file('customers', 'rows', '{"externalId":"C-1","name":"Ana"}\n')).toMatchObject({ created: 1 });
     expect(await file('customers', 'rows.txt', 'externalId,name\nC-2,Bob\n')).toMatchObject({ created: 1 });

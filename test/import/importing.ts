@@ -1,4 +1,4 @@
-/** Files made of a test's own rows, imported the way the command imports them. */
+/** Imports rows of a test from files, as the command does. */
 import type { ImportChoices, ImportKind } from '../../server/entities/upload.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { importFile } from '../../server/import/import-file.ts';
 import type { Report } from '../../server/import/report.ts';
 import type { Tenant, World } from '../world.ts';
 
-/** Writes a file, hands its path over, and removes it. */
+/** Writes a file, passes its path to `use`, and removes it. */
 export async function withFile<T>(
   name: string,
   content: string | Buffer,
@@ -25,7 +25,7 @@ export async function withFile<T>(
 
 export type Importing = {
   csv(kind: ImportKind, text: string | Buffer): Promise<Report>;
-  /** A row a line: an object as JSON, a string as it is. */
+  /** One row per line: an object as JSON, a string unchanged. */
   rows(kind: ImportKind, ...rows: (object | string)[]): Promise<Report>;
 };
 
@@ -50,7 +50,7 @@ export const counts = (wanted: Partial<Report>): Report => ({
   ...wanted,
 });
 
-/** The one record with this externalId, as the API shows it. */
+/** The one record with this externalId, as the API returns it. */
 export async function fetchRecord(tenant: Tenant, kind: ImportKind, externalId: string) {
   const include = kind === 'proposals' ? '&include=lineItems' : '';
   const { body } = await tenant.call('GET', `/v1/${kind}?externalId=${encodeURIComponent(externalId)}${include}`);

@@ -16,7 +16,7 @@ async function start(currency = 'USD') {
 const chai = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '18', sku: 'NW-1' };
 
 describe('importing items', () => {
-  test('creates them with the API’s own defaults', async () => {
+  test('creates them with the API’s defaults', async () => {
     const { importing, fetch } = await start('EUR');
     const report = await importing.csv(
       'items',
@@ -64,7 +64,7 @@ describe('importing items', () => {
     expect(await fetch('I-1')).toMatchObject({ unitPrice: '18.0001', createdAt: '2020-01-01T00:00:00.000Z' });
   });
 
-  test('rejects a sku that an item outside the file has, by that item’s id', async () => {
+  test('rejects a sku taken by an item outside the file, and names that item’s id', async () => {
     const { tenant, importing } = await start();
     const { body } = await tenant.call('POST', '/v1/items', {
       type: 'product',
@@ -83,7 +83,7 @@ describe('importing items', () => {
     );
   });
 
-  test('rejects a sku that an earlier row has', async () => {
+  test('rejects a sku taken by an earlier row', async () => {
     const { importing } = await start();
     const report = await importing.rows('items', chai, { ...chai, externalId: 'I-2', sku: 'nw-1' });
     expect(report.errors).toEqual([
@@ -91,7 +91,7 @@ describe('importing items', () => {
     ]);
   });
 
-  test('keeps every other row of a batch in which only the database sees the clash', async () => {
+  test('keeps every other row of a batch in which only the database detects the conflict', async () => {
     const { importing, fetch } = await start();
     await importing.rows('items', chai);
     const { id } = await fetch('I-1');

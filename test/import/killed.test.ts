@@ -1,4 +1,4 @@
-/** Imports that are killed in random places and run again. KILLS=10 kills more often. */
+/** Imports that are killed at random points and run again. KILLS=10 kills more often. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, inject, test } from 'vitest';
@@ -9,7 +9,7 @@ import { importInto, withFile } from './importing.ts';
 
 const world = useWorld();
 const kills = Number(process.env.KILLS ?? 2);
-/** A chunk each 1000: a kill falls between two of them, or into one. */
+/** Imported in chunks of 1000: a kill hits between two of them, or during one. */
 const proposals = 2000 + 1000 * kills;
 
 const row = (index: number) => ({
@@ -38,7 +38,7 @@ async function countProposals({ organization }: Tenant): Promise<number> {
   return (await world.database.pool.query<{ count: number }>(text, [organization.id])).rows[0]?.count ?? 0;
 }
 
-/** Everything that the file says about the proposals and their lines, and what is computed from it. */
+/** A checksum of everything in the file about proposals and their lines, and of what is computed from it. */
 async function checksum({ organization }: Tenant): Promise<unknown> {
   const { rows } = await world.database.pool.query(
     `select count(*)::int, md5(string_agg(concat_ws('|', p.external_id, p.number, p.title, p.status, p.total, p.search,
@@ -61,7 +61,7 @@ function run({ organization }: Tenant, file: string) {
   return { child, ended: once(child, 'close').then(() => output) };
 }
 
-/** Kills the import once so many proposals are stored, unless it ends before. */
+/** Kills the import once this many proposals are stored, unless it ends first. */
 async function killAt(tenant: Tenant, file: string, stored: number): Promise<void> {
   const { child, ended } = run(tenant, file);
   while (child.exitCode === null && (await countProposals(tenant)) < stored);
@@ -69,7 +69,7 @@ async function killAt(tenant: Tenant, file: string, stored: number): Promise<voi
   await ended;
 }
 
-test(`an import that is killed ${kills} times ends with the rows of one that is not`, async () => {
+test(`an import that is killed ${kills} times ends with the same rows as one that is not`, async () => {
   const [undisturbed, tenant] = [await start(), await start()];
   const text = Array.from({ length: proposals }, (_, index) => `${JSON.stringify(row(index))}\n`).join('');
   await withFile('rows.jsonl', text, async (file) => {

@@ -17,7 +17,7 @@ async function start(currency = 'USD') {
 const line = (given: object = {}) => ({ type: 'service', name: 'Work', quantity: '1', unitPrice: '1', ...given });
 const named = (name: string) => line({ name });
 
-test('an unknown field of a line is named with its place, and with the one that was meant', async () => {
+test('reports an unknown field of a line with its position, and the field that was probably meant', async () => {
   const message = 'is not a field of this record; did you mean unit?';
   const errors = [{ line: 1, field: 'lineItems.1.unt', code: 'unknown_field', message }];
   expect(await (await start()).save(line(), line({ unt: 'h' }))).toMatchObject({ rejected: 1, errors });
@@ -33,7 +33,7 @@ describe('the totals of an imported proposal', () => {
       { subtotal: '-0.01', total: '-0.01' },
     ],
     [
-      'each line is rounded, then they are added',
+      'each line is rounded before they are added',
       'USD',
       [line({ unitPrice: '0.005' }), line({ unitPrice: '0.005' })],
       { total: '0.02' },
@@ -51,7 +51,7 @@ describe('the totals of an imported proposal', () => {
       { subtotal: '1.001', discountTotal: '0.001', total: '1.000' },
     ],
     [
-      'an optional line counts where it is selected',
+      'an optional line counts if it is selected',
       'USD',
       [line({ optional: true, unitPrice: 5 }), line({ optional: true, selected: false, unitPrice: 7 })],
       { total: '5.00' },
@@ -65,7 +65,7 @@ describe('the totals of an imported proposal', () => {
     expect(await save(...lines)).toEqual(counts({ read: 1, unchanged: 1 }));
   });
 
-  test('have to be what the lines come to where a row gives them, with its lines or without', async () => {
+  test('must match the sum of the lines if a row includes them, with or without its lines', async () => {
     const { importing, save } = await start();
     const lineItems = [line({ unitPrice: '10', discountAmount: '2', taxRate: '50' })];
     await save(...lineItems);
@@ -99,7 +99,7 @@ describe('the totals of an imported proposal', () => {
 });
 
 describe('the lines of an imported proposal', () => {
-  test('keep their ids while they say the same, wherever they stand', async () => {
+  test('keep their ids while their content stays the same, in any position', async () => {
     const { save, fetch } = await start();
     await save(...[...'ABBCEE'].map(named));
     const before = await fetch();
@@ -107,7 +107,7 @@ describe('the lines of an imported proposal', () => {
     const after = await fetch();
     expect(after.lineItems.map(({ name }: Shown) => name).join('')).toBe('EBDACDE');
     const positions = new Map(before.lineItems.map(({ id, position }: Shown) => [id, position]));
-    // Where they stood before: the new ones nowhere, and each of those that are alike in a place of its own.
+    // Their earlier positions: none for new lines, and a distinct one for each of several equal lines.
     expect(after.lineItems.map(({ id }: Shown) => positions.get(id))).toEqual([5, 2, undefined, 1, 4, undefined, 6]);
     expect(new Set(after.lineItems.map(({ id }: Shown) => id)).size).toBe(7);
   });
@@ -132,7 +132,7 @@ describe('the lines of an imported proposal', () => {
   });
 
   test.each([
-    ['a line that cannot be left out and is', [line({ selected: false })], 'lineItems.0.selected', 'invalid_enum'],
+    ['a mandatory line that is left out', [line({ selected: false })], 'lineItems.0.selected', 'invalid_enum'],
     [
       'a discount finer than the currency',
       [line(), line({ discountAmount: '0.001' })],
@@ -143,7 +143,7 @@ describe('the lines of an imported proposal', () => {
     ['a line without a price', [{ type: 'service', name: 'A', quantity: 1 }], 'lineItems.0.unitPrice', 'required'],
     ['more than 500 lines', Array.from({ length: 501 }, () => line()), 'lineItems', 'too_many_items'],
     [
-      'amounts that no column holds',
+      'amounts too large for a column',
       Array.from({ length: 500 }, () => line({ quantity: '999999999', unitPrice: '999999999' })),
       '',
       'out_of_range',
@@ -153,7 +153,7 @@ describe('the lines of an imported proposal', () => {
     expect(await save(...lines)).toMatchObject({ rejected: 1, errors: [{ line: 1, field, code }] });
   });
 
-  test('may be 500, of several proposals in one file', async () => {
+  test('may be 500 per proposal, for several proposals in one file', async () => {
     const { importing } = await start();
     const lineItems = Array.from({ length: 500 }, (_, index) => named(`Line ${index}`));
     const rows = Array.from({ length: 6 }, (_, index) => ({

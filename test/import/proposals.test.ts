@@ -16,7 +16,7 @@ const draft = { externalId: 'P-1', number: 'N-1', title: 'Spring', status: 'draf
 const sent = { ...draft, status: 'sent', customerExternalId: 'C-1', sentAt: '2026-03-01T09:30:00Z' };
 
 describe('importing proposals', () => {
-  test('takes an empty text for a field that was not given, on lines too', async () => {
+  test('treats an empty string as an absent field, also on lines', async () => {
     const { importing, fetch } = await start();
     const line = { type: 'product', name: 'Chai', quantity: '1', unitPrice: '18' };
     await importing.rows('proposals', { ...draft, metadata: { a: '1' }, lineItems: [line] });
@@ -38,7 +38,7 @@ describe('importing proposals', () => {
     expect(await fetch('P-1')).toMatchObject({ title: 'Spring', total: '18.00', metadata: { a: '1' } });
   });
 
-  test('stores everything that is given, and computes the rest', async () => {
+  test('stores everything given, and computes the rest', async () => {
     const { tenant, importing, fetch } = await start();
     const customerId = (await fetchRecord(tenant, 'customers', 'C-1')).id;
     const itemId = (await fetchRecord(tenant, 'items', 'I-1')).id;
@@ -96,7 +96,7 @@ describe('importing proposals', () => {
     });
   });
 
-  test('changes nothing when it is run again, updatedAt included', async () => {
+  test('changes nothing when run again, not even updatedAt', async () => {
     const { importing, fetch } = await start();
     const row = {
       ...sent,
@@ -111,7 +111,7 @@ describe('importing proposals', () => {
     expect(await fetch('P-1')).toEqual(before);
   });
 
-  test('keeps what is absent, clears what is null, and takes a person as a whole', async () => {
+  test('keeps what is absent, clears what is null, and replaces a person as a whole', async () => {
     const { importing, fetch } = await start();
     const lineItems = [{ type: 'service', name: 'Talk', quantity: 1, unitPrice: 100 }];
     await importing.rows('proposals', {
@@ -136,7 +136,7 @@ describe('importing proposals', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true);
   });
 
-  test('moves statusChangedAt with the status, to the time of its event if that is known', async () => {
+  test('moves statusChangedAt with the status, to the time of its event if known', async () => {
     const { importing, fetch } = await start();
     await importing.rows('proposals', { ...draft, createdAt: '2026-01-01' });
     expect((await fetch('P-1')).statusChangedAt).toBe('2026-01-01T00:00:00.000Z');
@@ -151,7 +151,7 @@ describe('importing proposals', () => {
     expect((await fetch('P-1')).statusChangedAt).toBe(declined.statusChangedAt);
   });
 
-  test('rejects an unknown customer or item by name', async () => {
+  test('rejects an unknown customer or item, and names its externalId', async () => {
     const { importing } = await start();
     const neighbour = await world.organization();
     await importInto(world, neighbour).rows('customers', { externalId: 'C-2', name: 'Theirs' });

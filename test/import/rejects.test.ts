@@ -12,7 +12,7 @@ async function start() {
   const tenant = await world.organization();
   const { organization } = tenant;
   const { database } = world;
-  /** Imports, lets `mend` change the report of rejected rows, and imports the report. */
+  /** Imports a file, changes the report of rejected rows with `mend`, and imports the report. */
   const run = (kind: ImportKind, name: string, text: string, mend: (report: string) => string) =>
     withFile(name, text, async (file) => {
       const rejectsFile = `${file}.rejected.csv`;
@@ -52,7 +52,7 @@ describe('the report of rejected rows', () => {
     );
   });
 
-  test('keeps the separator, so that a decimal comma stays one', async () => {
+  test('keeps the separator, so a decimal comma stays one', async () => {
     const { tenant, run } = await start();
     const { second } = await run('items', 'i.csv', 'externalId;type;name;unitPrice\nI-1;produkt;Tee;12,50\n', (text) =>
       text.replace('produkt', 'product'),
@@ -61,7 +61,7 @@ describe('the report of rejected rows', () => {
     expect((await fetchRecord(tenant, 'items', 'I-1')).unitPrice).toBe('12.50');
   });
 
-  test('holds rows of JSON as documents', async () => {
+  test('contains JSON rows as documents', async () => {
     const { tenant, run } = await start();
     const { report, second } = await run(
       'customers',
@@ -74,7 +74,7 @@ describe('the report of rejected rows', () => {
     expect((await fetchRecord(tenant, 'customers', 'C-1')).name).toBe('A "quoted", name');
   });
 
-  test('carries no formula, and gives the cell back as it was', async () => {
+  test('escapes formulas, and importing it restores the cells', async () => {
     const { tenant, run } = await start();
     const link = '=HYPERLINK("https://evil.example")';
     const cells = [link, '+1+1', '-2+3', '@SUM(A1)', '\tx', "'=1", '-5', '5'];

@@ -1,4 +1,4 @@
-/** Rows of one file about the same record: what they come to, and what they cost. */
+/** Several rows of one file about the same record: their result and their cost. */
 import { describe, expect, test } from 'vitest';
 import type { ImportKind } from '../../server/entities/upload.ts';
 import { Repeats } from '../../server/import/keys.ts';
@@ -18,21 +18,21 @@ describe('a file whose rows are all about one record', () => {
   test.each([
     ['customers', { externalId: 'R-1', name: 'Ana 0' }],
     ['items', { externalId: 'R-1', type: 'product', name: 'Ana 0', unitPrice: '1', sku: 'S' }],
-  ] as const)('writes %s once a chunk, and counts each row', async (kind, first) => {
+  ] as const)('writes %s once per chunk, and counts each row', async (kind, first) => {
     const tenant = await world.organization();
     const { rows } = importInto(world, tenant);
     const many = Array.from({ length: 3_500 }, (_, index) => ({ externalId: 'R-1', name: `Ana ${index + 1}` }));
     expect(await rows(kind, first, ...many)).toMatchObject({ read: 3_501, created: 1, updated: 3_500, rejected: 0 });
     expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject({ name: 'Ana 3500' });
     expect(await revisionOf(tenant, kind, 'R-1')).toBe(4);
-    // The same file again is compared with what it left: the first row changes it, and the last restores it.
+    // The same file again is compared with its own result: the first row changes it, and the last restores it.
     expect(await rows(kind, first, ...many)).toMatchObject({ updated: 3_501 });
     expect(await rows(kind, ...many.slice(-1), ...many.slice(-1))).toMatchObject({ unchanged: 2 });
     expect(await fetchRecord(tenant, kind, 'R-1')).toMatchObject({ name: 'Ana 3500' });
   });
 });
 
-test('of a row that names a record by its id and one that names it by its externalId, the last counts', async () => {
+test('the last row wins, whether rows name the record by its id or by its externalId', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
   await rows('customers', { externalId: 'R-1', name: 'Ana' });
@@ -41,7 +41,7 @@ test('of a row that names a record by its id and one that names it by its extern
   expect(await fetchRecord(tenant, 'customers', 'R-1')).toMatchObject({ name: 'Ana' });
 });
 
-/** The same numbers for the same seed. */
+/** Picks the same values for the same seed. */
 function picker(seed: number) {
   let state = seed >>> 0;
   return <T>(...values: readonly [T, ...T[]]): T => {
@@ -70,14 +70,14 @@ function randomItem(pick: ReturnType<typeof picker>): object {
     externalId: pick('I-1', 'I-2', 'I-3'),
     ...(pick(true, true, false) && { type: 'product', name: pick('Tea', 'Chai') }),
     ...(pick(true, true, false) && { unitPrice: pick('1', '1.0', '2.25', '-1') }),
-    // None gives its sku up: that is free for the next file only.
+    // No row gives up its sku, which would be free only for the next file.
     ...(pick(true, false) && { sku: pick('S', 's') }),
     ...(pick(true, false) && { taxRate: pick('19', '19.00', null, '7') }),
     ...(pick(true, false) && { currency: pick('EUR', 'usd') }),
   };
 }
 
-test('repeats are found in files of any length, and in rows of one line', () => {
+test('finds repeats in files of any length, and in rows on the same line', () => {
   const repeats = new Repeats('externalId');
   const rows = Array.from({ length: 5000 }, (_, index) => ({
     externalId: `C-${index}`,
@@ -93,7 +93,7 @@ test('repeats are found in files of any length, and in rows of one line', () => 
   expect(others.at(-1)).toBe('Rows that repeat another one in the same way: 4996 more.');
 });
 
-test('a row takes a sku back that an earlier row of the same item gave up', async () => {
+test('a row may take back a sku that an earlier row of the same item gave up', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
   const item = { externalId: 'I-1', type: 'product', name: 'Tea', unitPrice: '1' };
@@ -117,7 +117,7 @@ describe('rows that repeat in any order', () => {
   test.each([
     ['customers', randomCustomer],
     ['items', randomItem],
-  ] as const)('of %s come to the same as one file for each', async (kind, random) => {
+  ] as const)('of %s have the same result as one file for each', async (kind, random) => {
     for (let seed = 1; seed <= 5; seed += 1) {
       const pick = picker(seed);
       const [whole, single] = [await world.organization(), await world.organization()];

@@ -12,7 +12,7 @@ import { fetchRecord, importInto, withFile } from './importing.ts';
 
 const world = useWorld();
 
-/** Every field that an import can set, with values that a file could spoil. */
+/** Every field that an import can set, with values that a file format could corrupt. */
 const full: Record<ImportKind, Record<string, unknown>> = {
   customers: {
     type: 'company',
@@ -86,21 +86,21 @@ async function exported(tenant: Tenant, kind: ImportKind, format: ExportFormat):
   return text;
 }
 
-/** Without what each organization has of its own. */
+/** The record without what differs between organizations. */
 function comparable(record: Record<string, any>): object {
   const { id: _, updatedAt: _updated, etag: _etag, customerId: _customer, customer: _summary, ...rest } = record;
   const lineItems = rest.lineItems?.map(({ id: _line, itemId: _item, ...line }: any) => line);
   return { ...rest, ...(lineItems && { lineItems }) };
 }
 
-describe('what is exported and imported into another organization', () => {
+describe('a record exported and imported into another organization', () => {
   test.each([
     ['customers', 'csv'],
     ['customers', 'jsonl'],
     ['items', 'csv'],
     ['items', 'jsonl'],
     ['proposals', 'jsonl'],
-  ] as const)('is the same in every field: %s as %s, over 1,000 of them, beside a neighbor', async (kind, format) => {
+  ] as const)('is the same in every field: %s as %s, among more than 1,000, next to another organization', async (kind, format) => {
     const [from, to, neighbor] = [await world.organization(), await world.organization(), await world.organization()];
     const many = Array.from({ length: 1100 }, (_, index) =>
       kind === 'proposals'
@@ -123,12 +123,12 @@ describe('what is exported and imported into another organization', () => {
     await withFile(`rows.${format}`, text, async (file) => {
       const { database } = world;
       const options = { database, organization: to.organization, kind, file };
-      // The ids of another organization name nothing here: the records are found by their externalIds.
+      // The ids of another organization match nothing here: the records are found by their externalIds.
       expect(await importFile(options)).toMatchObject({ read: 1101, created: 1101, rejected: 0 });
       expect(comparable(await fetchRecord(to, kind, 'R-1'))).toEqual(comparable(await fetchRecord(from, kind, 'R-1')));
       const before = await fetchRecord(to, kind, 'R-1');
       expect(await importFile(options)).toMatchObject({ unchanged: 1101, updated: 0 });
-      // Without the check of equality before validation, which is for rows that are found by externalId.
+      // Without the equality check before validation, which only rows found by externalId have.
       await writeFile(file, text);
       if (kind === 'items') {
         const bySku = await withFile(`one.${format}`, onlyRow(text, format, 'R-1'), (one) =>
@@ -141,7 +141,7 @@ describe('what is exported and imported into another organization', () => {
   });
 });
 
-/** Another value than that of `full`. */
+/** Values that differ from those of `full`. */
 const others: Readonly<Record<string, unknown>> = {
   'customers.type': 'person',
   'items.type': 'product',
@@ -162,7 +162,7 @@ const others: Readonly<Record<string, unknown>> = {
 test.each([
   ['customers', customers.columns],
   ['items', items.columns],
-] as const)('a row of %s that differs in one field alone is an update, whichever it is', async (kind, columns) => {
+] as const)('a row of %s that differs in any single field is an update', async (kind, columns) => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
   const changeable = [...columns.filter((name) => !['id', 'externalId'].includes(name)), 'metadata.c', 'metadata.d'];
@@ -192,7 +192,7 @@ function onlyRow(text: string, format: ExportFormat, externalId: string): string
   return [...(format === 'csv' ? lines.slice(0, 1) : []), ...rows].join('\n');
 }
 
-test('a record cannot have been created in the future, whether it is new or stored', async () => {
+test('rejects a createdAt in the future, for new and stored records', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
   const createdAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -212,10 +212,10 @@ test('a record cannot have been created in the future, whether it is new or stor
   }
 });
 
-test('a date that has begun anywhere is today’s: a record made of it is created now, and stays as it is', async () => {
+test('accepts a date that has begun in any time zone: the record is created now, and importing it again changes nothing', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
-  // From 10:00 UTC on, it is tomorrow's.
+  // From 10:00 UTC on, this is tomorrow's date.
   const dateIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10);
   const item = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' };
   const proposal = { externalId: 'P-1', number: 'P-1', title: 'Spring', status: 'draft' };
@@ -233,7 +233,7 @@ test('a date that has begun anywhere is today’s: a record made of it is create
   }
 });
 
-test('a wrong tax is rejected, and updatedAt never goes back', async () => {
+test('rejects an invalid tax rate, and never moves updatedAt backward', async () => {
   const tenant = await world.organization();
   const { rows } = importInto(world, tenant);
   const item = { externalId: 'I-1', type: 'product', name: 'Chai', unitPrice: '1' };

@@ -36,7 +36,7 @@ async function run(content: Buffer, kind: 'customers' | 'items') {
   return { tenant, report };
 }
 
-test('a workbook is read with its numbers, dates and yes or no as they are', async () => {
+test('reads the numbers, dates and booleans of a workbook as they are', async () => {
   const names = ['externalId', 'type', 'name', 'unitPrice', 'taxable', 'createdAt', 'description'];
   const header = names.map((name, index) => cell(`${'ABCDEFG'[index]}1`, name)).join('');
   const row = `<c r="A2"><v>1001</v></c>${cell('B2', 'product')}${cell('C2', 'Stuhl')}<c r="D2"><v>1.125</v></c><c r="E2" t="b"><v>0</v></c><c r="F2" s="1"><v>46023</v></c><c r="G2" s="1"><v>46023</v></c>`;
@@ -55,7 +55,7 @@ test('a workbook is read with its numbers, dates and yes or no as they are', asy
   expect((await fetchRecord(tenant, 'items', '1002')).unitPrice).toBe('0.30');
 });
 
-test('a number in a workbook is a yes or no, or a tag, where its column is one', async () => {
+test('reads a number in a workbook as a boolean or a tag if its column is one', async () => {
   const header = ['externalId', 'type', 'name', 'unitPrice', 'taxable'].map((name, index) =>
     cell(`${'ABCDE'[index]}1`, name),
   );
@@ -70,7 +70,7 @@ test('a number in a workbook is a yes or no, or a tag, where its column is one',
   expect(await fetchRecord(customers.tenant, 'customers', 'C-1')).toMatchObject({ tags: ['2024'] });
 });
 
-test('a number in a workbook that another tool exported is the number that its cell shows', async () => {
+test('reads a number in a workbook from another tool as its cell shows it', async () => {
   const header = ['Record ID', 'Name', 'Unit price', 'Product description'].map((name, index) =>
     cell(`${'ABCD'[index]}1`, name),
   );
@@ -80,7 +80,7 @@ test('a number in a workbook that another tool exported is the number that its c
   expect((await fetchRecord(tenant, 'items', '1001')).unitPrice).toBe('0.30');
 });
 
-test('what is on further sheets of a workbook is not passed over in silence', async () => {
+test('notes that further sheets of a workbook are ignored', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
   const second = { 'xl/worksheets/sheet2.xml': `<worksheet xmlns="${main}"><sheetData/></worksheet>` };
@@ -90,7 +90,7 @@ test('what is on further sheets of a workbook is not passed over in silence', as
   expect(two.report.notes).toEqual(['The workbook has 2 sheets, of which only the first visible one is read.']);
 });
 
-test('the first sheet that is not hidden is read', async () => {
+test('reads the first sheet that is not hidden', async () => {
   const header = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row>`;
   const rows = `${header}<row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
   const sheets = ['veryHidden', 'hidden', 'visible'].map(
@@ -110,7 +110,7 @@ test('the first sheet that is not hidden is read', async () => {
   expect(report).toMatchObject({ created: 1, errors: [] });
 });
 
-test('a workbook needs the memory of what it holds, and not of what it claims to hold', async () => {
+test('allocates memory for what a workbook contains, not for what it claims to contain', async () => {
   const rows = `<row r="1">${cell('A1', 'externalId')}${cell('B1', 'name')}</row><row r="2">${cell('A2', 'C-1')}${cell('B2', 'Ann')}</row>`;
   const content = workbook(rows, { 'claims.xml': '<a/>' });
   const claiming = content.indexOf('claims.xml') - 30;
@@ -121,7 +121,7 @@ test('a workbook needs the memory of what it holds, and not of what it claims to
   allocated.mockRestore();
 });
 
-test('a workbook that unpacks to too much is rejected before it is in memory', async () => {
+test('rejects a workbook that unpacks to too much before it is in memory', async () => {
   const bomb = Buffer.from(zipSync({ 'xl/worksheets/sheet1.xml': new Uint8Array(120_000_000) }));
   expect(bomb.length).toBeLessThan(1_000_000);
   await expect(run(bomb, 'customers')).rejects.toThrow('unpacks to more than 100,000,000 bytes');

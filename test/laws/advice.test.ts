@@ -113,20 +113,20 @@ describe('a mistake in a request', () => {
     ['/v1/customers', { tags: 5 }, { pointer: '/tags', code: 'invalid_type', message: 'must be an array' }],
     ['/v1/items', { name: null }, { pointer: '/name', message: 'must be a string; it cannot be null' }],
   ];
-  test.each(invalid)('%s %j is named with its place', async (path, body, expected) => {
+  test.each(invalid)('%s %j is reported with its position', async (path, body, expected) => {
     const tenant = await world.organization();
     const { body: problem } = await tenant.call(body === undefined ? 'GET' : 'POST', path, body);
     expect(problem.errors).toContainEqual(expect.objectContaining(expected));
   });
 
-  test('a key that an object has twice is named, with its place', async () => {
+  test('a duplicate key of an object is reported with its position', async () => {
     const body = '{"name": "a",\n "address": {"city": "x", "ci\\u0074y": "y"}}';
     expect(await detailOf('/v1/customers', 'POST', body)).toBe(
       '400 The key "city" appears twice in the same object, at line 2, column 27. Send it once.',
     );
   });
 
-  test('a list as a body has one error', async () => {
+  test('an array as the body has one error', async () => {
     const tenant = await world.organization();
     for (const path of ['/v1/customers', '/v1/items']) {
       const { body } = await tenant.call('POST', path, [{ name: 'a' }]);
@@ -134,12 +134,12 @@ describe('a mistake in a request', () => {
     }
   });
 
-  test('more keys than any record has are counted, not read', async () => {
+  test('a body with more keys than any record is rejected unread', async () => {
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, 1]));
     expect(await detailOf('/v1/customers', 'POST', many)).toBe('422 The body must have at most 1000 keys in all.');
   });
 
-  test('a key is never echoed, however it is encoded', async () => {
+  test('an API key is never echoed, however it is encoded', async () => {
     const tenant = await world.organization();
     const encoded = [...tenant.key].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
     const twice = encoded.replaceAll('%', '%25');
@@ -161,7 +161,7 @@ describe('a mistake in a request', () => {
 });
 
 describe('a list', () => {
-  test('takes an empty cursor, limit or sort as none, as tools send them', async () => {
+  test('treats an empty cursor, limit or sort as absent, because tools send them', async () => {
     const tenant = await world.organization();
     for (const name of ['a', 'b']) await tenant.call('POST', '/v1/customers', { name });
     const plain = await tenant.call('GET', '/v1/customers');
@@ -173,7 +173,7 @@ describe('a list', () => {
     expect((await tenant.call('GET', '/v1/customers?tag=')).status).toBe(400);
   });
 
-  test('takes a time as any program prints it, but never without a zone', async () => {
+  test('accepts a time as any program prints it, but never without a time zone', async () => {
     const tenant = await world.organization();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const [date = '', clock = ''] = body.createdAt.slice(0, -1).split('T');
@@ -186,7 +186,7 @@ describe('a list', () => {
     }
     const statusOf = async (time: string) =>
       (await tenant.call('GET', `/v1/customers?createdSince=${encodeURIComponent(time)}`)).status;
-    // The last time that .NET and Python have: they mean no end.
+    // The latest times in .NET and Python, which stand for no end.
     const last = ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999+00:00'];
     for (const time of ['2016-12-31T23:59:60Z', '2017-01-01T01:59:60+02:00', ...last])
       expect(await statusOf(time), time).toBe(200);
@@ -204,7 +204,7 @@ describe('a list', () => {
 });
 
 describe('an empty string on create', () => {
-  test('is a field that was not given', async () => {
+  test('is treated as an absent field', async () => {
     const tenant = await world.organization();
     const names = ['type', 'name', 'email', 'phone', 'notes', 'website', 'address', 'tags', 'metadata', 'status'];
     const empty = Object.fromEntries(names.map((name) => [name, '']));
@@ -228,7 +228,7 @@ describe('an empty string on create', () => {
 });
 
 describe('an empty string in a PATCH', () => {
-  test('is rejected with what to send instead', async () => {
+  test('is rejected, with advice on what to send instead', async () => {
     const tenant = await world.organization();
     const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'Ann', address: { city: 'Berlin' } });
     const patch = { email: '', phone: ' ', address: { city: '' }, shippingAddress: '', tags: '', metadata: '' };
@@ -248,14 +248,14 @@ describe('an upsert by externalId', () => {
       return tenant.call('POST', `/v1/customers?onConflict=${onConflict}`, body);
     };
 
-  test('needs no name if the record exists', async () => {
+  test('requires no name if the record exists', async () => {
     const changed = await upsert({ externalId: 'known', notes: 'x' })();
     expect([changed.status, changed.body.name, changed.body.notes]).toEqual([200, 'Ann', 'x']);
     const returned = await upsert({ externalId: 'known' }, 'return')();
     expect([returned.status, returned.body.name]).toEqual([200, 'Ann']);
   });
 
-  test('needs one if it does not', async () => {
+  test('requires one if it does not', async () => {
     for (const onConflict of ['update', 'return', 'error']) {
       const { body } = await upsert({ externalId: 'new', notes: 'x' }, onConflict)();
       expect(body).toMatchObject({ status: 422, errors: [{ pointer: '/name', code: 'required' }] });
@@ -263,15 +263,15 @@ describe('an upsert by externalId', () => {
   });
 });
 
-describe('the database is away', () => {
+describe('the database is unavailable', () => {
   const error = (fields: object, message = 'x') => Object.assign(new Error(message), fields);
   test.each([
     ['it refuses connections', error({ code: 'ECONNREFUSED', syscall: 'connect' }), true],
     ['its host is unknown', error({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), true],
     ['its socket is gone', error({ code: 'ENOENT', syscall: 'connect' }), true],
     ['it shuts down', error({ code: '57P01', severity: 'FATAL' }), true],
-    ['the limit of its role for a lock is over', error({ code: '55P03', severity: 'ERROR' }), true],
-    ['the limit of its role for a transaction is over', error({ code: '25P04', severity: 'FATAL' }), true],
+    ['the lock timeout of its role has passed', error({ code: '55P03', severity: 'ERROR' }), true],
+    ['the transaction timeout of its role has passed', error({ code: '25P04', severity: 'FATAL' }), true],
     ['its disk has become read-only', error({ code: '42501', severity: 'ERROR' }), true],
     ['it only serves reads now', error({ code: '25006', severity: 'ERROR' }), true],
     ['its settings make transactions serializable', error({ code: '40001', severity: 'ERROR' }), true],
@@ -290,7 +290,7 @@ test('a response that takes too long does not blame the database', () => {
   expect(toProblem(new DeadlineError()).message).toContain('The request took too long.');
 });
 
-test('the advice for a method that a path lacks never covers one that it has', () => {
+test('the advice for a method that a path lacks never applies to one that it has', () => {
   const advised = operationsOf(v1).map(({ method, path }) => methodAdvice(method, path));
   expect(advised.filter((advice) => advice !== undefined)).toEqual([]);
   expect(methodAdvice('DELETE', '/v1/customers/cus_1')).toContain('PATCH');

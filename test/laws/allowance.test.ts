@@ -1,4 +1,4 @@
-/** An operation needs an allowance of its own, for every way to perform it: the API or the tools of an agent. */
+/** Every operation needs its own allowance, whether performed through the API or by the tools of an agent. */
 import { describe, expect, test } from 'vitest';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
@@ -21,7 +21,7 @@ const agent = { accept: 'application/json, text/event-stream' };
 
 /** How many operations of the contract the key has performed. */
 async function performedBy(tenant: Tenant): Promise<number> {
-  // The page shows everything that the server has counted.
+  // Opening the page makes the server write its counts.
   await (await signIn(world, await someone(world, tenant))).get('/settings/usage');
   const [key] = await listKeys(tenant.em());
   const known = operations.map(({ id }) => id);
@@ -39,7 +39,7 @@ describe('allowances', () => {
     expect(operations.map(({ route }) => route)).toEqual(operationsOf(v1));
   });
 
-  test('no way in performs more operations than it takes allowances', async () => {
+  test('no entry point performs more operations than it takes allowances', async () => {
     const tenant = await world.organization();
     const call = (name: string, given: object) => ({
       jsonrpc: '2.0',
@@ -67,7 +67,7 @@ describe('allowances', () => {
     expect(taken).toBeGreaterThan(tools.length);
   });
 
-  test('a caller that has performed an operation, or was not admitted, performs none', async () => {
+  test('a caller that has already performed an operation, or was not admitted, performs none', async () => {
     const tenant = await world.organization();
     const parts = {
       database: world.database,

@@ -40,9 +40,9 @@ describe('authentication', () => {
     ['Basic', { authorization: `Basic ${btoa(raw)}` }, 'api_key_malformed', /must be Bearer/],
     ['a word after the key', { authorization: `Bearer ${raw} x` }, 'api_key_malformed', /64 hexadecimal/],
     ['a short key', { authorization: 'Bearer ak_live_12' }, 'api_key_malformed', /64 hexadecimal/],
-    ['a variable that is not set', { authorization: 'Bearer {{apiKey}}' }, 'api_key_malformed', /placeholder/],
-    ['a variable of a shell', { authorization: 'Bearer $API_KEY' }, 'api_key_malformed', /placeholder/],
-    ['a variable of Windows', { authorization: 'Bearer %API_KEY%' }, 'api_key_malformed', /placeholder/],
+    ['an unset template variable', { authorization: 'Bearer {{apiKey}}' }, 'api_key_malformed', /placeholder/],
+    ['a shell variable', { authorization: 'Bearer $API_KEY' }, 'api_key_malformed', /placeholder/],
+    ['a Windows variable', { authorization: 'Bearer %API_KEY%' }, 'api_key_malformed', /placeholder/],
     ['a key to be filled in', { authorization: 'Bearer YOUR_API_KEY' }, 'api_key_malformed', /placeholder/],
     ['the key of the examples', { authorization: 'Bearer ak_live_your_key' }, 'api_key_malformed', /placeholder/],
     ['X-API-Key', { 'x-api-key': raw }, 'api_key_missing', /X-API-Key/],
@@ -54,7 +54,7 @@ describe('authentication', () => {
       expect(response.status).toBe(401);
       expect(JSON.parse(text)).toMatchObject({ code, detail: expect.stringMatching(hint) });
       expect(text).not.toContain('abababab');
-      // RFC 6750 (3.1): no error where there was no token.
+      // RFC 6750 (3.1): no error if there was no token.
       const hasToken = (headers.authorization ?? '').toLowerCase().startsWith('bearer');
       const challenge = response.headers.get('www-authenticate') ?? '';
       expect(challenge.startsWith('Bearer realm="api", error="invalid_token", resource_metadata=')).toBe(hasToken);
@@ -66,7 +66,7 @@ describe('authentication', () => {
     expect((await fetch(`${world.url}/v1/customers/%ZZ`)).status).toBe(401);
   });
 
-  test('a key in the URL is not read, and the response says so', async () => {
+  test('a key in the URL is ignored, and the response says so', async () => {
     for (const query of [`api_key=${raw}`, `x=${raw}`]) {
       const response = await fetch(`${world.url}/v1/me?${query}`);
       expect(await response.json()).toMatchObject({ code: 'api_key_missing', detail: expect.stringMatching(/URL/) });
@@ -74,7 +74,7 @@ describe('authentication', () => {
     expect(JSON.stringify(world.log)).not.toContain(raw);
   });
 
-  test('the scheme is read whatever its case and the space after it', async () => {
+  test('the scheme may have any case and any space after it', async () => {
     const { key } = await world.organization();
     for (const scheme of ['bearer  ', 'BEARER\t']) {
       const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: scheme + key } });
@@ -82,7 +82,7 @@ describe('authentication', () => {
     }
   });
 
-  test('a plan that was lowered is 403, never 401, and the same key works again after the upgrade', async () => {
+  test('a downgraded plan is 403, never 401, and the same key works again after the upgrade', async () => {
     const tenant = await world.organization({ plan: 'free' });
     const rejected = await tenant.call('GET', '/v1/customers');
     expect(rejected.body).toMatchObject({ status: 403, code: 'plan_required' });
@@ -95,7 +95,7 @@ describe('authentication', () => {
     expect((await tenant.call('GET', '/v1/customers')).status).toBe(200);
   });
 
-  test('a live key with its last character changed is unknown, and so is one with any other changed', async () => {
+  test('a live key with its last or any other character changed is unknown', async () => {
     const { key } = await world.organization();
     const another = (letter = '') => (letter === '0' ? '1' : '0');
     for (const at of [71, 70, 56, 40, 20, 8]) {
@@ -108,7 +108,7 @@ describe('authentication', () => {
     expect(key).toHaveLength(72);
   });
 
-  test('the database does not hold a raw key', async () => {
+  test('the database contains no raw key', async () => {
     const tenant = await world.organization();
     const { rows } = await world.database.pool.query('select * from api_keys');
     expect(JSON.stringify(rows)).not.toContain(tenant.key);
@@ -116,11 +116,11 @@ describe('authentication', () => {
   });
 });
 
-describe('a key directory under a clock', () => {
+describe('a key directory with a simulated clock', () => {
   let nowMs = 1_000_000;
   const clocked = useWorld({ ownDatabase: true, clock: () => nowMs });
 
-  test('another process’s revocation is in force within a second', async () => {
+  test('another process’s revocation takes effect within a second', async () => {
     const tenant = await clocked.organization();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const [key] = await listKeys(tenant.em());
@@ -130,7 +130,7 @@ describe('a key directory under a clock', () => {
   });
 
   test.each(['this', 'another'])(
-    'a lookup that began before a revocation by %s process is not what later requests go by',
+    'later requests do not use a lookup that began before a revocation by %s process',
     async (by) => {
       const tenant = await clocked.organization();
       const [wanted, known] = [hashKey(tenant.key), hashKey(await tenant.anotherKey())];
@@ -157,7 +157,7 @@ describe('a key directory under a clock', () => {
       await revokeKey(tenant.em(), tenant.admin, key?.id ?? '');
       if (by === 'this') keys.forget();
       else {
-        // The epoch is read again for a key that is known.
+        // The epoch is read again for a known key.
         nowMs += 500;
         void keys.find(known);
         await verified?.promise;
@@ -170,7 +170,7 @@ describe('a key directory under a clock', () => {
     },
   );
 
-  test('a key that nothing happened to costs one statement a half-second, not one a request', async () => {
+  test('an unchanged key costs one statement per half second, not one per request', async () => {
     const tenant = await clocked.organization();
     await tenant.call('GET', '/v1/me');
     const statements = await counted(() => tenant.call('GET', '/v1/me'));
@@ -179,7 +179,7 @@ describe('a key directory under a clock', () => {
     expect(await counted(() => tenant.call('GET', '/v1/me'))).toEqual(['select epoch from access_epoch']);
   });
 
-  test('a flood of unknown keys is looked up a statement at a time, and delays no valid key of its network', async () => {
+  test('a flood of unknown keys is looked up one statement at a time, and delays no valid key of its network', async () => {
     const tenant = await clocked.organization();
     const unknown = Array.from({ length: 300 }, () => `ak_live_${randomBytes(32).toString('hex')}`);
     const keys = [...unknown.slice(0, 150), tenant.key, ...unknown.slice(150)];
@@ -195,7 +195,7 @@ describe('a key directory under a clock', () => {
     });
     expect(statuses.filter((status) => status === 401)).toHaveLength(300);
     expect(statements.length).toBeLessThan(300);
-    // Nor after a change of any key, when everything that was known is looked up again.
+    // Not even after a change to any key, when everything known is looked up again.
     clocked.serving.keys.forget();
     await Promise.all(
       unknown.map((key) => fetch(`${clocked.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })),
@@ -203,7 +203,7 @@ describe('a key directory under a clock', () => {
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
   });
 
-  test('of unknown keys, 5,000 are remembered', async () => {
+  test('at most 5,000 unknown keys are remembered', async () => {
     const keys = new KeyDirectory(clocked.database.control, () => nowMs);
     const hashes = Array.from({ length: 5_001 }, () => hashKey(randomBytes(8).toString('hex')));
     const [first = '', last = ''] = [hashes[0], hashes.pop()];
@@ -214,7 +214,7 @@ describe('a key directory under a clock', () => {
     expect(await isKnown()).toBe(false);
   });
 
-  test('a key that cannot be looked up is not an unknown one', async () => {
+  test('a failed lookup does not make a key unknown', async () => {
     const away = () => Promise.reject(new Error('Connection terminated'));
     const keys = new KeyDirectory(Object.assign(Object.create(clocked.database.control), { query: away }), () => nowMs);
     await expect(keys.find(hashKey('any'))).rejects.toThrow('Connection terminated');
@@ -224,11 +224,11 @@ describe('a key directory under a clock', () => {
     const texts: string[] = [];
     const { control: pool } = clocked.database;
     const original = pool.query;
-    // The pool itself is watched, not replaced: every statement still runs.
+    // The pool is watched, not replaced: every statement still runs.
     pool.query = function watched(this: unknown, ...words: unknown[]) {
       const [statement] = words;
       const text = typeof statement === 'string' ? statement : String(Reflect.get(Object(statement), 'text'));
-      // When a key was used is written from time to time.
+      // The last uses of keys are written periodically.
       if (!text.startsWith('update')) texts.push(text);
       return Reflect.apply(original, pool, words);
     } as typeof pool.query;

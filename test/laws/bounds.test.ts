@@ -1,6 +1,6 @@
 /**
- * The bounds and periods that people meet, as literal values: one that is changed by mistake shows here, and one that is
- * changed on purpose is changed twice.
+ * The limits and periods that people encounter, as literal values: an accidental change fails here, and an intentional one
+ * has to be made twice.
  */
 import { expect, test } from 'vitest';
 import * as limits from '../../contract/limits.ts';
@@ -22,7 +22,7 @@ import { sendLimits } from '../../server/outgoing/send.ts';
 
 const [minute, hour, day] = [60, 3600, 86_400];
 
-test('the API has the limits that were published', () => {
+test('the API has the published limits', () => {
   const { inKiB: _, metadataKeyForm: __, ...values } = limits;
   expect(values).toEqual({
     rateLimit: { limit: 100, windowSeconds: minute },
@@ -39,7 +39,7 @@ test('the API has the limits that were published', () => {
   expect(sumBounds).toEqual({ records: 200_000, groups: 250 });
 });
 
-test('a person can guess and ask so often, and stays signed in for so long', () => {
+test('attempts, links and sessions of a person have these limits', () => {
   expect(attemptLimits).toEqual({
     account: { most: 10, seconds: 15 * minute },
     address: { most: 50, seconds: 15 * minute },
@@ -62,7 +62,7 @@ test('a person can guess and ask so often, and stays signed in for so long', () 
   expect(nameLength).toEqual({ organization: 200, member: 200, apiKey: 80, webhook: 80 });
 });
 
-test('a key lives, is replaced and is warned of within these periods', () => {
+test('keys have these limits for expiry, replacement and warnings', () => {
   expect({ maximumLiveKeys, expiryDays, codeSeconds }).toEqual({
     maximumLiveKeys: 25,
     expiryDays: [30, 90, 365],
@@ -80,7 +80,7 @@ test('a key lives, is replaced and is warned of within these periods', () => {
   });
 });
 
-test('a webhook is sent again after these pauses', () => {
+test('a webhook is retried after these pauses', () => {
   const attempts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 50];
   const pauses = [5, minute, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 12 * hour, 12 * hour, 12 * hour];
   for (const [random, part] of [
@@ -101,7 +101,7 @@ test('a webhook is sent again after these pauses', () => {
   expect(sendLimits).toEqual({ connectMs: 10_000, totalMs: 15_000, readBytes: 16_384, keptBytes: 2_048 });
 });
 
-test('an upload may be so large, and is kept for so long', () => {
+test('an upload has these limits for size and retention', () => {
   expect(uploadBounds).toEqual({
     bytes: 100_000_000,
     unpackedBytes: 1_000_000_000,

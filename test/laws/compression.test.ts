@@ -1,4 +1,4 @@
-/** Compression: smaller responses for those who ask, and otherwise the same responses. */
+/** Compression: smaller responses for clients that ask for it, and otherwise the same responses. */
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ const world = useWorld();
 
 type Answer = { status: number | undefined; headers: IncomingMessage['headers']; bytes: Buffer };
 
-/** Unlike fetch, sends no header of its own accord. */
+/** Unlike fetch, sends no headers of its own. */
 function get(path: string, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(world.url + path, { method, headers }, (response) => {
@@ -55,7 +55,7 @@ describe('a list', () => {
 });
 
 describe('a record', () => {
-  test('keeps its ETag, so that conditional requests work with and without compression', async () => {
+  test('keeps its ETag, so conditional requests work with and without compression', async () => {
     const tenant = await world.organization();
     const { body } = await tenant.call('POST', '/v1/customers', { name: 'Ann', notes: 'long '.repeat(400) });
     const path = `/v1/customers/${body.id}`;
@@ -69,7 +69,7 @@ describe('a record', () => {
     expect([head.status, head.bytes.length, head.headers.etag]).toEqual([200, 0, plain.headers.etag]);
   });
 
-  test('that is small is sent as it is', async () => {
+  test('is not compressed if it is small', async () => {
     const tenant = await world.organization();
     const { body } = await tenant.call('POST', '/v1/items', { type: 'service', name: 'A', unitPrice: '1' });
     const small = await get(`/v1/items/${body.id}`, authorized(tenant, { 'accept-encoding': 'gzip, br' }));
@@ -78,7 +78,7 @@ describe('a record', () => {
   });
 });
 
-test('documents and pages are compressed too, and an unknown coding is ignored', async () => {
+test('documents and pages are also compressed, and an unknown coding is ignored', async () => {
   for (const path of ['/openapi.json', '/docs', '/llms.txt']) {
     const { headers } = await get(path, { 'accept-encoding': 'br, gzip' });
     expect(headers['content-encoding'], path).toMatch(/^(?:br|gzip)$/);

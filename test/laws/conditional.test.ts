@@ -45,13 +45,13 @@ describe('If-None-Match', () => {
 
 const patches = operations.filter(({ method }) => method === 'PATCH');
 
-test('there is a PATCH to look at', () => expect(patches.length).toBeGreaterThan(0));
+test('there is a PATCH to test', () => expect(patches.length).toBeGreaterThan(0));
 
 for (const patch of patches) {
   describe(`If-Match on ${patch.title}`, () => {
     const list = lists.find(({ path }) => patch.path.startsWith(`${path}/:`));
 
-    /** A new record, and how it is patched. */
+    /** A new record, and a function that patches it. */
     async function fresh() {
       const tenant = await world.organization();
       const id = await createRecord(tenant, list?.path ?? '', 0);
@@ -61,7 +61,7 @@ for (const patch of patches) {
       return { tenant, path, etag, send };
     }
 
-    test('of two with the same ETag one is 200 and one 412 with the current ETag', async () => {
+    test('of two requests with the same ETag, one is 200 and one is 412 with the current ETag', async () => {
       const { tenant, path, etag, send } = await fresh();
       const responses = await Promise.all(['a', 'b'].map((name) => send({ name }, etag)));
       expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 412]);
@@ -71,7 +71,7 @@ for (const patch of patches) {
       expect(rejected?.headers.get('etag')).toBe(current);
     });
 
-    test('any ETag of a list matches, also weakened by a proxy or beside one with a comma; * always does', async () => {
+    test('any ETag of a list matches, even if weakened by a proxy or next to one with a comma; * always does', async () => {
       const { tenant, etag, send } = await fresh();
       const statuses: number[] = [];
       const matching = [`"x", ${etag}`, '*', `W/${etag}`, `"a,b", ${etag}`, `, "x",,${etag} ,`];
@@ -85,7 +85,7 @@ for (const patch of patches) {
 }
 
 describe('If-Match on POST /v1/customers', () => {
-  test('makes an upsert conditional, also with an Idempotency-Key', async () => {
+  test('makes an upsert conditional, even with an Idempotency-Key', async () => {
     const tenant = await world.organization();
     const send = (body: object, headers: Record<string, string>, query = '?onConflict=update') =>
       tenant.call('POST', `/v1/customers${query}`, { externalId: 'crm-1', ...body }, headers);
@@ -117,7 +117,7 @@ describe('If-Match on POST /v1/customers', () => {
       expect((await send({ name: 'z' }, { 'if-match': etag }, query)).body).toMatchObject({ code: 'invalid_header' });
   });
 
-  test('lets * pass, which is what a tool sends that has no ETag', async () => {
+  test('accepts *, which tools without an ETag send', async () => {
     const tenant = await world.organization();
     const send = (query: string) =>
       tenant.call('POST', `/v1/customers${query}`, { externalId: 'crm-1', name: 'Ann' }, { 'if-match': '*' });
@@ -161,7 +161,7 @@ test('If-Modified-Since and If-Range are ignored without modification dates and 
 });
 
 describe('the etag of a record', () => {
-  test('is its ETag, in lists too', async () => {
+  test('is its ETag, also in lists', async () => {
     const tenant = await world.organization();
     for (const { path, etag } of await each(tenant)) {
       expect((await tenant.call('GET', path)).body.etag).toBe(etag);

@@ -1,6 +1,6 @@
 /**
- * An erasure reaches every column: each one of the tables that may hold personal data is filled with everything that tells who
- * the customer is, or named here as one that is kept.
+ * An erasure reaches every column: each column of the tables that may contain personal data is filled with everything that
+ * identifies the customer, or listed here as kept.
  */
 import { expect, test } from 'vitest';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -10,7 +10,7 @@ import { storedId } from '../../server/records/public-id.ts';
 import { importInto } from '../import/importing.ts';
 import { useWorld } from '../world.ts';
 
-// Of its own, so that no other test's rows are searched.
+// In its own database, so no other test's rows are searched.
 const world = useWorld({ ownDatabase: true });
 
 /** Values that occur nowhere else in the database. */
@@ -18,7 +18,7 @@ const person = {
   name: 'Quaxname',
   firstName: 'Quaxfirst',
   lastName: 'Quaxlast',
-  // Begins with another of them.
+  // Begins with another value.
   companyName: 'Quaxname & Quaxsons',
   email: 'quaxmail@example.com',
   phone: '+49 30 998877665',
@@ -41,7 +41,7 @@ const text = texts.join(' | ');
 type Filled = Record<string, unknown>;
 const upload = { kind: 'customers', state: 'checked', file_name: 'c.csv', mapping: {}, rows: [] };
 
-/** Table → the columns that are filled, and those of text or JSON that are not: the organization's own, or no text of people. */
+/** Table → the columns that are filled, and the text and JSON columns that are not: the organization's, or not free text. */
 const tables: Record<string, { filled: Filled; kept: string[] }> = {
   proposals: {
     filled: {
@@ -53,7 +53,7 @@ const tables: Record<string, { filled: Filled; kept: string[] }> = {
       accepted_by: { name: text, email: person.email },
       metadata: { contact: text },
     },
-    // The last two follow from the customer's name and the proposal's title.
+    // The last two are derived from the customer's name and the proposal's title.
     kept: ['currency', 'external_id', 'number', 'owner', 'status', 'customer_key', 'search'],
   },
   proposal_lines: { filled: { name: text, description: text, sku: text, unit: text }, kept: ['type'] },
@@ -92,7 +92,7 @@ async function traces(): Promise<string[]> {
   return found.toSorted();
 }
 
-test('the columns of these tables that hold text or JSON are all named', async () => {
+test('all text and JSON columns of these tables are listed', async () => {
   const { rows } = await world.database.pool.query<{ name: string; column: string }>(
     `select table_name as name, column_name as column from information_schema.columns
      where table_schema = 'public' and table_name = any($1) and data_type in ('text', 'jsonb')`,
@@ -104,7 +104,7 @@ test('the columns of these tables that hold text or JSON are all named', async (
   expect(rows.map(({ name, column }) => `${name}.${column}`).toSorted()).toEqual(named.toSorted());
 });
 
-test('an erasure leaves nothing in any of them', async () => {
+test('an erasure leaves nothing in any column', async () => {
   const tenant = await world.organization();
   const { pool } = world.database;
   const organizationId = tenant.organization.id;
@@ -119,7 +119,7 @@ test('an erasure leaves nothing in any of them', async () => {
   const rows: [table: string, row: Filled][] = [
     ['uploads', { ...upload, member_id: tenant.admin.id }],
     ['import_mappings', { kind: 'customers', choices: {} }],
-    // Of the customer, and of its proposal.
+    // One about the customer, and one about its proposal.
     ['webhook_deliveries', { ...delivery, ...times, record_id: customerId }],
     ['webhook_deliveries', { ...delivery, ...times, record_id: proposals[0]?.id }],
   ];

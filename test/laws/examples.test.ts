@@ -33,14 +33,14 @@ const withKey = async (authorization: string | undefined) =>
 const key = `ak_live_${'ab'.repeat(32)}`;
 const item = (sku: string) => ({ type: 'service', name: 'x', unitPrice: '1', sku });
 
-/** The id of a customer whose personal data was erased. */
+/** Creates and erases a customer; returns its id. */
 async function erased(externalId: string): Promise<string> {
   const { id } = await post('/v1/customers', { name: 'x', externalId });
   await eraseCustomer(forOrganization(world.database, paid.organization.id), storedId('customer', id) ?? '', null);
   return id;
 }
 
-/** What it takes to meet each problem. */
+/** How to provoke each problem. */
 const provoked: Record<ProblemCode, () => Promise<Problem>> = {
   malformed_request: () => overSocket('NONSENSE\r\n\r\n'),
   malformed_json: () => post('/v1/customers', '{\n  "name": "x",\n}'),
@@ -100,7 +100,7 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
       'held',
       paid.organization.id,
     ]);
-    // On a cluster, the lock is on a worker, and the coordinator knows who waits for it.
+    // On a cluster, the lock is on a worker, and the coordinator knows which session waits for it.
     const { isDistributed } = world.database;
     const own = isDistributed ? 'citus_backend_gpid()' : 'pg_backend_pid()';
     const { rows } = await client.query<{ holder: unknown }>(`select ${own} as holder`);
@@ -138,13 +138,13 @@ const provoked: Record<ProblemCode, () => Promise<Problem>> = {
   unsupported_transfer_encoding: () =>
     overSocket('POST /v1/customers HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n'),
   headers_too_large: () => overSocket(`GET /v1/me HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
-  // No request is known that makes these two on purpose: they are what any other error becomes.
+  // No known request provokes these two: they are what any other error becomes.
   internal_error: async () => toProblem(new Error('A mistake of ours')).body('req_1', world.url),
   unavailable: async () => toProblem(new Error('Connection terminated unexpectedly')).body('req_1', world.url),
 };
 
 describe('a published example of a problem', () => {
-  test.each(problemCodes)('%s is what is sent', async (code) => {
+  test.each(problemCodes)('%s is what the server sends', async (code) => {
     const sent = await provoked[code]();
     const published = problemExamples()[code]?.value as Problem;
     const { title, status, detail, errors } = published;

@@ -1,4 +1,4 @@
-/** What goes wrong around the service: a database that is away, callers that are slow, an order to stop. */
+/** Failures around the service: an unavailable database, slow callers, a shutdown. */
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -27,7 +27,7 @@ async function open(url: string): Promise<OpenedDatabase> {
   return database;
 }
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   test('is 503 with Retry-After for every request, and /healthz still responds', async () => {
     const { url, name } = await newDatabase();
     const database = await open(url);
@@ -37,7 +37,7 @@ describe('a database that is away', () => {
     cleanups.push(() => serving.close());
     const call = (path: string) =>
       fetch(serving.url + path, {
-        // Each time another key: one that does not exist is remembered for half a second.
+        // A different key each time, because an unknown one is remembered for half a second.
         headers: { authorization: `Bearer ak_live_${randomBytes(32).toString('hex')}` },
       });
     expect([(await call('/readyz')).status, (await call('/v1/me')).status]).toEqual([200, 401]);
@@ -59,7 +59,7 @@ describe('a database that is away', () => {
 });
 
 describe('migrations', () => {
-  test('any number of processes may run them at once on an empty database', async () => {
+  test('may be run by any number of processes at once on an empty database', async () => {
     const { url } = await newDatabase();
     const databases = await Promise.all(Array.from({ length: 5 }, () => openDatabase({ url })));
     const done = await Promise.all(databases.map((database) => migrate(database)));
@@ -81,11 +81,11 @@ describe('slow callers', () => {
     });
   const bodyOf = (text: string) => JSON.parse(text.split('\r\n\r\n')[1] ?? '');
 
-  test('a body that does not arrive in time is a 408 in the log, too, with the id of the response', async () => {
+  test('a body that does not arrive in time is also a 408 in the log, with the id of the response', async () => {
     const { key } = await world.organization();
     const head = `POST /v1/customers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
     const ids: unknown[] = [];
-    // On a busy machine, the time may be over before the key is known: then another request shows it.
+    // On a busy machine, the time may run out before the key is known: then another request is needed.
     const lines = async () => {
       const problem = bodyOf(await unfinished(`${head}Content-Length: 20\r\n\r\n{`));
       expect(problem).toMatchObject({ status: 408, code: 'request_timeout' });
@@ -97,10 +97,10 @@ describe('slow callers', () => {
   });
 });
 
-describe('an order to stop', () => {
+describe('a shutdown', () => {
   const world = useWorld();
 
-  test('lets the request in flight finish, and closes its connection', async () => {
+  test('finishes the request in flight, and closes its connection', async () => {
     const tenant = await world.organization();
     const { hostname, port } = new URL(world.url);
     const body = JSON.stringify({ name: 'In flight' });

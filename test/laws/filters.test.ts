@@ -1,4 +1,4 @@
-/** Every filter of the contract lets one record through and keeps another out; every default is the documented one. */
+/** Every filter of the contract matches one record and excludes another; every default is the documented one. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Parameter, Schema } from '../../contract/openapi/document.ts';
 import {
@@ -24,7 +24,7 @@ const world = useWorld({ clock: () => (nowMs += 1000) });
 type Shown = Record<string, unknown> & { id: string };
 const times = [6, 7, 8, 9].map((ms) => `2026-01-02T03:04:05.00${ms}Z`);
 
-/** The field of a record that a filter looks at; undefined for `q`, which looks at several. */
+/** The field of a record that a filter checks; undefined for `q`, which checks several. */
 function fieldOf(list: Promised, { name }: Parameter): string | undefined {
   const fields = Object.keys(recordSchema(list).properties ?? {});
   const time = /^(\w+)(?:Since|Before)$/.exec(name)?.[1];
@@ -36,13 +36,13 @@ function fieldOf(list: Promised, { name }: Parameter): string | undefined {
   return found;
 }
 
-/** The values of a closed set, or those known so far of an open one. */
+/** The values of a closed set, or the known values of an open one. */
 function choicesOf(schema: Schema): readonly unknown[] | undefined {
   const known: unknown = schema['x-extensible-enum'];
   return schema.enum ?? (Array.isArray(known) ? known : undefined);
 }
 
-/** The same form with every letter and digit another one; another of the set where the schema has a set. */
+/** A value of the same form with every letter and digit changed, or another one of the schema's set. */
 function unlike(value: unknown, schema: Schema): unknown {
   const choices = choicesOf(schema);
   if (choices) return choices.find((choice) => choice !== value);
@@ -56,7 +56,7 @@ function unlike(value: unknown, schema: Schema): unknown {
     .replaceAll(/[a-y]/gi, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1));
 }
 
-/** Two records that differ in every field that a filter looks at; the one created first was updated last. */
+/** Two records that differ in every field that a filter checks; the one created first was updated last. */
 async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   const create = operationAt('POST', list.path);
   const fields = new Set(filtersOf(list).flatMap((filter) => fieldOf(list, filter) ?? []));
@@ -84,7 +84,7 @@ async function twoOf(tenant: Tenant, list: Promised): Promise<[Shown, Shown]> {
   return [first, second];
 }
 
-/** `name=value` of the filter that lets this record through. */
+/** `name=value` of the filter that matches this record. */
 function matching(list: Promised, filter: Parameter, record: Shown): string {
   const field = fieldOf(list, filter);
   const pair = (name: string, value: unknown) => `${name}=${encodeURIComponent(String(value))}`;
@@ -106,7 +106,7 @@ for (const list of lists) {
       tenant = await world.organization();
       [first, second] = await twoOf(tenant, list);
     });
-    /** The ids of all records, page after page: a cursor carries the filter. */
+    /** The ids of all records, page by page, because a cursor carries the filter. */
     async function found(query: string): Promise<string[]> {
       const ids: string[] = [];
       let url = `${list.path}?limit=1&sort=createdAt&${query}`;
@@ -122,7 +122,7 @@ for (const list of lists) {
     test('are not empty', () => expect(filtersOf(list).length).toBeGreaterThan(7));
 
     for (const filter of filtersOf(list)) {
-      test(`${filter.name} keeps out what it does not match`, async () => {
+      test(`${filter.name} excludes what it does not match`, async () => {
         const [one, other] = [matching(list, filter, first), matching(list, filter, second)];
         expect(one).not.toBe(other);
         const both = [first, second];
@@ -139,7 +139,7 @@ for (const list of lists) {
     }
 
     for (const { name } of filtersOf(list).filter(({ schema }) => schema.enum?.includes('all'))) {
-      test(`${name}=all lets everything through`, async () => {
+      test(`${name}=all matches everything`, async () => {
         expect(await found(`${name}=all`)).toEqual([first.id, second.id]);
       });
     }
@@ -157,11 +157,11 @@ for (const list of lists) {
       tenant = await world.organization();
       for (let index = 0; index < 27; index += 1) {
         const id = await createRecord(tenant, list.path, index);
-        // Four orders, of which no two are the same or each other's reverse.
+        // Four orders, no two of which are the same or the reverse of each other.
         const [at, later] = [(index * 5) % 27, 27 + ((index * 7) % 27)].map((minute) =>
           new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
         );
-        // Half of the records have another value wherever `all` is the default of a filter.
+        // Half of the records have a different value in every field whose filter has the default `all`.
         const columns = index % 2 === 0 ? closed : {};
         await setColumns(world, tenant, list.path, id, {
           createdAt: at,

@@ -1,7 +1,7 @@
 /**
- * Random requests, a third of them valid, through every door: each gets a response in time, none makes the server fail,
+ * Random requests, a third of them valid, to every entry point: each gets a response in time, none makes the server fail,
  * and no operation is performed without an allowance.
- * `HOSTILE_REQUESTS=100000` for a drill; `HOSTILE_SEED` for other requests, or to repeat those of a failure.
+ * `HOSTILE_REQUESTS=100000` for a drill; `HOSTILE_SEED` for different requests, or to repeat those of a failure.
  */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const silenceMs = 60_000;
 
 const cleanups: (() => Promise<unknown>)[] = [];
 let service: Awaited<ReturnType<typeof startService>>;
-/** An admin who is signed in. */
+/** A signed-in admin. */
 let signedIn: { cookie: string; csrfToken: string };
 let taken = 0;
 
@@ -91,7 +91,7 @@ const contentTypes = [
   ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=', 'application/json\u0001', '/'],
 ].flat();
 
-/** The same numbers for the same seed. */
+/** Yields the same numbers for the same seed. */
 function randomFrom(start: number) {
   let state = start >>> 0;
   const upTo = (bound: number): number => {
@@ -218,7 +218,7 @@ function fileRequest(random: Random): Buffer {
   return wire('POST', '/settings/imports', headers, chance(90) ? `${body}--x--\r\n` : body);
 }
 
-/** A third of what goes to programs' doors is valid. */
+/** A third of the requests to the entry points for programs are valid. */
 function requestFor(random: Random, key: string): { door: Door; request: Buffer } {
   if (random.chance(25)) return { door: 'v1, valid', request: validRequest(random, key) };
   if (random.chance(10)) return { door: 'mcp, valid', request: agentRequest(random, key, true) };
@@ -228,7 +228,7 @@ function requestFor(random: Random, key: string): { door: Door; request: Buffer 
   return { door: 'v1', request: hostileRequest(random, key) };
 }
 
-/** One request as it goes over the wire. */
+/** One request as sent over the wire. */
 function hostileRequest(random: Random, key: string): Buffer {
   const { chance, pick, upTo } = random;
   const route = pick(routes);
@@ -294,7 +294,7 @@ function fault(response: string): string | undefined {
   if (response === '(reset)') return undefined;
   if (Number.isNaN(status)) return 'has no response';
   if (status < 500) return undefined;
-  // A busy machine has let it wait too long, which a problem says, or a page of the settings.
+  // On a busy machine, it waited too long, which a problem or a settings page says.
   const says = /"code":"unavailable"|\r\ncontent-type: text\/html/i;
   const isDeclared = status === 503 && /\r\nretry-after: \d+\r\n/i.test(response) && says.test(response);
   return isDeclared ? undefined : `is ${status}`;
@@ -324,21 +324,21 @@ test(`of ${requests} hostile requests, none makes the server fail or hang`, asyn
   process.stdout.write(
     `${sent} requests, seed ${seed}, ${Math.round((100 * done) / sent)} % 2xx: ${JSON.stringify(doors)}\n`,
   );
-  // The cause of each failure, of a declared one too, and of a tool's, whose response is 200.
+  // The cause of each failure, including declared ones, and those of tools, whose responses are 200.
   const failed = service.log.filter(({ status, error }) => Number(status) >= 500 || error !== undefined);
   for (const entry of failed) process.stdout.write(`${JSON.stringify(entry)}\n`);
   expect(faults).toEqual([]);
   const bugs = failed.filter(({ error }) => /^(?:Type|Range|Syntax|Reference)Error$/.test(Object(error).name));
   expect(bugs).toEqual([]);
   expect(Object.keys(doors).length).toBe(6);
-  // Each operation took an allowance, whatever the door.
+  // Each operation took an allowance, at every entry point.
   const known = operations.map(({ id }) => id);
   const performed = service.log.filter(
     ({ operation, status }) => known.includes(String(operation)) && Number(status) < 300,
   );
   expect(performed.length).toBeGreaterThan(sent / 4);
   expect(performed.length).toBeLessThanOrEqual(taken);
-  // They got as far as the handlers, and a client like any other still gets its response.
+  // The requests reached the handlers, and an ordinary client still gets its response.
   expect(Math.min(statuses[200] ?? 0, statuses[201] ?? 0, statuses[422] ?? 0)).toBeGreaterThan(0);
   const headers = { authorization: `Bearer ${service.keys[0]}` };
   expect((await fetch(`${service.url}/v1/customers`, { headers })).status).toBe(200);

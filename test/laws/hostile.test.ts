@@ -1,4 +1,4 @@
-/** No body of the permitted size costs much more than an ordinary one: measured in CPU time of this thread, as a ratio. */
+/** No body of the permitted size costs much more than an ordinary one: the ratio of the CPU times of this thread. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { maximumBodyBytes, maximumErrors } from '../../contract/limits.ts';
@@ -14,7 +14,7 @@ const writes = operationsOf(v1).flatMap((route) => {
 });
 const [create] = writes;
 
-/** What the service does with a body before it looks for a handler; the errors that it would send. */
+/** Does what the service does with a body before it calls a handler; returns the errors that it would send. */
 function check(body: z.ZodType, text: string): unknown[] {
   let value: unknown;
   try {
@@ -36,8 +36,8 @@ function cost(body: z.ZodType, text: string, times = 1): number {
 }
 
 /**
- * How many times what an ordinary body costs this one does. A garbage collection in one run does not come back, and a busy
- * machine makes both slower: only what is always above `most` is too much.
+ * The ratio of this body's cost to that of an ordinary one. A garbage collection does not affect every run, and a busy
+ * machine slows down both, so only a ratio that is always above `most` is too high.
  */
 function leastRatio(run: () => number, usual: () => number, usualBefore: number): number {
   let least = run() / usualBefore;
@@ -65,7 +65,7 @@ const members = (entry: (index: number) => string) => {
   return Array.from({ length: count }, (_, index) => entry(index)).join(',');
 };
 
-/** JSON texts of about 250 KB that are as hard as they can be on some step. */
+/** JSON texts of about 250 KB, each the worst case for some step. */
 const hostileValues: Record<string, string> = {
   zeros: `"${filled('0')}"`,
   'zeros and a letter': `"${filled('0')}x"`,
@@ -95,7 +95,7 @@ const hostileValues: Record<string, string> = {
   quotes: filled('"\\"",'),
 };
 
-/** The same in many fields at once, and in unknown ones; the seed makes each run the same. */
+/** Several of these in different fields at once, including unknown ones; the seed makes every run the same. */
 function* mixtures(names: readonly string[], count: number): Generator<[string, string]> {
   let seed = 20_260_301;
   const upTo = (bound: number) => {
@@ -110,7 +110,7 @@ function* mixtures(names: readonly string[], count: number): Generator<[string, 
     for (let tries = 0; tries < 12 && room > 1000; tries += 1) {
       const [what = '', value = ''] = makers[upTo(makers.length)] ?? [];
       const name = names[upTo(names.length + 3)] ?? `x${tries}`;
-      // A part of a text is still a text: the rest of it goes.
+      // A text can be shortened and is still a text.
       const text = value.startsWith('"') ? `${value.slice(0, 2 * (1 + upTo(room / 4)))}"` : value;
       if (chosen.some((one) => one.endsWith(` ${name}`)) || Buffer.byteLength(text) > room || !isJson(text)) continue;
       parts.push(`${JSON.stringify(name)}:${text}`);
@@ -130,7 +130,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Where in a record each of them may be: in each field, in a part of an address, in an unknown field, or as the record. */
+/** Each of these in each field, in a part of an address, in an unknown field, and as the whole body. */
 function* bodies(body: z.ZodObject): Generator<[string, string]> {
   const names = Object.keys(body.shape);
   for (const [what, value] of Object.entries(hostileValues)) {
@@ -147,7 +147,7 @@ function* bodies(body: z.ZodObject): Generator<[string, string]> {
 const most = 20;
 
 describe('a hostile body', () => {
-  test.each(writes)('of $name costs at most 20 times what an ordinary one of its size does', ({ body }) => {
+  test.each(writes)('of $name costs at most 20 times as much as an ordinary one of its size', ({ body }) => {
     const schema = create?.body ?? body;
     cost(schema, ordinary, 50);
     const usual = (times = 10) => cost(schema, ordinary, times);
@@ -160,7 +160,7 @@ describe('a hostile body', () => {
     expect(worst.ratio, worst.what).toBeLessThan(most);
   });
 
-  test.each(writes)('of $name never has more errors than are sent', ({ body }) => {
+  test.each(writes)('of $name never yields more errors than are sent', ({ body }) => {
     for (const what of ['an object', 'an object with keys like ours', 'a list of numbers', 'metadata that is null']) {
       for (const field of ['address', 'tags', 'metadata', 'surprise']) {
         const value = hostileValues[what] ?? '';
@@ -170,7 +170,7 @@ describe('a hostile body', () => {
     }
   });
 
-  test('is an ordinary one if it is valid', () => {
+  test('is compared with a valid body of maximum size', () => {
     expect(check(create?.body ?? z.never(), ordinary)).toEqual([]);
     expect(Buffer.byteLength(ordinary)).toBe(maximumBodyBytes);
   });

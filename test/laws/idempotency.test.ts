@@ -1,4 +1,4 @@
-/** A create that is repeated creates one record. */
+/** A repeated create creates one record. */
 import { describe, expect, test } from 'vitest';
 import { IdempotencyKey } from '../../server/entities/idempotency-key.ts';
 import { bodyExample, operations } from '../contract.ts';
@@ -10,7 +10,7 @@ const world = useWorld({ clock: () => (nowMs += 1000) });
 const creates = operations.filter(({ method }) => method === 'POST');
 const count = async (tenant: Tenant, path: string) => (await tenant.call('GET', `${path}?limit=100`)).body.data.length;
 
-test('every POST takes an Idempotency-Key', () => {
+test('every POST accepts an Idempotency-Key', () => {
   expect(creates.length).toBeGreaterThanOrEqual(2);
   for (const { operation } of creates)
     expect(operation.parameters.map(({ name }) => name)).toContain('Idempotency-Key');
@@ -18,7 +18,7 @@ test('every POST takes an Idempotency-Key', () => {
 
 for (const create of creates) {
   const { path } = create;
-  // Without what can be taken: each test sends its own.
+  // Without unique values: each test sends its own.
   const body = {
     ...bodyExample(create),
     externalId: undefined,
@@ -50,7 +50,7 @@ for (const create of creates) {
       expect(swapped.text).toBe(first.text);
     });
 
-    test('another body is 422, another organization is untouched', async () => {
+    test('a different body is 422, and another organization is unaffected', async () => {
       const [tenant, other] = [await world.organization(), await world.organization()];
       await post(tenant, 'k');
       expect((await post(tenant, 'k', { ...body, name: 'Twice' })).body).toMatchObject({
@@ -67,7 +67,7 @@ for (const create of creates) {
       expect((await post(tenant, 'k')).status).toBe(201);
     });
 
-    test('50 at once create one record; each response is its 201 or a 409', async () => {
+    test('50 concurrent requests create one record; each response is its 201 or a 409', async () => {
       const tenant = await world.organization();
       const responses = await Promise.all(Array.from({ length: 50 }, () => post(tenant, 'same')));
       const created = responses.filter(({ status }) => status === 201);
@@ -80,7 +80,7 @@ for (const create of creates) {
       expect(await count(tenant, path)).toBe(1);
     });
 
-    test('it expires after 24 hours', async () => {
+    test('the key expires after 24 hours', async () => {
       const tenant = await world.organization();
       await post(tenant, 'old');
       const em = tenant.em();
@@ -126,7 +126,7 @@ for (const create of creates) {
       expect(new Set(returned.map(({ text }) => text)).size).toBe(1);
     });
 
-    test('onConflict=return returns the stored record unchanged, also with an Idempotency-Key, and needs an externalId', async () => {
+    test('onConflict=return returns the stored record unchanged, even with an Idempotency-Key, and requires an externalId', async () => {
       const tenant = await world.organization();
       const first = await tenant.call('POST', path, { ...body, externalId: 'E' });
       const second = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' }, '?onConflict=return');
@@ -137,7 +137,7 @@ for (const create of creates) {
         'true',
         first.headers.get('etag'),
       ]);
-      // What to do about a conflict is part of the request.
+      // onConflict is part of the request.
       const otherwise = await post(tenant, 'k', { ...body, name: 'Other', externalId: 'E' });
       expect(otherwise.body).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
       expect((await tenant.call('POST', `${path}?onConflict=return`, body)).body).toMatchObject({
@@ -190,7 +190,7 @@ describe('POST /v1/customers?onConflict=update', () => {
       tags: ['t', 'New'],
     });
     expect((await upsert(tenant, { tags: { remove: ['NEW'] } })).body.tags).toEqual(['t']);
-    // The stored one and as many as make twenty, and one more.
+    // Together with the stored one, first twenty tags, then one too many.
     const more = Array.from({ length: 20 }, (_, index) => `n${index}`);
     expect((await upsert(tenant, { tags: { add: more.slice(1) } })).body.tags).toHaveLength(20);
     const tooMany = await upsert(tenant, { tags: { add: more } });
@@ -200,7 +200,7 @@ describe('POST /v1/customers?onConflict=update', () => {
     expect([nothing.text, nothing.body.phone]).toEqual([stored.text, null]);
   });
 
-  test('creates a record without the metadata keys and the tags that are to be removed', async () => {
+  test('creates a record without the metadata keys and tags to be removed', async () => {
     const tenant = await world.organization();
     const sent = { name: 'A', metadata: { x: '1', y: null }, tags: { add: ['a'], remove: ['b'] } };
     expect((await upsert(tenant, sent)).body).toMatchObject({ metadata: { x: '1' }, tags: ['a'] });
@@ -208,7 +208,7 @@ describe('POST /v1/customers?onConflict=update', () => {
     expect(empty.body).toMatchObject({ metadata: {}, tags: [] });
   });
 
-  test('20 concurrent upserts with different fields create one record that has all of them', async () => {
+  test('20 concurrent upserts with different fields create one record with all of them', async () => {
     const tenant = await world.organization();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => upsert(tenant, { name: 'A', metadata: { [`k${index}`]: 'v' } })),

@@ -1,6 +1,6 @@
 /**
- * What a list reads is bounded by what it returns, however large the organization is, and whatever its filters and its order
- * are: each pair of them, in an organization where all go together, which is the worst case.
+ * What a list reads is bounded by what it returns, no matter how large the organization is or which filters and order are
+ * used. Tested for each pair of them in an organization with correlated fields, which is the worst case.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { forOrganization } from '../../server/database/tenant.ts';
@@ -57,7 +57,7 @@ const listed: Record<string, { get: string; orders: Record<string, string>; seld
   },
 };
 
-/** So many that a list which reads a tenth of them is far above the limit of what it may read. */
+/** Enough that a list that reads a tenth of them is far above the limit. */
 const total = 20_000;
 /** Pages of PostgreSQL that a list of up to 26 records may read: 300 records near the start, 3,000 of a sample, and their index entries. */
 const mostBuffers = 4_500;
@@ -79,7 +79,7 @@ async function readOf(path: string, of = tenant): Promise<Statement> {
     expect(status, `${path}: ${text}`).toBe(200);
   });
   const read = statements.findLast(
-    // The regular look for changes to send to webhooks reads on a timer.
+    // The poll for changes to send to webhooks reads on a timer.
     ({ text }) => /^select\b[\s\S]*\bwhere\b[\s\S]*organization_id/i.test(text) && !/\bwebhook_/.test(text),
   );
   if (!read) throw new Error('Nothing was read.');
@@ -94,7 +94,7 @@ type Node = {
   'Distributed Query'?: { Job: { Tasks: { 'Remote Plan': { Plan: Node }[][] }[] } };
 };
 
-/** On a cluster, the plan of the worker that the statement goes to. */
+/** On a cluster, the plan of the worker that executes the statement. */
 const onWorker = (plan: Node | undefined): Node | undefined =>
   plan?.['Distributed Query'] ? plan['Distributed Query'].Job.Tasks[0]?.['Remote Plan'][0]?.[0]?.Plan : plan;
 
@@ -108,13 +108,13 @@ async function explained({ text, values }: Statement): Promise<{ buffers: number
   const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
   return {
     buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
-    // In a cluster, the names of tables and indexes end with the number of a shard.
+    // On a cluster, the names of tables and indexes end with a shard number.
     indexes: nodes(plan).flatMap((node) => node['Index Name']?.replaceAll(/_\d{6}\b/g, '') ?? []),
     plan: JSON.stringify(plan),
   };
 }
 
-/** Those that read more than they may. */
+/** The queries that read more than they may. */
 async function tooMuch(path: string, queries: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const query of queries) {
@@ -164,7 +164,7 @@ for (const list of lists) {
     const names = Object.keys(values);
     const { get = '', orders = {}, seldom = {} } = listed[list.path] ?? {};
 
-    test('is bounded for each filter with each order, wherever in the order its records are', async () => {
+    test('is bounded for each filter with each order, no matter where in the order its records are', async () => {
       const queries = names.flatMap((name) =>
         sortsOf(list).flatMap((sort) => values[name]?.map((value) => `${value}&sort=${sort}`) ?? []),
       );
@@ -172,7 +172,7 @@ for (const list of lists) {
       expect(await tooMuch(list.path, queries)).toEqual([]);
     });
 
-    test('is bounded for each pair of filters, whether they have any record in common', async () => {
+    test('is bounded for each pair of filters, whether or not they have any record in common', async () => {
       const queries = names.flatMap((name, index) =>
         names.slice(index + 1).flatMap((other) => {
           const [[a = '', b = ''] = [], [c = '', d = ''] = []] = [values[name], values[other]];
@@ -183,7 +183,7 @@ for (const list of lists) {
       expect(await tooMuch(list.path, queries)).toEqual([]);
     });
 
-    test('comes out of an index in order if no other column is filtered', async () => {
+    test('comes from an index in order if no other column is filtered', async () => {
       for (const [query, index] of Object.entries(orders)) {
         for (const sort of [query, `-${query}`]) {
           const { plan, indexes, buffers } = await explained(await readOf(`${list.path}?sort=${sort}`));
@@ -194,7 +194,7 @@ for (const list of lists) {
       }
     });
 
-    test('begins where a filter on one of its times tells in the order of the other', async () => {
+    test('starts where a filter on one time implies, in the order of the other', async () => {
       for (const query of ['updatedBefore=2024-10-01&sort=-createdAt', 'createdSince=2024-10-01&sort=updatedAt']) {
         const { buffers } = await explained(await readOf(`${list.path}?${query}`));
         expect(buffers, query).toBeLessThan(300);
@@ -203,7 +203,7 @@ for (const list of lists) {
       await expect(world.database.pool.query(unlikely, [tenant.organization.id])).rejects.toThrow(/_times/);
     });
 
-    test('is found by the index of a filter that few records meet', async () => {
+    test('is found by the index of a filter that few records match', async () => {
       for (const [name, index] of Object.entries(seldom)) {
         const { indexes } = await explained(await readOf(`${list.path}?${values[name]?.[0]}`));
         expect(indexes, name).toContain(index);
@@ -217,18 +217,18 @@ for (const list of lists) {
       expect(buffers).toBeLessThan(30);
     });
 
-    test('uses every index: none is kept up to date for nothing', async () => {
+    test('uses every index: none is maintained for nothing', async () => {
       const { rows } = await world.database.pool.query<{ name: string }>(
         'select indexname as name from pg_indexes where schemaname = current_schema() and tablename = $1',
         [list.path.split('/').at(-1)],
       );
-      // Webhooks find what has changed, whatever its status.
+      // Webhooks find changes regardless of the status.
       const changes = `${list.path.split('/').at(-1)}_by_change`;
       const used = new Set([get, changes, ...Object.values(orders), ...Object.values(seldom)]);
       expect(rows.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
     });
 
-    test('are the same records, in the same order, as without any index', async () => {
+    test('is the same records, in the same order, as without any index', async () => {
       const sorts = sortsOf(list);
       for (const [index, name] of names.entries()) {
         const other = values[names[(index + 1) % names.length] ?? '']?.[0];
@@ -271,7 +271,7 @@ test('two marks of records at the far end of an order are combined with the orde
   expect(plan).toContain('"Node Type":"BitmapAnd"');
 });
 
-test('an erasure finds what webhooks said about the customer by an index', async () => {
+test('an erasure uses an index to find the webhook deliveries about the customer', async () => {
   const { body: customer } = await tenant.call('POST', '/v1/customers', { name: 'To be erased' });
   await world.database.pool.query(
     `insert into webhook_deliveries (organization_id, id, endpoint_id, type, record_id, happened_at, found_at, state, due_at)

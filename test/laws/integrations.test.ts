@@ -1,4 +1,4 @@
-/** What the packages for no-code tools offer is what the contract has: nothing is missing, and nothing is made up. */
+/** The packages for no-code tools offer exactly what the contract has: nothing is missing, and nothing is made up. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { propertiesText } from '../../client/build/n8n.ts';
@@ -14,7 +14,7 @@ const resources = resourcesOf(document);
 const zapierOf = (from: Resource[]): any =>
   createApp({ baseUrl, clientId: undefined, version: '1.0.0', platformVersion: '19.1.0', resources: from });
 
-/** What people can enter in each tool, by the operation that it becomes. */
+/** The fields that people can fill in with each tool, by operation. */
 const tools: Record<string, (from: Resource[]) => Record<string, string[]>> = {
   Zapier(from) {
     const { searches, creates } = zapierOf(from);
@@ -55,19 +55,19 @@ const n8nKeys: Record<string, (resource: string) => string> = {
   getOrCreate: (resource) => `get_or_create_${resource}`,
 };
 
-/** What the generated source exports; the names of functions in it are not of interest here. */
+/** What the generated source exports; the functions that it names do not matter here. */
 function parsedProperties(from: Resource[]): any[] {
   const [, literal = ''] = /INodeProperties\[\] = (\[[^]*\]);/.exec(propertiesText(from)) ?? [];
   return runInNewContext(literal, { clearFields: '', explain: '', nextPage: '' });
 }
 
-/** `createOrUpdate` is one of its own in the tools, and the same operation here. */
+/** `createOrUpdate` is a separate operation in the tools, but the same one here. */
 const snake = (operationId: string) => operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   path === '/v1/me' ? [] : Object.values(methods),
 );
 
-/** The names of the fields in the schema, with dots; those of records in lists are not fields of a form. */
+/** The field names in the schema, as dotted paths; fields of records in lists are not form fields. */
 function namesIn(schema: Schema, around = ''): string[] {
   const { $ref, anyOf, properties } = schema;
   const whole = $ref === undefined ? (anyOf?.[0] ?? schema) : document.components.schemas[$ref.split('/').at(-1) ?? ''];
@@ -85,7 +85,7 @@ function withField(name: string, field: Schema): Document {
 }
 
 describe.each(Object.entries(tools))('%s', (_, offered) => {
-  test('has every operation of the contract, and none that the contract lacks', () => {
+  test('has exactly the operations of the contract', () => {
     const found = Object.keys(offered(resources)).filter((key) => !key.includes('_or_'));
     expect(found.toSorted()).toEqual(operations.map(({ operationId }) => snake(operationId)).toSorted());
   });
@@ -116,7 +116,7 @@ test('n8n offers to clear what an update may set to null, and nothing else', () 
   expect(offered.filter((name: string) => /^(?:name|type|status)$/.test(name))).toEqual([]);
 });
 
-test('no tool offers to delete, or to write what is read-only', () => {
+test('no tool offers to delete, or to write read-only fields', () => {
   expect(resources.flatMap(({ steps }) => Object.values(steps).map(({ method }) => method))).not.toContain('DELETE');
   expect(Object.keys(resources.find(({ name }) => name === 'proposals')?.steps ?? {})).toEqual(['list', 'get']);
   const entered = resources.flatMap(({ steps }) => [...(steps.create?.fields ?? []), ...(steps.update?.fields ?? [])]);
@@ -125,16 +125,16 @@ test('no tool offers to delete, or to write what is read-only', () => {
   ).toEqual([]);
 });
 
-test('a kind of operation that no tool knows is named, not left out', () => {
+test('an operation that no tool supports is an error, not left out', () => {
   const paths = { ...document.paths };
   const path = '/v1/items/{itemId}';
   const remove = { ...paths[path]?.get, operationId: 'deleteItem' };
   const extended = { ...document, paths: { ...paths, [path]: { ...paths[path], delete: remove } } };
-  // The rest of the operation is that of another one.
+  // The rest of the operation is copied from another one.
   expect(() => resourcesOf(extended as Document)).toThrow('No-code tools have no step for deleteItem.');
 });
 
-test('every event of a record is a trigger, with a sample of the contract', () => {
+test('every event of a record is a trigger, with a sample from the contract', () => {
   const subscribed = Object.keys(document.webhooks ?? {}).filter((type) => !/^(?:import|endpoint)\./.test(type));
   expect(resources.flatMap(({ triggers }) => triggers.map(({ type }) => type)).toSorted()).toEqual(
     subscribed.toSorted(),

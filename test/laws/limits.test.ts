@@ -1,4 +1,4 @@
-/** No caller can use up what others need: keys that do not exist, statements that run at once, reads that take long. */
+/** No caller can use up what others need: unknown keys, concurrent statements, slow reads. */
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
@@ -17,15 +17,15 @@ import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
 import { patientConnection } from '../patient.ts';
 
-describe('keys that do not exist', () => {
-  // Of its own: another file's new key would have this one looked up again.
+describe('unknown keys', () => {
+  // In its own database: a new key of another test file would cause another lookup.
   const world = useWorld({ ownDatabase: true, clock: () => 1_000_000 });
   let sent = 0;
   const unknownKey = () => `ak_live_${(sent += 1).toString(16).padStart(64, 'f')}`;
   const status = async (key: string) =>
     (await fetch(`${world.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-  test('are looked up once, not once a request', async () => {
+  test('are looked up once, not once per request', async () => {
     const query = vi.spyOn(world.database.control, 'query');
     const key = unknownKey();
     expect([await status(key), await status(key), await status(key)]).toEqual([401, 401, 401]);
@@ -34,7 +34,7 @@ describe('keys that do not exist', () => {
   });
 });
 
-test('what an operation takes is as much as its request asks for, also by default', () => {
+test('the cost of an operation depends on what its request asks for, including defaults', () => {
   const costOf = (route: AppRoute, query: object) =>
     operationOf(route).costOf({ params: {}, query, headers: {}, body: undefined });
   for (const { list } of [v1.customers, v1.proposals, v1.items]) {
@@ -56,9 +56,9 @@ test('what an operation takes is as much as its request asks for, also by defaul
   ).toEqual([false, false]);
 });
 
-describe('statements that run at once', () => {
+describe('concurrent statements', () => {
   const world = useWorld();
-  /** Starts works that end when they are told to; `running` names those that have begun. */
+  /** Starts works that end when told to; `running` lists those that have started. */
   function scene() {
     const { work: limiter } = createShares(roomIn(world.database));
     const running: string[] = [];
@@ -75,7 +75,7 @@ describe('statements that run at once', () => {
     return { start, end, running };
   }
 
-  test('are at most 3 of a key and 5 of an organization; further ones wait in order, and no one else waits', async () => {
+  test('are at most 3 per key and 5 per organization; further ones wait in order, and no one else waits', async () => {
     const { start, end, running } = scene();
     const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => start('A', 'a', name));
     const more = ['b1', 'b2', 'b3'].map((name) => start('A', 'b', name));
@@ -101,16 +101,16 @@ describe('statements that run at once', () => {
     all.push(start('C', 'c', 'C0'), start('D', 'd', 'D0'), start('E', 'e', 'E0'));
     expect(running.slice(8)).toEqual(['C0', 'D0']);
     await end('A0');
-    // A and B wait, too, and run four and three.
+    // A and B are waiting as well, and run four and three.
     expect(running.at(-1)).toBe('E0');
     for (let index = 0; index < running.length; index += 1) await end(running[index] ?? '');
     await Promise.all(all);
     expect(new Set(running).size).toBe(19);
   });
 
-  test('are 16 brief reads, 10 searches, 16 writes and 10 forms in all, none of which takes the place of another kind', async () => {
+  test('are at most 16 brief reads, 10 searches, 16 writes and 10 forms in total, and no kind takes the slots of another', async () => {
     const { start, end, running } = scene();
-    // Each of an organization of its own, so that no other limit holds.
+    // Each from a different organization, so no other limit applies.
     const all = (['search', 'brief', 'write', 'form'] as const).flatMap((kind) =>
       Array.from({ length: 20 }, (_, index) => start(`${kind} ${index}`, kind, `${kind} ${index}`, kind)),
     );
@@ -128,7 +128,7 @@ describe('statements that run at once', () => {
     expect([reads.options.max, writes.options.max, pool.options.max]).toEqual([10 + 2, 16, 10]);
   });
 
-  test('are rejected at once if 100 of the organization are already waiting', async () => {
+  test('are rejected immediately if 100 of the organization are already waiting', async () => {
     const { start, end, running } = scene();
     const all = Array.from({ length: 103 }, (_, index) => start('A', 'a', `a${index}`));
     await expect(start('A', 'a', 'too late')).rejects.toMatchObject({ code: 'unavailable' });
@@ -160,14 +160,14 @@ describe('statements that run at once', () => {
   });
 });
 
-test('a response is late if it has not begun in time after its request has arrived', async () => {
+test('a response is late if it has not started in time after its request has arrived', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   try {
     const late: string[] = [];
     const watch = limitedTime(1_000, ({ path }) => late.push(path));
     const opened = (path: string, headersSent: boolean) => {
       const [request, response] = [{ path, complete: false }, Object.assign(new EventEmitter(), { headersSent })];
-      // What it needs of them.
+      // Only what it needs of them.
       watch(request as Request, response as object as Response);
       return request;
     };
@@ -183,7 +183,7 @@ test('a response is late if it has not begun in time after its request has arriv
 });
 
 describe('rejections', () => {
-  test('of a key that goes on after a thousand of them are held for a second, two thousand at most', async () => {
+  test('of a key that continues after a thousand of them are held for a second, two thousand at most', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let nowMs = 0;
@@ -208,11 +208,11 @@ describe('rejections', () => {
 });
 
 describe('long work', () => {
-  test('is done in slices, one each time around the event loop, and organizations alternate', async () => {
+  test('runs in slices, one per turn of the event loop, and organizations alternate', async () => {
     let nowMs = 0;
     const turns = new Turns(() => nowMs);
     const done: string[] = [];
-    // Each piece takes 4 ms: two in a slice.
+    // Each piece takes 4 ms: two per slice.
     const work = (name: string, count: number) =>
       turns.each(name, Array.from({ length: count }), () => {
         nowMs += 4;
@@ -229,7 +229,7 @@ describe('long work', () => {
     await Promise.all(all);
   });
 
-  test('that is short is done at once, and 200 turns of one organization may wait', async () => {
+  test('runs immediately if it is short, and at most 200 turns of one organization may wait', async () => {
     const turns = new Turns(() => 0);
     let isDone = false;
     void turns.each('A', [1, 2, 3], String).then((texts) => (isDone = texts.join('') === '123'));
@@ -244,7 +244,7 @@ describe('long work', () => {
   });
 });
 
-describe('in a database of its own', () => {
+describe('in its own database', () => {
   let nowMs = 1_000_000;
   const world = useWorld({ clock: () => nowMs, ownDatabase: true });
 
@@ -262,7 +262,7 @@ describe('in a database of its own', () => {
     }
   });
 
-  test('reads of a locked table hold up no read of another one, although they share connections', async () => {
+  test('reads of a locked table do not delay reads of another one, although they share connections', async () => {
     const [locked, other] = [await world.organization(), await world.organization()];
     const blocker = await world.database.pool.connect();
     try {
@@ -283,7 +283,7 @@ describe('in a database of its own', () => {
     }
   });
 
-  test('a large read whose client goes before it is done, or while it is sent, gives its place back', async () => {
+  test('a large read frees its slot if its client disconnects before it is done or while it is being sent', async () => {
     const tenant = await world.organization();
     const lines = Array.from({ length: 200 }, () => ({ description: 'x'.repeat(5_000) }));
     for (let count = 0; count < 10; count += 1) await proposal(tenant, { lines });
@@ -303,7 +303,7 @@ describe('in a database of its own', () => {
       await blocker.query('rollback');
       blocker.release();
     }
-    // More than the system keeps for a client that reads nothing; a key has one place for such reads.
+    // More than the operating system buffers for a client that reads nothing; a key has one slot for such reads.
     const late = connect(Number(port), '127.0.0.1', () => late.write(head));
     await once(late, 'readable');
     late.destroy();
@@ -315,7 +315,7 @@ describe('in a database of its own', () => {
   test.each([
     ['/v1/customers', (name: string) => ({ name })],
     ['/mcp', (name: string) => ({ jsonrpc: '2.0', id: 1, ...save({ name }) })],
-  ])('what a client of %s no longer waits for is not begun', async (path, bodyOf) => {
+  ])('work that a client of %s no longer waits for is not started', async (path, bodyOf) => {
     const tenant = await world.organization();
     const accept = 'application/json, text/event-stream';
     const create = (name: string, signal?: AbortSignal) =>
@@ -353,7 +353,7 @@ describe('in a database of its own', () => {
     expect(data.map(({ name }) => name)).not.toContain('d');
   });
 
-  test('any other epoch of keys empties the cache, an older one too; none at all is an error', async () => {
+  test('any different epoch of keys empties the cache, even an older one; a missing one is an error', async () => {
     const tenant = await world.organization();
     expect((await tenant.call('GET', '/v1/me')).status).toBe(200);
     const { pool } = world.database;

@@ -21,7 +21,7 @@ type Shown = Record<string, unknown> & { id: string };
 
 const minute = (value: number) => new Date(Date.UTC(2026, 0, 1, 0, value)).toISOString();
 
-/** A record with a name and times that some others share, so that the id breaks ties, and no two orders are the same. */
+/** A record whose name and times some others share, so the id breaks ties, and no two orders are the same. */
 async function tied(tenant: Tenant, path: string, index: number): Promise<void> {
   const id = await createRecord(tenant, path, index, { name: `N${index % 7}` });
   const times = { createdAt: minute((index * 5) % 4), updatedAt: minute(4 + ((index * 3) % 5)) };
@@ -70,7 +70,7 @@ describe('lists', () => {
       expect(orders.size).toBeGreaterThanOrEqual(6);
     });
 
-    test(`GET ${path} rejects limits, sorts and searches that are not valid`, async () => {
+    test(`GET ${path} rejects invalid limits, sorts and searches`, async () => {
       const tenant = await world.organization();
       const limits = ['0', '101', '-1', '1.5', 'ten', '1e1', '0x10'].map((limit) => `limit=${limit}`);
       for (const query of [...limits, 'sort=id', 'q=', 'limit=1&limit=2']) {
@@ -80,7 +80,7 @@ describe('lists', () => {
       }
     });
 
-    test(`GET ${path} names the key of a metadata filter that is not valid`, async () => {
+    test(`GET ${path} names the key of an invalid metadata filter`, async () => {
       const tenant = await world.organization();
       for (const [query, key, code] of [
         ['metadata[a]=', 'a', 'invalid_parameter'],
@@ -95,7 +95,7 @@ describe('lists', () => {
     });
   }
 
-  test('filters and sort may be repeated beside a cursor or left out; other values are a mismatch', async () => {
+  test('filters and sort may be repeated with a cursor or omitted; other values are a mismatch', async () => {
     const tenant = await world.organization();
     for (let index = 0; index < 3; index += 1) await createRecord(tenant, '/v1/customers', index);
     const query = 'limit=1&status=active&q=record&metadata[a]=b';
@@ -116,7 +116,7 @@ describe('lists', () => {
     });
   });
 
-  test('every page follows the one before it, however long the ids and filters of the list are', async () => {
+  test('every page follows the previous one, no matter how long the ids and filters of the list are', async () => {
     const tenant = await world.organization();
     const metadata = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((key) => [key, '"'.repeat(500)]));
     const { id: one } = await tenant.client.customers.create({ name: 'One', metadata });
@@ -128,7 +128,7 @@ describe('lists', () => {
     expect(records.map(({ id }) => id)).toEqual([two, one]);
   });
 
-  test('a cursor that was changed anywhere is rejected', async () => {
+  test('a cursor changed anywhere is rejected', async () => {
     const tenant = await world.organization();
     for (let index = 0; index < 3; index += 1) await createRecord(tenant, '/v1/customers', index);
     const { nextCursor } = (await tenant.call('GET', '/v1/customers?limit=1')).body.pagination;
@@ -168,7 +168,7 @@ describe('lists', () => {
             if (kind === 'insert') await tenant.call('POST', '/v1/customers', { name: 'c2' });
             if (kind === 'archive')
               await tenant.call('PATCH', `/v1/customers/${ids[page % 12]}`, { status: 'archived' });
-            // A new name moves a record in the order by name, and nowhere else.
+            // A new name moves a record only in the order by name.
             if (kind === 'rename' && sort !== 'name')
               await tenant.call('PATCH', `/v1/customers/${ids[page % 12]}`, { name: 'renamed' });
           });
@@ -181,7 +181,7 @@ describe('lists', () => {
     );
   });
 
-  test('are the same where the indexes of a list begin with its order, as those of records without a status', async () => {
+  test('are the same if the indexes of a list begin with its order, as for records without a status', async () => {
     const tenant = await world.organization();
     for (let index = 0; index < 12; index += 1) {
       const id = await createRecord(tenant, '/v1/items', index, {

@@ -1,11 +1,11 @@
-/** The log as it leaves the process: no API key is in it, however the key was written. */
+/** The log as it leaves the process: it contains no API key, however the key was written. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, inject, test } from 'vitest';
 import { program } from '../program.ts';
 import { useWorld } from '../world.ts';
 
-/** The command `serve` on the tests' database, until it is told to stop; its log is what it wrote by then. */
+/** Runs `serve` on the tests' database; `stop` ends it and returns its log. */
 async function serving() {
   const environment = { ...process.env, DATABASE_URL: inject('databaseUrl'), PORT: '0' };
   const child = spawn(process.execPath, [program, 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -27,7 +27,7 @@ async function serving() {
 
 const encoded = (text: string) => [...text].map((letter) => `%${letter.codePointAt(0)?.toString(16)}`).join('');
 
-/** Everything that a text can hide behind percent-encoding, however often it was applied. */
+/** The text without percent-encoding, however often it was applied. */
 function decoded(text: string): string {
   const plain = text.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) =>
     String.fromCodePoint(Number.parseInt(code, 16)),
@@ -38,7 +38,7 @@ function decoded(text: string): string {
 describe('the log', () => {
   const world = useWorld();
 
-  test('holds no key that was written plainly, percent-encoded or inside a path', async () => {
+  test('contains no key, whether plain, percent-encoded or inside a path', async () => {
     const { key } = await world.organization();
     const secret = key.slice('ak_live_'.length);
     const { url, stop } = await serving();
@@ -69,7 +69,7 @@ describe('the log', () => {
     const headers = { authorization, 'content-type': 'application/json' };
     await (await fetch(`${url}/v1/customers`, { method: 'POST', headers, body })).text();
     const log = await stop();
-    // A warning of the start is for people.
+    // A warning at startup is not JSON.
     const lines = log.split('\n').filter((line) => line !== '' && !line.startsWith('Warning: '));
     expect(lines.length).toBeGreaterThan(paths.length);
     for (const line of lines) expect(() => JSON.parse(line), line).not.toThrow();
@@ -81,7 +81,7 @@ describe('the log', () => {
     expect(parts.filter((part) => plain.includes(part))).toEqual([]);
   });
 
-  test('holds no personal data of customers, whether a request succeeds or not', async () => {
+  test('contains no personal data of customers, whether a request succeeds or not', async () => {
     const { key } = await world.organization();
     const { url, stop } = await serving();
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -1,13 +1,13 @@
-/** One request, and all that tells of it: the response and the line of the log agree. */
+/** The response to a request and its log line agree. */
 import { describe, expect, test } from 'vitest';
 import { patientConnection } from '../patient.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
-// Of its own, because a test changes a table.
+// In its own database, because a test changes a table.
 const world = useWorld({ ownDatabase: true });
 
-/** The response, its line in the log, and how long the caller waited. */
+/** The response, its log line, and how long the caller waited. */
 async function observed(tenant: Tenant, method: string, path: string, body?: unknown) {
   const startedAt = performance.now();
   const response = await tenant.call(method, path, body);
@@ -46,7 +46,7 @@ describe('the log', () => {
     expect(Number(line.ms)).toBeLessThanOrEqual(waitedMs + 1);
   });
 
-  test('does not say that a request succeeded whose client left before the response', async () => {
+  test('does not report success if the client left before the response', async () => {
     const tenant = await world.organization();
     const headers = { authorization: `Bearer ${tenant.key}` };
     const lines = () => world.log.filter(({ operation }) => operation === 'listItems');

@@ -1,4 +1,4 @@
-/** What an operation declares is what it does: its statuses, its bounds, and a `describe` of its own under test/api. */
+/** Every operation does what it declares, with its statuses and bounds, and has its own `describe` in test/api. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
@@ -8,10 +8,10 @@ import { createRecord, idParameter, oneOfEach } from '../records.ts';
 import { useWorld } from '../world.ts';
 import type { Answer, Tenant } from '../world.ts';
 
-// The clock does not move: a key has its 100 requests and no more.
+// The clock stands still: a key has its 100 requests and no more.
 const world = useWorld({ clock: () => 1_000_000 });
 
-test('every operation has a describe of its own in test/api', () => {
+test('every operation has its own describe in test/api', () => {
   const folder = new URL('../api/', import.meta.url);
   const texts = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'));
   const described = texts.flatMap((text) =>
@@ -39,7 +39,7 @@ const send = ({ tenant, operation, path, body }: Situation, headers?: Record<str
 /** The list whose records an operation is about. */
 const listOf = ({ path }: Promised) => lists.find((list) => path === list.path || path.startsWith(`${list.path}/`));
 
-/** Status → when an operation has it, going by its method, path, parameters and body alone, and how to get it. */
+/** Status → which operations have it, judging by method, path, parameters and body alone, and how to provoke it. */
 const provoked: Record<number, Provoked> = {
   200: {
     applies: (operation) => operation.method !== 'POST' || has('query', 'onConflict')(operation),
@@ -73,7 +73,7 @@ const provoked: Record<number, Provoked> = {
   412: {
     applies: has('header', 'If-Match'),
     send({ body, ...situation }) {
-      // A create changes the record that has its externalId.
+      // A create with onConflict=update changes the record with its externalId.
       const isCreate = situation.operation.method === 'POST';
       const query = isCreate ? '?onConflict=update' : '';
       const sent = { ...body, ...(isCreate && { externalId: 'external-0' }) };
@@ -95,7 +95,7 @@ const provoked: Record<number, Provoked> = {
     },
   },
 };
-/** What every operation declares, because it can happen before the operation is known: other tests provoke it. */
+/** Declared by every operation, because they can occur before it is known; other tests provoke them. */
 const beforeTheOperation = [408, 431, 500, 501, 503];
 
 for (const operation of operations) {
@@ -103,7 +103,7 @@ for (const operation of operations) {
     const statuses = Object.keys(provoked).map(Number);
     const expected = statuses.filter((status) => provoked[status]?.applies(operation));
 
-    test('are those that its method, path, parameters and body make possible', () => {
+    test('are those possible with its method, path, parameters and body', () => {
       const declared = Object.keys(operation.operation.responses).map(Number);
       expect(declared).toEqual([...expected, ...beforeTheOperation].toSorted((left, right) => left - right));
     });
@@ -123,7 +123,7 @@ for (const operation of operations) {
   });
 }
 
-/** A value of exactly this many characters, in the form that the field has. */
+/** A value of exactly this many characters, in the format of the field. */
 function ofLength(length: number, schema: Schema): string {
   if (schema.format === 'idn-email') {
     const domain = `${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`;
@@ -135,7 +135,7 @@ function ofLength(length: number, schema: Schema): string {
 
 type Bounded = { at: string[]; schema: Schema; max: number };
 
-/** Every text of a body that has a longest length, but for codes, whose length is fixed. */
+/** Every text of a body with a maximum length, except codes, whose length is fixed. */
 function boundedIn(schema: Schema, at: string[] = []): Bounded[] {
   const { properties = {}, anyOf = [], maxLength, minLength, readOnly, pattern } = schemaOf(schema);
   if (readOnly) return [];
@@ -167,7 +167,7 @@ for (const operation of operations.filter(hasBody)) {
     test('are declared', () => expect(bounds.length).toBeGreaterThan(5));
 
     for (const { at, schema, max } of bounds) {
-      test(`${at.join('.')} takes ${max} characters, returns them all, and no more`, async () => {
+      test(`${at.join('.')} accepts ${max} characters, returns them all, and rejects more`, async () => {
         const longest = ofLength(max, schema);
         const { status, body, text } = await tenant.call(operation.method, path, {
           ...minimal,

@@ -13,10 +13,10 @@ import { pathForm } from '../../server/http/routes.ts';
 import { idForm } from '../../contract/fields.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Read only the project's own documents. */
+/** These read only the project's own documents. */
 const ownText = /^server\/(?:build\/|web\/docs\/(?:markdown|blocks)\.ts|mcp\/schema\.ts)/;
 
-/** Every regular expression that is written down, with the first file that has it. */
+/** Every regular expression literal, with its file. */
 function writtenPatterns(): Map<string, RegExp> {
   const found = new Map<string, RegExp>();
   for (const file of globSync('{contract,server}/**/*.ts', { cwd: root }).filter((name) => !ownText.test(name))) {
@@ -29,19 +29,19 @@ function writtenPatterns(): Map<string, RegExp> {
   return found;
 }
 
-/** Those that the contract's schemas use, the library's own included. */
+/** The regular expressions of the contract's schemas, including the library's own. */
 function patternsOf(value: unknown, seen: Set<unknown> = new Set(), found: Set<RegExp> = new Set()): Set<RegExp> {
   if (typeof value !== 'object' || value === null || seen.has(value)) return found;
   seen.add(value);
   if (value instanceof RegExp) return found.add(value);
-  // A schema and a check have their definition in a property that is not listed.
+  // A schema and a check have their definition in a non-enumerable property.
   const definition: unknown = Reflect.get(Object(Reflect.get(value, '_zod')), 'def');
   for (const part of [definition, ...Object.values(value instanceof z.ZodType ? {} : value)])
     patternsOf(part, seen, found);
   return found;
 }
 
-/** The parts of which a text for this expression can be built, and characters that it may not expect. */
+/** The parts from which texts for this expression are built, and characters that it may not expect. */
 function partsOf({ source }: RegExp): string[] {
   const escapes: Record<string, string> = {
     s: ' ',
@@ -73,7 +73,7 @@ function* hostileTexts(pattern: RegExp): Generator<(length: number) => string> {
   }
 }
 
-/** Milliseconds, the least of some runs: an interruption does not happen each time. CPU time is too coarse for this. */
+/** Milliseconds, the minimum of several runs: not every run is interrupted. CPU time is too coarse for this. */
 function cost(work: () => void, runs: number): number {
   let least = Infinity;
   for (let run = 0; run < runs; run += 1) {
@@ -88,7 +88,7 @@ const use = (pattern: RegExp, text: string) => void (pattern.global ? text.repla
 const short = 1_000;
 const long = 4 * short;
 
-/** Without repetition, or with a bounded one only, each start of a match costs a bounded number of steps. */
+/** Without unbounded repetition, each start of a match costs a bounded number of steps. */
 const repeats = ({ source }: RegExp) => /[*+]|\{\d+,\}/.test(source);
 
 /** How much more a character costs in a text that is four times as long: about 1 if linear, 4 or more if not. */
@@ -97,7 +97,7 @@ function growth(pattern: RegExp): { growth: number; text: string } {
   if (!repeats(pattern)) return linear;
   for (const make of hostileTexts(pattern)) {
     const [text, longer] = [make(short), make(long)];
-    // A single pass is too short to be measured, and passes for linear.
+    // Too close to a single pass to be measured, and so considered linear.
     const pass = cost(() => use(/[^\s\S]/g, longer), 5);
     if (cost(() => use(pattern, longer), 1) < 100 * (pass + 0.01)) continue;
     const four = () => [1, 2, 3, 4].forEach(() => use(pattern, text));
@@ -122,7 +122,7 @@ const composed: [string, RegExp][] = [
 const all = new Map([...writtenPatterns(), ...contracted, ...composed]);
 
 describe('a regular expression', () => {
-  test('is linear, each of them', () => {
+  test('is always linear', () => {
     expect(all.size).toBeGreaterThan(100);
     const slow = [...all].flatMap(([name, pattern]) => {
       const worst = growth(pattern);
@@ -131,9 +131,9 @@ describe('a regular expression', () => {
     expect(slow).toEqual([]);
   });
 
-  test('that is not linear is noticed', () => {
+  test('is detected if it is not linear', () => {
     for (const pattern of [/\s+$/, /^0*(\d+)$/, /<[^>]*>/g, /[^/]*%[^/]*/g]) {
-      // What interrupts a measurement hides growth, and never shows any.
+      // An interruption may hide growth, but never causes it.
       const isNoticed = Array.from({ length: 30 }).some(() => growth(pattern).growth > most);
       expect(isNoticed, String(pattern)).toBe(true);
     }

@@ -1,4 +1,4 @@
-/** Every failure has the one shape, and no input makes a 5xx. */
+/** Every failure has the same shape, and no input causes a 5xx. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { problem } from '../../contract/problem.ts';
@@ -85,13 +85,13 @@ describe('problems of every operation', () => {
       expect(options.headers.get('accept-patch')).toBe(method === 'PATCH' ? types : null);
     });
 
-    test(`${method} ${path} rejects a body over 256 KiB and takes one just below`, async () => {
+    test(`${method} ${path} rejects a body over 256 KiB and accepts one just below`, async () => {
       expectProblem(await send(`"${'x'.repeat(256 * 1024)}"`), 413, 'payload_too_large');
       expectProblem(await send(`"${'x'.repeat(10_000_000)}"`), 413, 'payload_too_large');
       expectProblem(await send(`"${'x'.repeat(256 * 1024 - 2)}"`), 422, 'validation_failed');
     });
 
-    test(`${method} ${path} names an unknown field and what was meant, whatever else is wrong`, async () => {
+    test(`${method} ${path} names an unknown field and the one probably meant, whatever else is wrong`, async () => {
       const answer = await send(
         '{"externa_id":"x","__proto__":{"a":1},"constructor":1,"name":5,"metadata":{"__proto__":"x"}}',
       );
@@ -104,7 +104,7 @@ describe('problems of every operation', () => {
       expect(errors['/metadata/__proto__']).toMatchObject({ code: 'invalid_characters' });
     });
 
-    test(`${method} ${path} reports wrong query and wrong body together, as a 400`, async () => {
+    test(`${method} ${path} reports an invalid query and an invalid body together, as a 400`, async () => {
       const tenant = await world.organization();
       const answer = await tenant.call(method, `${fill(path)}?nope=1`, { name: 5 });
       expectProblem(answer, 400, 'unknown_parameter');
@@ -193,11 +193,11 @@ describe('hostile values in every field', () => {
         }
       });
 
-      test(`POST ${path} takes invisible characters in ${name} for spaces`, async () => {
+      test(`POST ${path} treats invisible characters in ${name} as spaces`, async () => {
         const tenant = await world.organization();
         const base = path.endsWith('items') ? { type: 'service', name: 'x', unitPrice: '1' } : { companyName: 'x' };
         const answers: unknown[] = [];
-        // Spaces, zero-width characters, and letters that leave a gap.
+        // Spaces, zero-width characters, and letters that render as a blank.
         for (const value of [' ', '\u200B', '\uFEFF\u2060 \u00AD', '\u3164\u115F']) {
           const { status, body } = await tenant.call('POST', path, { ...base, [name]: value });
           answers.push([status, { ...body, id: '', etag: '', createdAt: '', updatedAt: '', requestId: '' }]);
@@ -207,7 +207,7 @@ describe('hostile values in every field', () => {
     }
   }
 
-  test('every parameter of every list takes anything with a 200 or a 400', async () => {
+  test('every parameter of every GET accepts or rejects any value without a 5xx', async () => {
     const strange = [
       '',
       '%00',
@@ -294,7 +294,7 @@ describe('requests outside the contract', () => {
     ['/settings/overview', 303, readable],
     ['/settings/sign-in', 200, 'GET, HEAD, POST, OPTIONS'],
     ['/oauth/token', 405, 'POST, OPTIONS'],
-  ] as const)('%s says which methods it has', async (path, found, allow) => {
+  ] as const)('%s says which methods it allows', async (path, found, allow) => {
     const known = (method: string) => (allow.includes(method) ? found : 405);
     for (const [method, status] of [
       ['GET', known('GET')],
@@ -309,7 +309,7 @@ describe('requests outside the contract', () => {
     }
   });
 
-  test('an id that cannot be decoded is an unknown one', async () => {
+  test('an id that cannot be decoded is 404', async () => {
     const tenant = await world.organization();
     for (const id of ['%ZZ', '%', 'a%2Fb', '%00', '..%2f..%2fitems']) {
       expect((await tenant.call('GET', `/v1/customers/${id}`)).body).toMatchObject({ status: 404, code: 'not_found' });
@@ -325,7 +325,7 @@ describe('requests outside the contract', () => {
       'headers_too_large',
     ],
     [
-      'an address that is too long',
+      'a URL that is too long',
       `GET /v1/me?q=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
       431,
       'headers_too_large',
@@ -351,7 +351,7 @@ describe('requests outside the contract', () => {
     ]),
     ...['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 5'].map(
       (ends): [string, string, number, string] => [
-        `two ends of the body: ${ends}`,
+        `two lengths of the body: ${ends}`,
         `POST /v1/items HTTP/1.1\r\nHost: a\r\n${ends}\r\n\r\n0\r\n\r\n`,
         400,
         'malformed_request',
@@ -376,7 +376,7 @@ describe('requests outside the contract', () => {
     });
   }
 
-  test('OPTIONS * is about the whole service, and takes no key', async () => {
+  test('OPTIONS * applies to the whole service, and needs no key', async () => {
     const head = await overSocket('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1.1 204 /);
     const methods = /\r\nAllow: (.*)\r\n/.exec(head)?.[1]?.split(', ') ?? [];

@@ -24,7 +24,7 @@ describe('the rate limit', () => {
     expect((await tenant.call('GET', '/v1/me')).headers.get('ratelimit')).toBe('"default";r=99;t=60');
   });
 
-  test('tells a key that goes on after a thousand rejections a second later, over HTTP and to agents', async () => {
+  test('delays each response by a second for a key that continues after a thousand rejections, over HTTP and to agents', async () => {
     const tenant = await world.organization();
     const me = () => tenant.call('GET', '/v1/me');
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'who_am_i', arguments: {} } };
@@ -46,7 +46,7 @@ describe('the rate limit', () => {
     for (const send of [me, tool]) expect(await took(send)).toBeGreaterThan(990);
   });
 
-  test('everything with a valid key counts, 401 and OPTIONS do not', async () => {
+  test('counts everything with a valid key, but not 401 and OPTIONS', async () => {
     const tenant = await world.organization();
     await tenant.call('OPTIONS', '/v1/customers');
     await tenant.call('GET', '/v1/nope');

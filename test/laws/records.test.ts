@@ -1,4 +1,4 @@
-/** Every field of every record, set and different from the others: a GET and a list show each one in its place. */
+/** With every field of every record set to a distinct value, a GET and a list return each in its place. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../contract/openapi/document.ts';
 import type { Customer } from '../../contract/customers.ts';
@@ -29,7 +29,7 @@ type SetByServer = 'id' | 'createdAt' | 'updatedAt' | 'etag' | 'erasedAt';
 const created = '2026-01-02T03:04:05.006Z';
 const updated = '2026-01-02T03:04:06.007Z';
 const erasedAt = '2026-01-02T03:04:07.008Z';
-/** Of the first version, changed at that time; a proposal's has its customer's version, too. */
+/** For the first version, changed at that time; a proposal's ETag also has its customer's version. */
 const etags = new Map([['/v1/proposals', `"1-${Date.parse(updated).toString(36)}-1"`]]);
 const etagIn = (path: string) => etags.get(path) ?? `"1-${Date.parse(updated).toString(36)}"`;
 const time = (day: number) => `2026-02-${String(day).padStart(2, '0')}T10:11:12.0${String(day).padStart(2, '0')}Z`;
