@@ -1,7 +1,7 @@
-/** Who waits for a lock. On a Citus cluster, most wait on a worker, where only the coordinator knows for whom. */
+/** Waits for locks. On a Citus cluster, most are on a worker, and only the coordinator knows who waits for whom. */
 import type { Database } from '../server/database/orm.ts';
 
-/** The statements that wait for a lock now, each once, however many hold the lock. */
+/** The statements now waiting for a lock, each once, no matter how many sessions hold it. */
 export async function waitingStatements({ pool, isDistributed }: Pick<Database, 'pool' | 'isDistributed'>) {
   const text = isDistributed
     ? 'select distinct on (waiting_gpid) blocked_statement as statement from citus_lock_waits'

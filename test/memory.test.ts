@@ -1,10 +1,10 @@
-/** What a process may take for garbage, however it was started. */
+/** How much memory a process may use for short-lived objects, however it was started. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 const memory = new URL('../server/commands/memory.ts', import.meta.url);
 
-/** Keeps many objects for a short time, before and after what such a process does; prints what V8 let them take. */
+/** Keeps many objects for a short time, before and after the limit is set; prints how much memory V8 gave them. */
 const script = (limit: string) => `
   import { setImmediate as turn } from 'node:timers/promises';
   import { getHeapSpaceStatistics } from 'node:v8';

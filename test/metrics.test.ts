@@ -6,7 +6,7 @@ import { endpointTo, passTime, until, webhookWorld } from './webhooks/scene.ts';
 import { useWorld } from './world.ts';
 
 const metrics = createMetrics(() => ({ shared: true, fallbacks: 7 }));
-// One of its own, because a test changes a table.
+// In its own database, because a test changes a table.
 const { webhooks } = webhookWorld;
 const limits = { ...webhooks.limits, measureMs: 100 };
 const world = useWorld({ metrics, ...webhookWorld, webhooks: { ...webhooks, limits } });
@@ -26,7 +26,7 @@ async function scrape(): Promise<Record<string, number>> {
 }
 
 describe('GET /metrics', () => {
-  test('counts webhook attempts by outcome, and shows what waits', async () => {
+  test('counts webhook attempts by outcome, and shows pending events', async () => {
     const tenant = await world.organization();
     const [works, fails] = [await useReceiver(), await useReceiver()];
     fails.respond((response) => void response.writeHead(500).end());
@@ -47,7 +47,7 @@ describe('GET /metrics', () => {
       { delivered: 1, hasFailed: true, durations: true, pending: 1, failing: 1 },
     );
     expect(await scrape()).toMatchObject({ webhook_lag_seconds: expect.any(Number) });
-    // It stays as it was when it was switched off, but nobody waits for it.
+    // A disabled endpoint keeps its failing_since, but no longer counts.
     fails.respond((response) => void response.writeHead(410).end());
     await passTime(world, tenant);
     await until(async () => (await scrape()).webhook_endpoints_failing, 0);
@@ -85,7 +85,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  test('counts attempts of webhooks in seconds, by what came of them', async () => {
+  test('counts webhook attempts by outcome, and their durations in seconds', async () => {
     const own = createMetrics();
     const outcome = { error: null, response: null, retryAfterSeconds: null };
     own.webhooks.attempted({ ...outcome, status: 204, durationMs: 1500 }, true);
@@ -97,7 +97,7 @@ describe('GET /metrics', () => {
       expect(text).toContain(`webhook_attempts_total{outcome="${name}"} 1\n`);
   });
 
-  test('shows every pool: what is in use, idle, and waited for', async () => {
+  test('shows how many connections of every pool are in use, idle, and waited for', async () => {
     const { reads, writes, control, pool } = world.database;
     const pools = { reads, writes, control, orm: pool };
     for (const [name, each] of Object.entries(pools)) {
@@ -124,7 +124,7 @@ describe('GET /metrics', () => {
   test('counts database errors by their code', async () => {
     const { call, organization } = await world.organization();
     const { pool } = world.database;
-    // A check and not a trigger, which a distributed table cannot have.
+    // A check instead of a trigger, which a distributed table cannot have.
     await pool.query(
       `create function broken() returns boolean language plpgsql as $$ begin raise exception using errcode = '53100'; end $$`,
     );
@@ -138,7 +138,7 @@ describe('GET /metrics', () => {
     expect([before[name] ?? 0, after[name]]).toEqual([0, 1]);
   });
 
-  test('shows the event loop’s delay, and how the rate limit is kept', async () => {
+  test('shows the event loop’s delay, and whether the rate limit is shared', async () => {
     const samples = await scrape();
     expect(samples).toMatchObject({ rate_limit_shared: 1, rate_limit_fallbacks: 7 });
     expect(samples.nodejs_eventloop_lag_p99_seconds).toBeGreaterThanOrEqual(0);

@@ -1,8 +1,8 @@
-/** A connection that may be silent, inside a transaction or a lock, for as long as a busy machine takes. */
+/** A connection that may be idle, inside a transaction or holding a lock, for as long as a busy machine takes. */
 import type pg from 'pg';
 import { changeSilenceLimit } from '../server/database/pool.ts';
 
-/** The service would end such a connection after some seconds. Released, it is closed. */
+/** Without these settings, the connection would be ended after a few seconds. Releasing it closes it. */
 export async function patientConnection(
   pool: pg.Pool,
 ): Promise<{ query: pg.PoolClient['query']; release: () => void }> {

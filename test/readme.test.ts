@@ -62,7 +62,7 @@ describe('the README', () => {
     );
   });
 
-  test('gives a curl line that works', async () => {
+  test('has a working curl command', async () => {
     const tenant = await world.organization();
     await tenant.call('POST', '/v1/customers', { name: 'Ann' });
     const [, header = '', url = ''] = /curl -H "Authorization: ([^"]+)" "([^"]+)"/.exec(toWorld(readme, tenant)) ?? [];
@@ -70,7 +70,7 @@ describe('the README', () => {
     expect(await response.json()).toMatchObject({ data: [{ name: 'Ann' }] });
   });
 
-  test('gives a client in six lines that compiles and runs', async () => {
+  test('has a six-line client program that compiles and runs', async () => {
     const tenant = await world.organization();
     const customer = String((await tenant.call('POST', '/v1/customers', { name: 'Ann' })).body.id);
     const times = { sentAt: '2026-01-01T00:00:00.000Z', acceptedAt: '2026-01-02T00:00:00.000Z' };
@@ -106,12 +106,12 @@ describe('the README', () => {
     });
   });
 
-  test('lists the commands as they are', async () => {
+  test('lists exactly the commands that exist', async () => {
     const help = [...(await main('--help')).matchAll(/^ {2}(\w+) {2,}/gm)].map(([, name]) => name);
     expect(firstColumn('Commands')).toEqual(help);
   });
 
-  test('shows command lines whose words and options their help knows', async () => {
+  test('shows command lines whose verbs and options are in their help', async () => {
     const lines = blocks('sh').flatMap((block) =>
       [...block.matchAll(/^npx proposal-api (.+)$/gm)].map(([, line = '']) => line),
     );
@@ -132,7 +132,7 @@ describe('the README', () => {
     expect(readme).toContain(`\n${fillBlocks('<!-- variables -->')}\n`);
   });
 
-  test('has import files without an error', async () => {
+  test('has import files without errors', async () => {
     const importing = importInto(world, await world.organization());
     const [csv = ''] = blocks('csv');
     const [lines = ''] = blocks('jsonl');

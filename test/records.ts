@@ -1,4 +1,4 @@
-/** Records for tests: through the API where it can create them, otherwise stored as an organization's application does. */
+/** Records for tests: created through the API if it can, otherwise stored as an organization's application would. */
 import { ApiError } from '../client/index.ts';
 import { prefixes } from '../contract/fields.ts';
 import { proposalStatuses } from '../contract/proposals.ts';
@@ -72,7 +72,7 @@ export async function proposal(tenant: Tenant, { customer, lines = [{}], ...want
   return publicId('proposal', id);
 }
 
-/** Lists without a POST: how their records are stored. Records of two indexes differ in everything that filters. */
+/** How to store records of lists without a POST. Records with different indexes differ in everything that is filtered. */
 const stored: Record<string, (tenant: Tenant, index: number) => Promise<string>> = {
   '/v1/proposals': async (tenant, index) => {
     const { id } = await tenant.client.customers.create({ name: `Customer ${index}` });
@@ -95,8 +95,8 @@ const stored: Record<string, (tenant: Tenant, index: number) => Promise<string>>
 };
 
 /**
- * Creates a record that GET `path` lists, and returns its id. `index` makes it different from others: the published
- * example of the body is sent, with a name, externalId and whatever else is unique of its own.
+ * Creates a record that GET `path` lists, and returns its id. It sends the published example of the body; `index` makes
+ * the name, the externalId and whatever else is unique different from those of other records.
  */
 export async function createRecord(
   tenant: Tenant,
@@ -125,7 +125,7 @@ export async function oneOfEach(tenant: Tenant, index = 0): Promise<Record<strin
   return ids;
 }
 
-/** The path parameter of an operation on one record: `customerId`; '' where it has none. */
+/** The path parameter of an operation on one record, such as `customerId`; '' if it has none. */
 export const idParameter = ({ path }: { path: string }): string => /:(\w+)/.exec(path)?.[1] ?? '';
 
 /** The database's form of a public id. */
@@ -134,7 +134,7 @@ export function storedIdOf(id: string): string | undefined {
   return kind && storedId(kind, id);
 }
 
-/** Sets columns of one record past the API: times are the database's, and a status can be the application's to set. */
+/** Sets columns that the API cannot: the database sets times, and some statuses are set only by the application. */
 export async function setColumns(
   { database }: World,
   { organization }: Tenant,
@@ -151,7 +151,7 @@ export async function setColumns(
 
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What a call of the client fails with. */
+/** The error that a call of the client fails with. */
 export async function rejection(call: PromiseLike<unknown>): Promise<ApiError> {
   try {
     await call;
@@ -162,7 +162,7 @@ export async function rejection(call: PromiseLike<unknown>): Promise<ApiError> {
   throw new Error('The call was expected to fail.');
 }
 
-/** What is wrong with a request, as `pointer code`, sorted. */
+/** The errors of a request, as `pointer code`, sorted. */
 export const errorsOf = ({ errors }: ApiError): string[] =>
   errors.map(({ pointer, field, code }) => `${pointer ?? field} ${code}`).toSorted();
 

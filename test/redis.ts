@@ -1,4 +1,4 @@
-/** A Redis of the test's own, which it may freeze and kill; where none is installed, such tests are left out. */
+/** A separate Redis for a test, which may freeze and kill it; if none is installed, these tests are skipped. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,9 +10,8 @@ import { tmpdir } from 'node:os';
 
 const program = ['redis-server', 'valkey-server'].flatMap(installed)[0];
 
-/** Said by the tests that are left out without it. */
 export const hasRedis = program !== undefined;
-export const redisIsMissing = 'No redis-server is installed: the tests of the shared rate limit are left out.';
+export const redisIsMissing = 'No redis-server is installed: skipping the tests of the shared rate limit.';
 
 export type Redis = { url: string; process(): ChildProcess; kill(): Promise<void>; start(): Promise<void> };
 

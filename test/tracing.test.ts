@@ -51,13 +51,13 @@ const valueOf = ({ attributes }: { attributes: Attribute[] }, name: string) => {
 
 describe('traces', () => {
   let collector: Awaited<ReturnType<typeof startCollector>>;
-  // One of its own, because the test changes a table.
+  // In its own database, because the test changes a table.
   const options: { tracing?: Tracing | undefined; ownDatabase: true } = { ownDatabase: true };
   const before = process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
 
   beforeAll(async () => {
     collector = await startCollector();
-    // OpenTelemetry's exporter reads it itself.
+    // OpenTelemetry's exporter reads the variable directly.
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
     options.tracing = await openTracing(readConfig());
   });
@@ -68,7 +68,7 @@ describe('traces', () => {
     collector.close();
   });
 
-  test('have a span for a request, within its caller’s trace, and one for each of its statements, without values', async () => {
+  test('have a span per request, within its caller’s trace, and one per statement, without values', async () => {
     const { call } = await world.organization();
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
@@ -88,7 +88,7 @@ describe('traces', () => {
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
     );
     const ours = spans.filter((span) => span.traceId === traceId);
-    // 2 is an error.
+    // Code 2 is an error.
     const failures = ours.filter(({ status }) => status?.code === 2);
     expect(failures.map(({ name, kind }) => [name, kind]).toSorted()).toEqual([
       ['INSERT items', client],
@@ -104,7 +104,7 @@ describe('traces', () => {
       statements: ours
         .filter(({ kind, parentSpanId }) => kind === client && parentSpanId === span.spanId)
         .map(({ name }) => name)
-        // When keys are read again is a matter of time.
+        // Keys are re-read on a timer, so their statements may or may not occur.
         .filter((name) => name.endsWith(' customers')),
     }));
     const parent = '00f067aa0ba902b7';
@@ -154,7 +154,7 @@ describe('tracing', () => {
     ['update only "public"."items" set name = $1', 'UPDATE items'],
     ['select extract(epoch from e.at) from access_epoch e', 'SELECT access_epoch'],
     ['begin', 'BEGIN'],
-  ])('names a statement by what it does, and to which table: %o', (statement, name) => {
+  ])('names a statement by its verb and table: %o', (statement, name) => {
     expect(statementName(statement)).toBe(name);
   });
 });

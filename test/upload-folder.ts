@@ -1,4 +1,4 @@
-/** A folder for the files of one server. In the usual one, those of all servers on the machine count together. */
+/** A folder for the files of one server. In the default one, the files of all servers on the machine count together. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -12,7 +12,7 @@ describe('the folder of uploads', () => {
   const store = (folder: string) =>
     new UploadFiles(folder).store(upload, Readable.from([Buffer.from('x')]), new AbortController().signal);
 
-  test('is entered by its account alone', async () => {
+  test('is accessible only to its account', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
     const folder = join(outside, 'uploads');
     await store(folder);
@@ -42,7 +42,7 @@ describe('the folder of uploads', () => {
     await Promise.all([outside, target].map((path) => rm(path, { recursive: true })));
   });
 
-  test('has room for 100 uploads, and for as many files of rejected rows, of which the oldest give way', async () => {
+  test('has room for 100 uploads, and for as many files of rejected rows, the oldest of which are removed', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     await store(folder);
     const nowMs = Date.now();
@@ -64,11 +64,11 @@ describe('the folder of uploads', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
-  test('on a disk that is full takes no file, and says so', async () => {
+  test('accepts no file on a full disk, and says so', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'uploads-')), 'uploads');
     for (const code of ['ENOSPC', 'EDQUOT']) {
       const full = Object.assign(new Error(`${code}: write`), { code });
-      // As the file's own write fails: the error ends the pipeline.
+      // As when the file's own write fails: the error ends the pipeline.
       const received = Readable.from(
         (async function* () {
           yield Buffer.from('x');
@@ -90,7 +90,7 @@ describe('the folder of uploads', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
-  test('has no file overwritten through a link', async () => {
+  test('overwrites no file through a link', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'uploads-'));
     const [kept, link] = [join(outside, 'kept'), join(outside, 'link')];
     await writeFile(kept, 'kept');
@@ -103,7 +103,7 @@ describe('the folder of uploads', () => {
   });
 });
 
-test('of the waiting organizations, the one that has imported the least is next', async () => {
+test('the waiting organization that has imported the least is next', async () => {
   let nowMs = 0;
   const take = createTurns({ all: 1, long: 1 }, () => nowMs);
   const order: string[] = [];
@@ -128,7 +128,7 @@ test('of the waiting organizations, the one that has imported the least is next'
   };
   const first = await round(['greedy', 'greedy', 'greedy', 'small'], [1000, 10, 1000, 1000]);
   expect(first).toEqual(['greedy', 'small', 'greedy', 'greedy']);
-  // What was an hour ago counts no more.
+  // Imports more than an hour ago no longer count.
   nowMs += 3_600_001;
   const second = await round(['greedy', 'small', 'small', 'greedy'], [10, 500, 10, 10]);
   expect(second).toEqual(['greedy', 'small', 'greedy', 'small']);
@@ -138,7 +138,7 @@ describe('short work', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const never = new Promise<never>(() => undefined);
 
-  test('waits for no long work, however many organizations have some', async () => {
+  test('never waits for long work, no matter how many organizations have some', async () => {
     const take = createTurns({ all: 3, long: 2 });
     const started: string[] = [];
     const long = (name: string) =>
@@ -154,7 +154,7 @@ describe('short work', () => {
     expect(started).toEqual(['a', 'b']);
   });
 
-  test('takes every place that is free', async () => {
+  test('takes every free slot', async () => {
     const take = createTurns({ all: 3, long: 2 });
     let running = 0;
     for (const name of ['a', 'b', 'c', 'd'])
@@ -166,7 +166,7 @@ describe('short work', () => {
     expect(running).toBe(3);
   });
 
-  test('that takes too long starts over as long work, in turn with the other long work', async () => {
+  test('starts over as long work if it takes too long, in turn with the other long work', async () => {
     const take = createTurns({ all: 2, long: 1 });
     let end: () => void = () => undefined;
     const other = take('a', true, () => new Promise<void>((resolve) => (end = resolve)));

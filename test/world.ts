@@ -50,7 +50,7 @@ export type Tenant = {
 type WorldOptions = Partial<Omit<ServeOptions, 'database'>> & {
   /** A database that no other test file sends transactions to. */
   ownDatabase?: boolean;
-  /** In front of the database, for the statements of requests. */
+  /** A pooler in front of the database, for the statements of requests. */
   pooler?: Pooler;
 };
 
@@ -61,7 +61,7 @@ export function useWorld(wanted: WorldOptions = {}): World {
   const log: World['log'] = [];
   const world: Partial<World> = { log, organization: (organization) => newOrganization(ready(world), organization) };
   beforeAll(async () => {
-    // Read here, so that a hook before this one can still add to it.
+    // Read here, so an earlier hook can still add to it.
     const { ownDatabase: alone = false, pooler, ...options } = wanted;
     if (alone) own = await ownDatabase();
     const database = await openDatabase({ url: own?.url ?? inject('databaseUrl') }, { pooler });

@@ -188,13 +188,13 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
   const setByServer = () => ({ id: stored.id, createdAt: created, updatedAt: updated, etag: etagIn(list.path) });
   const whole = (record: object) => ({ ...record, ...setByServer() });
 
-  test('is shown whole by a GET', async () => {
+  test('is returned whole by a GET', async () => {
     const { body } = await tenant.call('GET', getOf(list).path.replace(/:\w+/, stored.id));
     expect(body).toEqual(whole(stored.shown));
     expectComplete(body, responseSchema(getOf(list), 200));
   });
 
-  test('is shown whole by the list', async () => {
+  test('is returned whole by the list', async () => {
     const { body } = await tenant.call('GET', `${list.path}?${stored.query ?? ''}`);
     expect(body.data).toEqual([whole(stored.included ?? stored.shown)]);
     expectComplete(body.data[0], recordSchema(list));
@@ -205,7 +205,7 @@ describe.each(listCases)('a record of %s with every field set', (_, list) => {
   const create = operationAt('POST', list.path);
   if (!create) return;
 
-  test('is shown whole by what creates it', async () => {
+  test('is returned whole by a create', async () => {
     const accepted = Object.keys(bodySchema(create).properties ?? {});
     const again = Object.fromEntries(Object.entries(stored.shown).filter(([name]) => accepted.includes(name)));
     const { status, body } = await tenant.call('POST', `${list.path}?onConflict=return`, again);
@@ -236,12 +236,12 @@ describe.each(patchCases)('%s with what a GET returned', (_, { path }) => {
 });
 
 describe.each(listCases)('a record of %s with nothing optional set', (_, list) => {
-  test('is null only where the contract allows it', async () => {
+  test('is null exactly where the contract allows it', async () => {
     const tenant = await world.organization();
     const create = operationAt('POST', list.path);
     const sparse = async () => {
       if (!create) return proposal(tenant);
-      // Where nothing is required on its own, a name is enough.
+      // If no field is required, a name is enough.
       const { required = ['name'] } = bodySchema(create);
       const example = bodyExample(create);
       const body = Object.fromEntries(required.map((name) => [name, example[name]]));

@@ -1,4 +1,4 @@
-/** What is kept for how long: of each table, a row that is a minute too young to be removed, and one a minute older. */
+/** How long data is kept: for each table, a row that is a minute too young to be removed, and one a minute too old. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpired } from '../../server/http/retention.ts';
@@ -8,7 +8,7 @@ import { expireDeliveries } from '../../server/webhooks/deliveries.ts';
 import { useWorld } from '../world.ts';
 import type { Tenant } from '../world.ts';
 
-// Of its own, because what is too old elsewhere would be removed, too.
+// In its own database, because old rows of other tests would be removed as well.
 const world = useWorld({ ownDatabase: true });
 let tenant: Tenant;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 type Kind = {
   table: string;
-  /** The column that ages; null where rows are kept for good. */
+  /** The column that ages; `keptFor` is null if rows are kept for good. */
   time: string;
   keptFor: string | null;
   /** The other columns, in SQL; `$1` is the organization, `$2` one of its members. */
@@ -93,10 +93,10 @@ const kinds: Kind[] = [
   },
 ];
 
-/** Adds two rows, and says which of them is there after `work`. */
+/** Adds two rows, and returns which of them are left after `work`. */
 async function keptOf({ table, time, keptFor, columns }: Kind, work: () => Promise<unknown>) {
   const { pool } = world.database;
-  // A day is a whole one.
+  // A column of days has no minutes.
   const step = time === 'day' ? '1 day' : '1 minute';
   const parameters = JSON.stringify(columns).includes('$2') ? [tenant.organization.id, tenant.admin.id] : undefined;
   const values = parameters ?? (JSON.stringify(columns).includes('$1') ? [tenant.organization.id] : []);
@@ -129,13 +129,13 @@ describe('what is removed in the background', () => {
     expect(new Set(tables)).toEqual(new Set(kinds.map(({ table }) => table)));
   });
 
-  test.each(kinds)('$table for $keptFor $columns.state $columns.kind', async (kind) => {
+  test.each(kinds)('$table is kept for $keptFor $columns.state $columns.kind', async (kind) => {
     const kept = await keptOf(kind, () => removeExpired(world.database.pool));
     expect(kept).toEqual(kind.keptFor === null ? ['younger', 'older'] : ['younger']);
   });
 });
 
-test('what has expired is removed to the last row, however many there are', async () => {
+test('all expired rows are removed, no matter how many there are', async () => {
   const { pool } = world.database;
   const text = `insert into sign_in.attempts (key, count, ends_at) select n, 1, now() - interval '1 minute' from generate_series(1, 4001) n`;
   await pool.query(text);

@@ -1,4 +1,4 @@
-/** `q` finds what people type: other spellings, punctuation, phone numbers with any prefix. */
+/** `q` finds what people type: different spellings, punctuation, phone numbers with any prefix. */
 import { describe, expect, test } from 'vitest';
 import { proposal } from '../records.ts';
 import { useWorld } from '../world.ts';
@@ -16,7 +16,7 @@ const customers: Record<string, object> = {
     externalId: 'crm-48213',
   },
   national: { name: 'Ana Trujillo', phone: '030-0074321' },
-  // Of a country whose code has three digits.
+  // From a country whose calling code has three digits.
   irish: { name: 'Ciara', phone: '086 7654321' },
   short: { name: 'Cleo', phone: '0234 567' },
   obrien: { firstName: 'Conor', lastName: 'O’Brien' },
@@ -38,7 +38,7 @@ async function found(tenant: Tenant, q: string): Promise<string[]> {
 }
 
 describe('GET /v1/customers?q=', () => {
-  test('finds each of these by each of these', async () => {
+  test('finds each customer by everything that people may type', async () => {
     const tenant = await world.organization();
     for (const [as, body] of Object.entries(customers))
       await tenant.call('POST', '/v1/customers', { ...body, metadata: { as } });

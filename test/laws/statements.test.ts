@@ -1,4 +1,4 @@
-/** What each operation costs the database: the statements that it sends, in order, on a connection that is there. */
+/** What each operation costs the database: the statements that it sends, in order, on an open connection. */
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { workersOf } from '../citus/cluster.ts';
 import { proposal } from '../records.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const keyed = (key: string) => tenant.call('POST', '/v1/customers', { name: 'K' }, { 'idempotency-key': key });
 
-/** What runs on a timer of the process, whatever is requested. */
+/** Statements that the process sends on timers, whatever is requested. */
 const onTimers = [
   /access_epoch/,
   /last_used_at = now|usage_counts|failed_requests/,
@@ -47,7 +47,7 @@ async function verbsOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('the statements of', () => {
-  // On a cluster, an erased externalId is looked up on another node than that of the customer.
+  // On a cluster, an erased externalId is looked up on a different node from the customer's.
   const conflicting = isDistributed ? ['begin', 'insert', 'rollback'] : ['insert'];
   const cases: [string, () => Promise<unknown>, string[]][] = [
     ['getMe', () => tenant.call('GET', '/v1/me'), []],
@@ -71,7 +71,7 @@ describe('the statements of', () => {
     ['getProposal', () => tenant.call('GET', `/v1/proposals/${ids.proposal}`), ['select']],
     ['createCustomer', () => tenant.call('POST', '/v1/customers', { name: 'x' }), ['insert']],
     ['createItem', () => tenant.call('POST', '/v1/items', { type: 'service', name: 'x', unitPrice: '1' }), ['insert']],
-    // A distributed database takes one table at a time.
+    // A distributed database takes one table per statement.
     [
       'createCustomer with an Idempotency-Key',
       () => keyed('new'),
@@ -109,7 +109,7 @@ describe('the statements of', () => {
       ['select'],
     ],
     [
-      'updateCustomer that gives an externalId, which may be an erased one',
+      'updateCustomer that sets an externalId, which may be an erased one',
       () => tenant.call('PATCH', `/v1/customers/${ids.renamed}`, { externalId: 'given' }),
       ['select', 'begin', 'select', 'update', 'select', 'commit'],
     ],

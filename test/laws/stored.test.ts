@@ -1,4 +1,4 @@
-/** What was stored before the rules of today is shown as they promise: a URL is a URI, or null. */
+/** Values stored before today's rules are returned as those promise: a URL is a URI, or null. */
 import { describe, expect, test } from 'vitest';
 import { takeBreaks } from '../answers.ts';
 import { getOf, lists, recordSchema, schemaOf } from '../contract.ts';
@@ -7,7 +7,7 @@ import { useWorld } from '../world.ts';
 
 const world = useWorld();
 
-/** What a browser would request, or nothing that it could. */
+/** What a browser would request, or null if it could request nothing. */
 const stored: [text: string, shown: string | null][] = [
   ['https://x.example/<script>', 'https://x.example/%3Cscript%3E'],
   ['https://x.example/a b', 'https://x.example/a%20b'],
@@ -32,7 +32,7 @@ describe.each(lists)('$title', (list) => {
 
   test('has a URL', () => expect(urls).toHaveLength(1));
 
-  test.each(stored)('shows %j as %j', async (text, shown) => {
+  test.each(stored)('returns %j as %j', async (text, shown) => {
     const tenant = await world.organization();
     const ids = await oneOfEach(tenant);
     const id = ids[idParameter(getOf(list))] ?? '';
@@ -41,7 +41,7 @@ describe.each(lists)('$title', (list) => {
     const { body: page } = await tenant.call('GET', list.path);
     const listed = page.data.find((one: { id: string }) => one.id === id);
     for (const name of urls) expect([body[name], listed[name]]).toEqual([shown, shown]);
-    // The comparison of every response with the document.
+    // Every response is compared with the document.
     expect(takeBreaks()).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ async function poll(tenant: Tenant, since: string | null, seen: Map<string, Cust
 }
 
 describe('syncedThrough', () => {
-  test('is given on lists sorted by updatedAt, and null on others', async () => {
+  test('is set on lists sorted by updatedAt, and null on others', async () => {
     const tenant = await world.organization();
     for (const sort of ['updatedAt', '-updatedAt']) {
       expect((await tenant.call('GET', `/v1/customers?sort=${sort}`)).body.syncedThrough).toMatch(/^\d{4}-.*\.\d{3}Z$/);
@@ -42,7 +42,7 @@ describe('syncedThrough', () => {
     const seen = new Map<string, Customer>();
     let since = '';
     await tenant.em().transactional(async (em) => {
-      // Its time is taken here; others come and go before it commits.
+      // Its time is fixed here; others begin and commit before it does.
       const found = await em.findOneOrFail(Customer, { name: 'before' });
       await tenant.call('POST', '/v1/customers', { name: 'between' });
       since = await poll(tenant, null, seen);
@@ -58,10 +58,10 @@ describe('syncedThrough', () => {
   describe('in a database with no other traffic', () => {
     const alone = useWorld({ clock: () => (nowMs += 1000), ownDatabase: true });
 
-    test('is no time on a standby, which does not know what runs on its primary', async () => {
+    test('is an error on a standby, which does not know what runs on its primary', async () => {
       const client = await patientConnection(alone.database.pool);
       try {
-        // What a standby does, by functions that are found before PostgreSQL's own.
+        // Simulates a standby with functions that shadow PostgreSQL's own.
         await client.query(`begin; create schema standby; set local search_path = standby, pg_catalog, public;
           create function pg_is_in_recovery() returns boolean language sql as 'select true';
           create function pg_current_xact_id() returns xid8 language plpgsql as
@@ -116,7 +116,7 @@ describe('syncedThrough', () => {
     });
   });
 
-  test('a poller beside 8 writers, some of them slow to commit, ends with exactly what is stored', async () => {
+  test('a poller alongside 8 writers, some of them slow to commit, ends up with exactly what is stored', async () => {
     const tenant = await world.organization();
     const seen = new Map<string, Customer>();
     let writing = true;

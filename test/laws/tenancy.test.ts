@@ -1,4 +1,4 @@
-/** No organization sees, learns or changes anything of another. */
+/** No organization sees, infers or changes anything of another. */
 import { describe, expect, test } from 'vitest';
 import { bodyExample, lists, operations } from '../contract.ts';
 import { createRecord, idParameter, oneOfEach, rejection } from '../records.ts';
@@ -39,7 +39,7 @@ describe('tenancy', () => {
       expect((await theirs.call('GET', path.replace(`:${name}`, foreign))).text).toBe(before.text);
       const asAnother = foreign.replace(/^.../, foreign.startsWith('cus') ? 'itm' : 'cus');
       expect((await theirs.call(method, path.replace(`:${name}`, asAnother), body)).status).toBe(404);
-      // The same request is accepted from the organization whose record it is.
+      // The same request is accepted from the organization that owns the record.
       expect((await theirs.call(method, path.replace(`:${name}`, foreign), body)).status).toBe(200);
     });
   }
@@ -56,7 +56,7 @@ describe('tenancy', () => {
       }
     });
 
-    test(`a cursor of another organization is not one of ${list.title}`, async () => {
+    test(`${list.title} rejects a cursor of another organization`, async () => {
       const [ours, theirs] = [await world.organization(), await world.organization()];
       for (const index of [0, 1]) await createRecord(theirs, list.path, index);
       const { body } = await theirs.call('GET', `${list.path}?limit=1`);

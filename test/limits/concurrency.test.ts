@@ -1,10 +1,10 @@
-/** Slots for work that runs at once: in every order of events, the limiter starts and rejects what a plain count would. */
+/** Slots for concurrent work: in any order of events, the limiter starts and rejects what a plain count would. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 
-// Small, so that short sequences meet every bound.
+// Small, so short sequences reach every bound.
 const inAll = { brief: 4, search: 2, write: 3, large: 0, form: 0 };
 const most = { ofKey: 2, ofOrganization: 3, inAll, reserved: 1, waiting: 4 };
 const longestWaitMs = 5_000;
@@ -17,7 +17,7 @@ type Kind = { organization: string; keyId: string; kind: Work; isLarge: boolean 
 type Job = Kind & {
   state: 'waiting' | 'running' | 'sending' | 'sent' | 'rejected';
   waitedMs: number;
-  /** As the limiter has it. */
+  /** The state according to the limiter. */
   seen: 'waiting' | 'started' | 'rejected';
   end: (error?: Error) => void;
   send: () => void;
@@ -37,7 +37,7 @@ function hasRoom(jobs: readonly Job[], { organization, keyId, kind }: Kind): boo
   );
 }
 
-/** The jobs of which one starts next when a slot is freed: the first of each organization that may, if none runs fewer. */
+/** The jobs that may start next when a slot is freed: the first possible one of each organization that runs the fewest. */
 function nextOf(jobs: readonly Job[]): Job[] {
   const mayStart = jobs.filter((job) => isWaiting(job) && hasRoom(jobs, job));
   const firsts = mayStart.filter((job) => mayStart.find((one) => one.organization === job.organization) === job);
@@ -47,7 +47,7 @@ function nextOf(jobs: readonly Job[]): Job[] {
   return firsts.filter((job) => running(job) === fewest);
 }
 
-/** The limiter beside the list of all that was sent to it. */
+/** The limiter, along with a list of everything sent to it. */
 class Beside {
   readonly jobs: Job[] = [];
   readonly #limiter = new WorkLimiter(most, () => 0);
@@ -76,7 +76,7 @@ class Beside {
     await this.#settle();
   }
 
-  /** One that runs ends, well or not. */
+  /** A running job ends, successfully or not. */
   async end(pick: number, error?: Error): Promise<void> {
     const job = pickOf(this.jobs, pick, ({ state }) => state === 'running');
     if (!job) return;
@@ -85,7 +85,7 @@ class Beside {
     await this.#settle(job);
   }
 
-  /** A response is sent, or its client has gone. */
+  /** A response is sent, or its client has disconnected. */
   async send(pick: number): Promise<void> {
     const job = pickOf(this.jobs, pick, ({ state }) => state === 'sending');
     if (!job) return;
@@ -103,7 +103,7 @@ class Beside {
     await this.#settle();
   }
 
-  /** What the limiter has made of each job, and what the count says. */
+  /** The state of each job according to the limiter, and according to the count. */
   seen = () => this.jobs.map(({ seen }) => seen);
   counted = () =>
     this.jobs.map(({ state }) => (state === 'waiting' || state === 'rejected' ? state : ('started' as const)));
@@ -133,7 +133,7 @@ const step = fc.record({
   pick: fc.nat(),
 });
 
-test('what runs, waits and is rejected is what a count of the slots says, and every slot comes back', async () => {
+test('runs, queues and rejects what a count of the slots says, and frees every slot', async () => {
   const agrees = fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 120 }), async (steps) => {
     const beside = new Beside();
     for (const { act, organization, key, kind, isLarge, pick } of steps) {

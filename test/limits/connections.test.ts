@@ -1,4 +1,4 @@
-/** Connections of one network are bounded, and the operator learns of a proxy that the service does not know of. */
+/** Connections per network are limited, and the operator is told of a proxy that the service does not trust. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const warn = (message: string) => warnings.push(message);
 describe('a network with three connections', () => {
   const world = useWorld({ connectionsPerNetwork: 3, warn });
 
-  /** A connection, and whether the server still has it after a request. */
+  /** A connection, and whether the server responded on it. */
   async function open() {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
@@ -21,7 +21,7 @@ describe('a network with three connections', () => {
     return { socket, isServed: await Promise.race([served, ended]) };
   }
 
-  test('gets no fourth until one has ended, and the log says it once', async () => {
+  test('gets no fourth until one has ended, which is logged once', async () => {
     const three = [await open(), await open(), await open()];
     expect(three.map(({ isServed }) => isServed)).toEqual([true, true, true]);
     expect([(await open()).isServed, (await open()).isServed]).toEqual([false, false]);

@@ -1,4 +1,4 @@
-/** The window that processes share counts what was accepted, and nothing that was rejected. */
+/** The window that processes share counts only what was accepted, not what was rejected. */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sharedRateLimiter } from '../../server/limits/shared-rate-limit.ts';
@@ -18,7 +18,7 @@ describe.runIf(hasRedis)('two processes', () => {
     for (const limiter of limiters) limiter.close();
     await redis.kill();
   });
-  /** How many were accepted, and how many more there would have been as the last of them said. */
+  /** How many were accepted, and how many were left according to the last of them. */
   const taken = async (limiter: SharedRateLimiter | undefined, key: string, count: number) => {
     const left: (number | undefined)[] = [];
     for (let index = 0; index < count; index += 1) {
@@ -28,13 +28,13 @@ describe.runIf(hasRedis)('two processes', () => {
     return [left.length, left.at(-1)];
   };
 
-  test('admit 100 requests of a key, and what one of them rejected counts in neither', async () => {
+  test('together admit 100 requests of a key, and what either of them rejected counts in neither', async () => {
     const [one, other] = limiters;
     const client = createClient({ url: redis.url });
     await client.connect();
     const counts = async (key: string) => {
       const first = [await taken(one, key, 60), await taken(other, key, 60)];
-      // As if a minute had passed for the store alone.
+      // As if a minute had passed only for the store.
       for (const name of await client.keys(`proposal-api:window:*:${key}`)) await client.del(name);
       return [...first, await taken(other, key, 70)];
     };

@@ -22,7 +22,7 @@ function conforms(store: Store, numRuns: number): void {
       const limiter = store(() => nowMs);
       const accepted: number[] = [];
       for (const gap of gaps) {
-        // Many at one moment, then a pause: both edges of the window are met.
+        // Many at the same moment, then a pause, to reach both edges of the window.
         nowMs += gap > 600 ? 0 : gap;
         const within = accepted.filter((time) => nowMs - time < 60_000);
         const allowance = await limiter.take(`key ${name}`);
@@ -38,7 +38,7 @@ function conforms(store: Store, numRuns: number): void {
     await fc.assert(agrees, { numRuns });
   });
 
-  test('is full to the last millisecond, and empty with the next', async () => {
+  test('is full until the last millisecond, and empty at the next', async () => {
     let nowMs = 50_000;
     const limiter = store(() => nowMs);
     for (let count = 0; count < 100; count += 1) await limiter.take('edge');
@@ -48,7 +48,7 @@ function conforms(store: Store, numRuns: number): void {
     expect(await limiter.take('edge')).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
   });
 
-  test('keeps the keys apart', async () => {
+  test('counts each key separately', async () => {
     const limiter = store(() => 5_000);
     for (let count = 0; count < 100; count += 1) await limiter.take('one');
     expect(await limiter.take('one')).toMatchObject({ accepted: false });
@@ -75,12 +75,12 @@ describe.runIf(hasRedis)('the window in Redis', () => {
 
   conforms((clock) => ({ take: (key) => takeFromRedis(client, key, { clock }) }), 20);
 
-  test('goes by the clock of the server, and leaves no key behind for longer than the window', async () => {
+  test('uses the clock of the server, and leaves no key behind for longer than the window', async () => {
     expect(await takeFromRedis(client, 'real')).toEqual({ accepted: true, remaining: 99, resetSeconds: 60 });
     const [seconds = ''] = await client.sendCommand<string[]>(['TIME']);
     const [time = ''] = await client.lRange('proposal-api:window:real', 0, -1);
     expect(Math.abs(Number(time) / 1_000_000 - Number(seconds))).toBeLessThan(60);
-    // -1 is what the store says of a key that stays.
+    // -1 means that a key never expires.
     const left = () => client.pTTL('proposal-api:window:real').then((ms) => ms !== -1 && ms <= 60_000);
     expect(await left()).toBe(true);
     await addToRedis(client, 'real', '', [1_000, 0]);

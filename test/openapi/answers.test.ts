@@ -1,4 +1,4 @@
-/** The look at every answer of a run: mistakes are planted into answers of the real server, and each is found. */
+/** Tests the check of every response: mistakes are planted into responses of the real server, and each is detected. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 type Changed = (answer: SentAnswer, body: any) => void;
-/** An answer with a change of its body, its headers or its status. */
+/** A response with a change to its body, headers or status. */
 function changed(name: keyof Answers, change: Changed): SentAnswer {
   const answer = structuredClone(answers[name]);
   const body = answer.body === '' ? undefined : JSON.parse(answer.body);
@@ -44,37 +44,37 @@ const planted: [what: string, name: keyof Answers, change: Changed, sentence: Re
   ['a field is missing', 'made', (_, body) => delete body.notes, /must have required property 'notes'/],
   ['a field is new', 'made', (_, body) => (body.score = 7), /must NOT have additional properties.*"score"/],
   ['a field in a list is new', 'listed', (_, body) => (body.data[0].score = 7), /\/data\/0 must NOT.*"score"/],
-  ['a field is of another type', 'made', (_, body) => (body.tags = 'vip'), /\/tags must be array/],
+  ['a field has a different type', 'made', (_, body) => (body.tags = 'vip'), /\/tags must be array/],
   ['a field is null', 'made', (_, body) => (body.name = null), /\/name must be string/],
-  ['a value is none of the set', 'made', (_, body) => (body.status = 'gone'), /\/status must be equal to one of/],
-  ['a time is written otherwise', 'made', (_, body) => (body.createdAt = '2026-03-01'), /\/createdAt must match/],
+  ['a value is not in the set', 'made', (_, body) => (body.status = 'gone'), /\/status must be equal to one of/],
+  ['a time has a different format', 'made', (_, body) => (body.createdAt = '2026-03-01'), /\/createdAt must match/],
   [
-    'an id is of another kind',
+    'an id is of a different kind',
     'made',
     (_, body) => (body.id = body.id.replace('cus', 'itm')),
     /\/id must match pattern/,
   ],
-  ['the status is another', 'made', (answer) => (answer.status = 202), /no such status of createCustomer/],
-  ['the media type is another', 'me', (answer) => (answer.headers['content-type'] = 'text/html'), /is text\/html/],
+  ['the status is different', 'made', (answer) => (answer.status = 202), /no such status of createCustomer/],
+  ['the media type is different', 'me', (answer) => (answer.headers['content-type'] = 'text/html'), /is text\/html/],
   ['X-Request-Id is missing', 'me', (answer) => delete answer.headers['x-request-id'], /X-Request-Id is missing/],
   ['RateLimit is missing', 'me', (answer) => delete answer.headers.ratelimit, /header RateLimit is missing/],
   ['ETag is missing', 'made', (answer) => delete answer.headers.etag, /header ETag is missing/],
   ['Location is missing', 'made', (answer) => delete answer.headers.location, /header Location is missing/],
   [
-    'Location is no address',
+    'Location is not a URL',
     'made',
     (answer) => (answer.headers.location = 'here'),
     /Location the body must match format/,
   ],
-  ['a number is none', 'me', (answer) => (answer.headers['x-ratelimit-limit'] = 'many'), /X-RateLimit-Limit .*integer/],
+  ['a number is not one', 'me', (answer) => (answer.headers['x-ratelimit-limit'] = 'many'), /X-RateLimit-Limit .*integer/],
   ['304 has a body', 'unchanged', (answer) => (answer.body = '{}'), /there is a body/],
-  ['a failure is no problem', 'refused', (_, body) => delete body.detail, /required property 'detail'/],
-  ['a code is of another status', 'refused', (_, body) => (body.code = 'not_found'), /no code not_found there/],
-  ['an unknown address has no problem', 'nowhere', (_, body) => delete body.code, /required property 'code'/],
+  ['a failure is not a problem', 'refused', (_, body) => delete body.detail, /required property 'detail'/],
+  ['a code belongs to a different status', 'refused', (_, body) => (body.code = 'not_found'), /no code not_found there/],
+  ['an unknown route has no problem', 'nowhere', (_, body) => delete body.code, /required property 'code'/],
 ];
 
 describe('a response of the server', () => {
-  test('is what the document says', () => {
+  test('matches the document', () => {
     for (const [name, answer] of Object.entries(answers)) expect(breaksOf(answer), name).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe('a response of the server', () => {
   });
 
   test('is checked as it is sent, no matter who sent the request', async () => {
-    // As our application marks its answers, and with a field too many.
+    // Marked as a response of our application, and with an extra field.
     const server = createServer((_, response) => {
       Reflect.set(response, 'locals', { requestId: 'req_1' });
       const { status, headers, body } = changed('me', (__, me) => (me.surprise = true));
@@ -93,7 +93,7 @@ describe('a response of the server', () => {
       response.end(body);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    // The address of a TCP server is no string.
+    // The address of a TCP server is never a string.
     const { port } = server.address() as AddressInfo;
     await (await fetch(`http://127.0.0.1:${port}/v1/me`)).text();
     server.close();
@@ -106,7 +106,7 @@ describe('a response of a server with the longest PUBLIC_URL', async () => {
   const port = await freePort();
   const far = useWorld({ publicUrl: longest, port });
 
-  test('is what the document says, its URLs included', async () => {
+  test('matches the document, including its URLs', async () => {
     const { key } = await far.organization();
     const call = (path: string, authorization: string, body?: object) =>
       fetch(`http://127.0.0.1:${port}/v1/${path}`, {

@@ -1,11 +1,11 @@
-/** The check that protects consumers, tried on changes that are planted into the real document. */
+/** Tests the check that protects consumers, with changes planted into the real document. */
 import { describe, expect, test } from 'vitest';
 import { expandedDocument } from '../../contract/openapi/openapi.ts';
 import { breaksBetween } from './breaking.ts';
 
 const document = expandedDocument('https://api.example.com');
 
-/** What the check says of the document with a change; the change is written as a program would make it. */
+/** What the check reports about the document after a change. */
 function breaksAfter(change: (draft: any) => void): string[] {
   const draft = structuredClone(document);
   change(draft);
@@ -26,11 +26,11 @@ const breaking: Changes = {
     (draft) => delete draft.paths['/v1/customers/{customerId}'].patch,
     '/v1/customers/{customerId}: the operation patch is gone',
   ],
-  'another name of an operation': [
+  'a different name of an operation': [
     (draft) => (operation(draft).operationId = 'findCustomers'),
     'GET /v1/customers: the operationId was "listCustomers" and is "findCustomers"',
   ],
-  'another way to authenticate': [
+  'a different way to authenticate': [
     (draft) => (draft.security = [{ oauth: [] }]),
     '#: the security was [{"apiKey":[]}] and is [{"oauth":[]}]',
   ],
@@ -50,13 +50,13 @@ const breaking: Changes = {
     (draft) => (parameter(draft, 'limit').schema.maximum = 50),
     'GET /v1/customers query limit: maximum was 100 and is 50',
   ],
-  'another default': [
+  'a different default': [
     (draft) => (parameter(draft, 'limit').schema.default = 10),
     'GET /v1/customers query limit: the default was 25 and is 10',
   ],
-  'another way of writing a parameter': [
+  'a different serialization of a parameter': [
     (draft) => (parameter(draft, 'metadata').explode = false),
-    'GET /v1/customers query metadata: how it is written was ["deepObject",true] and is ["deepObject",false]',
+    'GET /v1/customers query metadata: the serialization was ["deepObject",true] and is ["deepObject",false]',
   ],
   'a sort that is gone': [
     (draft) => parameter(draft, 'sort').schema.enum.pop(),
@@ -91,33 +91,33 @@ const breaking: Changes = {
   ],
   'null that is no longer accepted': [
     (draft) => (field(draft, 'CustomerCreate', 'notes').type = 'string'),
-    'POST /v1/customers body .notes: no longer takes null',
+    'POST /v1/customers body .notes: no longer accepts null',
   ],
   'a media type that is no longer accepted': [
     (draft) => delete operation(draft, 'patch', '/v1/customers/{customerId}').requestBody.content['application/json'],
     'PATCH /v1/customers/{customerId} body: the media type application/json is gone',
   ],
-  'a field of an answer that is gone': [
+  'a field of a response that is gone': [
     (draft) => delete schema(draft, 'Customer').properties.email,
     'GET /v1/customers/{customerId} 200: the field email is gone',
   ],
-  'a field of an answer that can be absent': [
+  'a field of a response that can be absent': [
     (draft) => schema(draft, 'Customer').required.splice(0, 1),
     'GET /v1/customers 200 .data[] .id: can now be absent',
   ],
-  'a field of an answer that can be null': [
+  'a field of a response that can be null': [
     (draft) => (field(draft, 'Customer', 'name').type = ['string', 'null']),
     'GET /v1/customers/{customerId} 200 .name: can now be null',
   ],
-  'another type in an answer': [
+  'a different type in a response': [
     (draft) => (field(draft, 'Item', 'unitPrice').type = 'number'),
     'GET /v1/items/{itemId} 200 .unitPrice: can now be number',
   ],
-  'a longer text in an answer': [
+  'a longer text in a response': [
     (draft) => (field(draft, 'Customer', 'name').maxLength = 900),
     'GET /v1/customers/{customerId} 200 .name: maxLength was 200 and is 900',
   ],
-  'a value of an answer that is gone': [
+  'a value of a response that is gone': [
     (draft) => field(draft, 'Proposal', 'status')['x-extensible-enum'].shift(),
     'GET /v1/proposals/{proposalId} 200 .status: the value "draft" is gone',
   ],
@@ -129,15 +129,15 @@ const breaking: Changes = {
     (draft) => delete operation(draft).responses[200].headers.Link,
     'GET /v1/customers 200: the header Link is gone',
   ],
-  'another status for success': [
+  'a different status for success': [
     (draft) => (operation(draft).responses[206] = operation(draft).responses[200]),
-    'GET /v1/customers: the answer 206 is new, and nobody expects it',
+    'GET /v1/customers: the response 206 is new, and no consumer expects it',
   ],
-  'an answer that is gone': [
+  'a response that is gone': [
     (draft) => delete operation(draft, 'post').responses[201],
-    'POST /v1/customers: the answer 201 is gone',
+    'POST /v1/customers: the response 201 is gone',
   ],
-  'another name of a record': [
+  'a different name of a record': [
     (draft) => {
       draft.components.schemas.Person = draft.components.schemas.Address;
       delete draft.components.schemas.Address;
@@ -154,13 +154,13 @@ const additions: Record<string, (draft: any) => void> = {
   'a new optional parameter': (draft) => operation(draft).parameters.push({ name: 'region', in: 'query', schema: {} }),
   'a parameter that has become optional': (draft) =>
     (operation(draft, 'get', '/v1/customers/{customerId}').parameters[0].required = false),
-  'a new field of an answer': (draft) => (schema(draft, 'Customer').properties.score = { type: 'integer' }),
-  'a new required field of an answer': (draft) => {
+  'a new field of a response': (draft) => (schema(draft, 'Customer').properties.score = { type: 'integer' }),
+  'a new required field of a response': (draft) => {
     schema(draft, 'Customer').properties.score = { type: 'integer' };
     schema(draft, 'Customer').required.push('score');
   },
   'a new field that may be sent': (draft) => (schema(draft, 'CustomerCreate').properties.score = { type: 'integer' }),
-  'a new value in an answer': (draft) => field(draft, 'Proposal', 'status')['x-extensible-enum'].push('paused'),
+  'a new value in a response': (draft) => field(draft, 'Proposal', 'status')['x-extensible-enum'].push('paused'),
   'a new value that may be sent': (draft) => parameter(draft, 'sort').schema.enum.push('email'),
   'a wider bound of what is sent': (draft) => (field(draft, 'CustomerCreate', 'notes').maxLength = 9000),
   'a narrower bound of what is read': (draft) => (field(draft, 'Customer', 'notes').maxLength = 100),
@@ -168,21 +168,21 @@ const additions: Record<string, (draft: any) => void> = {
   'null that is no longer sent': (draft) => (field(draft, 'Customer', 'notes').type = 'string'),
   'a new header': (draft) => (operation(draft).responses[200].headers['X-New'] = { $ref: '#/components/headers/ETag' }),
   'a new failure': (draft) => (operation(draft).responses[410] = operation(draft).responses[400]),
-  'other words and examples': (draft) => {
+  'different words and examples': (draft) => {
     draft.info.description = 'Another.';
     operation(draft).summary = 'Another.';
     field(draft, 'Customer', 'name').examples = ['Another'];
   },
-  'another address': (draft) => (draft.servers = [{ url: 'https://elsewhere.example.com' }]),
+  'a different server URL': (draft) => (draft.servers = [{ url: 'https://elsewhere.example.com' }]),
 };
 
-describe('a change that breaks consumers is found', () => {
+describe('a change that breaks consumers is detected', () => {
   test.each(Object.entries(breaking))('%s', (_, [change, sentence]) => {
     expect(breaksAfter(change)).toContain(sentence);
   });
 });
 
-describe('a change that the versioning promise allows is let through', () => {
+describe('a change that the versioning promise allows is accepted', () => {
   test.each(Object.entries(additions))('%s', (_, change) => {
     expect(breaksAfter(change)).toEqual([]);
   });

@@ -1,15 +1,15 @@
 /**
- * What a change of the OpenAPI document breaks for what was built on the document before it: a program, a generated
- * client, a no-code app. Allowed is what the versioning promise names (new operations, optional parameters, fields in
- * answers, values of their enums) and what no consumer can notice.
+ * What a change to the OpenAPI document breaks for consumers of the document before it: a program, a generated client, a
+ * no-code app. The versioning promise allows new operations, optional parameters, fields in responses and values of their
+ * enums; also allowed is what no consumer can notice.
  */
 import type { Document, Operation, Parameter, Reference, Response, Schema } from '../../contract/openapi/document.ts';
 
-/** Who writes the value: bounds of what a consumer sends must not get narrower, of what it reads not wider. */
+/** The consumer's side: bounds of what it sends must not become narrower, and of what it reads not wider. */
 type Side = 'sent' | 'read';
 type Both<T> = { old: T; now: T };
 
-/** One sentence for each thing that breaks, with its place; none where every consumer can stay as it is. */
+/** One sentence for each breaking change, with its place; none if no consumer has to change. */
 export function breaksBetween(old: Document, now: Document): string[] {
   const schemas = { old: old.components.schemas, now: now.components.schemas };
   const comparer = new Comparer(old, now);
@@ -48,8 +48,8 @@ class Comparer {
         this.#parameter(`${at} ${name}`, parameters.old[name], parameter),
       ),
       ...this.#body(`${at} body`, { old: old.requestBody, now: now.requestBody }),
-      ...gone('answer', at, responses),
-      ...fresh.map((status) => `${at}: the answer ${status} is new, and nobody expects it`),
+      ...gone('response', at, responses),
+      ...fresh.map((status) => `${at}: the response ${status} is new, and no consumer expects it`),
       ...shared(responses).flatMap(([status, both]) => this.#response(`${at} ${status}`, both)),
     ];
   }
@@ -59,7 +59,7 @@ class Comparer {
     const style = ({ style: written, explode }: Parameter) => [written, explode];
     return [
       ...(now.required && !old.required ? [`${at}: is required now`] : []),
-      ...differs('how it is written', at, { old: style(old), now: style(now) }),
+      ...differs('the serialization', at, { old: style(old), now: style(now) }),
       ...differs('the default', at, { old: defaultOf(old), now: defaultOf(now) }),
       ...this.#schema(at, 'sent', { old: old.schema, now: now.schema }),
     ];
@@ -97,7 +97,7 @@ class Comparer {
     ];
   }
 
-  /** Schemas of this API hold no circles: every reference ends. */
+  /** Schemas of this API are not recursive, so following references ends. */
   #schema(at: string, side: Side, given: Both<Schema>): string[] {
     const { old, now } = { old: plain(this.#documents.old, given.old), now: plain(this.#documents.now, given.now) };
     const properties = { old: old.properties ?? {}, now: now.properties ?? {} };
@@ -119,7 +119,7 @@ class Comparer {
   }
 }
 
-/** References followed, and `anyOf` of a reference and null as a schema that may be null. */
+/** The schema with references resolved, and with `anyOf` of a reference and null as a nullable schema. */
 function plain(document: Document, schema: Schema): Schema {
   if (schema.$ref !== undefined) {
     const target = document.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
@@ -137,12 +137,12 @@ const object = (value: Schema['additionalProperties']) => (typeof value === 'obj
 
 function typeBreaks(at: string, side: Side, { old, now }: Both<Schema>): string[] {
   const [from, to] = side === 'sent' ? [old, now] : [now, old];
-  // What is sent must still be taken; what is read must have been announced.
+  // What is sent must still be accepted; what is read must have been declared.
   const lost = typesOf(from).filter((type) => typesOf(to).length > 0 && !typesOf(to).includes(type));
   const closed = old.additionalProperties !== false && now.additionalProperties === false;
   return [
-    ...lost.map((type) => `${at}: ${side === 'sent' ? 'no longer takes' : 'can now be'} ${type}`),
-    ...(side === 'sent' && closed ? [`${at}: no longer takes further fields`] : []),
+    ...lost.map((type) => `${at}: ${side === 'sent' ? 'no longer accepts' : 'can now be'} ${type}`),
+    ...(side === 'sent' && closed ? [`${at}: no longer accepts further fields`] : []),
   ];
 }
 
@@ -172,7 +172,7 @@ function boundBreaks(at: string, side: Side, { old, now }: Both<Schema>): string
   const bounds = [
     ...lower.filter((word) => number(narrow, word, -Infinity) > number(wide, word, -Infinity)),
     ...upper.filter((word) => number(narrow, word, Infinity) < number(wide, word, Infinity)),
-    // Whether one form holds the other cannot be told: only dropping it for what is sent, and adding it to what is read, is safe.
+    // Whether one form includes the other is unknown: it is only safe to drop one from what is sent, or add one to what is read.
     ...forms.filter((word) => narrow[word] !== undefined && !same(narrow[word], wide[word])),
   ];
   return bounds.map((word) => `${at}: ${word} was ${shown(old[word])} and is ${shown(now[word])}`);
@@ -199,7 +199,7 @@ const shared = <T>({ old, now }: Both<Record<string, T>>): [string, Both<T>][] =
     return after === undefined ? [] : [[name, { old: value, now: after }]];
   });
 
-/** An empty default means that the parameter is absent, as none does. */
+/** An empty default means that the parameter is absent, just like no default. */
 function defaultOf({ schema }: Parameter): unknown {
   return schema.default === '' ? undefined : schema.default;
 }

@@ -1,4 +1,4 @@
-/** What the emission makes of headers and of statuses without a body, whether v1 has them in this form or not. */
+/** How headers and statuses without a body are emitted, whether or not v1 has them in this form. */
 import { initContract } from '@ts-rest/core';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -45,14 +45,14 @@ const idempotencyKey = {
   example: 'order-1',
 };
 
-test('headers of a contract are header parameters, named as the standards write them', () => {
+test('headers of a contract become header parameters, spelled as in the standards', () => {
   const contract = c.router({
     whole: { ...make, headers: z.object({ 'idempotency-key': key }), responses: { 201: thing, ...problems(409) } },
   });
   expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey]);
 });
 
-test('so are headers that a contract names one by one, and those that must be there say so', () => {
+test('so do headers that a contract lists one by one, and required ones are marked', () => {
   const headers = {
     'idempotency-key': key,
     'if-match': z.string().meta({ description: 'The ETag.', examples: ['"abc"'] }),
@@ -69,7 +69,7 @@ test('so are headers that a contract names one by one, and those that must be th
   expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey, ifMatch]);
 });
 
-test('an Idempotency-Key brings its codes and headers with it', () => {
+test('an Idempotency-Key adds its codes and headers', () => {
   const responses = { 200: thing, 201: thing, ...problems(400, 409, 422) };
   const contract = c.router({ make: { ...make, headers: z.object({ 'idempotency-key': key }), responses } });
   const operation = emitted(contract, '/things', 'post');
@@ -88,7 +88,7 @@ test('an Idempotency-Key brings its codes and headers with it', () => {
   expect(operation.responses[400]?.description).toContain('`invalid_header`');
 });
 
-test('304 has an ETag and no body, and 412 shows the ETag that the record has now', () => {
+test('304 has an ETag and no body, and 412 has the current ETag of the record', () => {
   const headers = z.object({ 'if-none-match': etag });
   const contract = c.router({
     get: {
@@ -114,7 +114,7 @@ test('304 has an ETag and no body, and 412 shows the ETag that the record has no
   });
 });
 
-test('two different schemas of one name are rejected', () => {
+test('two different schemas with the same name are rejected', () => {
   const other = z.object({ name: z.string() }).meta({ id: 'Thing' });
   const contract = c.router({
     one: { ...make, responses: { 201: thing } },
@@ -123,7 +123,7 @@ test('two different schemas of one name are rejected', () => {
   expect(() => emitOpenApi(contract)).toThrow('Two different schemas are called Thing.');
 });
 
-test('3.0 says of a reference that may be null what 3.1 says, with the same names', () => {
+test('a nullable reference means the same in 3.0 as in 3.1, with the same names', () => {
   const holder = z
     .object({ id: z.string().meta({ description: 'Id.', examples: ['h_1'] }), thing: thing.nullable() })
     .meta({ id: 'Holder', description: 'It may hold a thing.' });

@@ -1,4 +1,4 @@
-/** The examples as a tool sends them that fills in every one: together they select the records that they create. */
+/** The examples as sent by a tool that fills in every one: together they select the records that they create. */
 import { describe, expect, test } from 'vitest';
 import { bodyExample, lists, operationAt, publishedExample, queryOf } from '../contract.ts';
 import { useWorld } from '../world.ts';
@@ -15,7 +15,7 @@ describe.each(lists.filter(({ path }) => operationAt('POST', path)))('$title', (
     expect(made.status).toBe(201);
     const { status, body } = await tenant.call('GET', `${list.path}?${queryText(list).toString()}`);
     expect([status, body.data]).toEqual([200, [made.body]]);
-    // Sent as it is, and again, as people do.
+    // Sent unchanged, and sent again, as people do.
     for (const _ of [1, 2]) expect((await tenant.call('POST', createPath, publishedExample(create))).status).toBe(201);
   });
 });

@@ -1,4 +1,4 @@
-/** A published document with its shared parameters and responses written out in each operation again. */
+/** A published document with its shared parameters and responses written out in each operation. */
 import { mapValues } from '../../contract/openapi/document.ts';
 import type { Document } from '../../contract/openapi/document.ts';
 import type { PublishedDocument } from '../../contract/openapi/shared.ts';
@@ -18,6 +18,6 @@ export function expand(document: PublishedDocument): Document {
       responses: mapValues(operation.responses, (response) => follow(response, responses)),
     })),
   );
-  // A component may be used by several operations: a change of one must not change the others.
+  // A component may be used by several operations: a change to one must not change the others.
   return structuredClone({ ...document, paths, components });
 }

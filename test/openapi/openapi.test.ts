@@ -1,4 +1,4 @@
-/** What the published document promises of every operation: its parameters, its answers, and their examples. */
+/** What the published document says about every operation: its parameters, responses and their examples. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Document, MediaType, Operation } from '../../contract/openapi/document.ts';
@@ -35,7 +35,7 @@ describe.each([
   ['3.1', expand(openApiDocument(baseUrl))],
   ['3.0', expand(openApi30Document(baseUrl))],
 ])('OpenAPI %s', (version, document) => {
-  test('says which version it is and where the service is', () => {
+  test('states its version and the URL of the service', () => {
     expect(document.openapi.startsWith(version)).toBe(true);
     expect(document.servers).toEqual([{ url: baseUrl, description: expect.any(String), 'x-internal': false }]);
     expect(document.info).toMatchObject({ contact: expect.anything(), license: { name: 'MIT' } });
@@ -56,7 +56,7 @@ describe.each([
     for (const one of routes) {
       const { summary, description, tags } = operationAt(document, one);
       expect(summary && description, one.place).toBeTruthy();
-      // The most that the actions of a custom GPT take.
+      // The maximum that the actions of a custom GPT accept.
       expect(description?.length, one.place).toBeLessThanOrEqual(300);
       expect(
         tags.filter((tag) => explained.has(tag)),
@@ -71,7 +71,7 @@ describe.each([
         const at = `${one.place} ${parameter.name}`;
         expect(parameter.description, at).toBeTruthy();
         expect(parameter.description?.length, at).toBeLessThanOrEqual(700);
-        // A tool that fills in every example must still get a page: these are for one request only.
+        // A tool that fills in every example must still get a page: these make sense in one request only.
         const single = ['Idempotency-Key', 'If-None-Match', 'cursor', 'ids'].includes(parameter.name);
         expect(parameter.example !== undefined, at).toBe(!single);
         expect(parameter.required ?? false, at).toBe(parameter.in === 'path');
@@ -82,7 +82,7 @@ describe.each([
     }
   });
 
-  test('describes every header and gives an example of it', () => {
+  test('describes every header, with an example', () => {
     for (const [name, header] of Object.entries(document.components.headers)) {
       expect(header.description, name).toBeTruthy();
       expect(header.example, name).toBeDefined();
@@ -115,7 +115,7 @@ describe.each([
         const given = Object.fromEntries(
           asked.map(({ name, example }) => [kind === 'header' ? name.toLowerCase() : name, String(example)]),
         );
-        // Only metadata is an object, which the server's query parser makes of `metadata[key]`.
+        // Only metadata is an object, which the server's query parser builds from `metadata[key]`.
         if (given.metadata)
           Object.assign(given, { metadata: parameters.find(({ name }) => name === 'metadata')?.example });
         const { error } = z.instanceof(z.ZodType).parse(schema).safeParse(given);
@@ -135,7 +135,7 @@ describe.each([
     }
   });
 
-  test('lists for every operation each status of the contract, with its headers', () => {
+  test('lists every status of the contract for each operation, with its headers', () => {
     for (const one of routes) {
       const { responses, requestBody } = operationAt(document, one);
       expect(Object.keys(responses).toSorted(), one.place).toEqual(Object.keys(one.route.responses).toSorted());

@@ -13,7 +13,7 @@ describe.each([
   ['/openapi.yaml', 'application/yaml; charset=utf-8'],
   ['/swagger-2.0.json', 'application/json; charset=utf-8'],
 ])('%s', (path, type) => {
-  test('needs no key, may be cached and read by a page of any origin', async () => {
+  test('needs no key, and may be cached and read by a page of any origin', async () => {
     const response = await fetch(world.url + path);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -21,7 +21,7 @@ describe.each([
     expect(await response.text()).toContain(new URL(world.url).host);
   });
 
-  test('is 304 for a caller who has it', async () => {
+  test('is 304 for a client that has it', async () => {
     const etag = (await fetch(world.url + path)).headers.get('etag') ?? '';
     const again = await fetch(world.url + path, { headers: { 'if-none-match': `W/${etag}` } });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -44,7 +44,7 @@ test('no other response has CORS headers', async () => {
   }
 });
 
-test('no time has a pattern or a length beside its format', () => {
+test('no time has a pattern or a length in addition to its format', () => {
   const schemas = (value: unknown): Record<string, unknown>[] => {
     if (typeof value !== 'object' || value === null) return [];
     // Any object of the document may be a schema.

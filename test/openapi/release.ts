@@ -1,13 +1,13 @@
 /**
- * `npm run openapi:release`: today's document becomes the promise that later ones are compared with. Kept is only what a
- * consumer depends on: descriptions and examples may change at any time.
+ * `npm run openapi:release`: today's document becomes the promise that later ones are compared with. It keeps only what
+ * consumers depend on: descriptions and examples may change at any time.
  */
 import { writeFile } from 'node:fs/promises';
 import type { PublishedDocument } from '../../contract/openapi/shared.ts';
 import { openApiDocument } from '../../contract/openapi/openapi.ts';
 
 const documentation = new Set(['description', 'summary', 'example', 'examples', 'externalDocs']);
-/** Objects whose keys are names of the API, not words of OpenAPI. */
+/** Objects whose keys are names of the API, not OpenAPI keywords. */
 const named = new Set(['properties', 'schemas', 'parameters', 'responses', 'headers']);
 
 function withoutDocumentation(node: unknown, isNamed = false): unknown {

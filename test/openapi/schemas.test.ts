@@ -1,4 +1,4 @@
-/** What the published document promises of its schemas: of requests, of answers, and in both versions. */
+/** What the published document says about its schemas, for requests and responses, in both versions. */
 import { describe, expect, test } from 'vitest';
 import type { Document, MediaType, Schema } from '../../contract/openapi/document.ts';
 import { openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
@@ -7,7 +7,7 @@ import { expand } from './expand.ts';
 const baseUrl = 'https://api.northwind.example';
 
 type Found = { at: string; value: unknown };
-/** Each value in the document with its address, examples left out: they are the API's data. */
+/** Each value in the document with its pointer, except examples, which are the API's data. */
 function* walk(value: unknown, at = '#'): Generator<Found> {
   yield { at, value };
   if (typeof value !== 'object' || value === null) return;
@@ -15,7 +15,7 @@ function* walk(value: unknown, at = '#'): Generator<Found> {
 }
 const keysOf = (value: unknown) => [...walk(value)].map(({ at }) => at.split('/').at(-1));
 
-/** What `pointer` leads to. */
+/** The value at `pointer`. */
 const follow = (document: Document, pointer: string): unknown =>
   pointer
     .slice(2)
@@ -23,10 +23,10 @@ const follow = (document: Document, pointer: string): unknown =>
     .reduce<unknown>((found, key) => Reflect.get(Object(found), key), document);
 
 const inlined = (document: Document, schema: Schema): Schema =>
-  // A reference of this document leads to a schema: the law of references sees to it.
+  // A reference of this document leads to a schema, as the test of references ensures.
   schema.$ref === undefined ? schema : (follow(document, schema.$ref) as Schema);
 
-/** Each schema below this one, references followed, with its address. */
+/** Each schema within this one, references resolved, with its path. */
 function* schemasIn(document: Document, schema: Schema, at: string): Generator<{ at: string; schema: Schema }> {
   const { properties = {}, items, additionalProperties, anyOf = [], allOf = [], ...rest } = inlined(document, schema);
   yield { at, schema: { properties, items, additionalProperties, anyOf, ...(allOf.length > 0 && { allOf }), ...rest } };
@@ -36,7 +36,7 @@ function* schemasIn(document: Document, schema: Schema, at: string): Generator<{
   for (const one of [...anyOf, ...allOf]) if (one.type !== 'null') yield* schemasIn(document, one, at);
 }
 
-/** A field's example, or the examples of what it is made of. */
+/** Whether a field has an example, or all of its parts do. */
 function hasExample(document: Document, schema: Schema): boolean {
   const { examples, example, properties, items, anyOf, allOf } = inlined(document, schema);
   if (examples !== undefined || example !== undefined) return true;
@@ -63,14 +63,14 @@ describe.each([
   ['3.1', expand(openApiDocument(baseUrl))],
   ['3.0', expand(openApi30Document(baseUrl))],
 ])('schemas of OpenAPI %s', (version, document) => {
-  test('names the records, what makes and changes them, and the problem', () => {
+  test('names the records, their inputs, and the problem', () => {
     const names = ['Customer', 'CustomerCreate', 'CustomerUpdate', 'CustomerList', 'Item', 'ItemCreate', 'ItemList'];
     names.push('Proposal', 'ProposalList', 'LineItem', 'Problem', 'ProblemError', 'Pagination', 'Me');
     names.push('Address', 'AddressInput', 'AddressPatch', 'CustomerSummary');
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
   });
 
-  test('describes every field and gives an example of it', () => {
+  test('describes every field, with an example', () => {
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       expect(schema.description, name).toBeTruthy();
       for (const { at, inner } of fieldsOf(document, schema, name)) {
@@ -80,7 +80,7 @@ describe.each([
     }
   });
 
-  test('keeps to the words of its version', () => {
+  test('uses only the keywords of its version', () => {
     const keys = keysOf({ ...document, components: { ...document.components, examples: {} } });
     const foreign = version === '3.1' ? ['nullable'] : ['propertyNames', 'const', '$defs', 'anyOf', 'prefixItems'];
     expect(keys.filter((key) => [...foreign, '$schema', '$defs', '$id'].includes(key ?? ''))).toEqual([]);
@@ -145,7 +145,7 @@ describe.each([
     }
   });
 
-  test('has something at the end of every reference, and no component that nothing refers to', () => {
+  test('has no broken references and no unused components', () => {
     const everything = JSON.stringify(document);
     const references = [...everything.matchAll(/"\$ref":"([^"]+)"/g)].map(([, pointer = '']) => pointer);
     expect(references.filter((pointer) => follow(document, pointer) === undefined)).toEqual([]);

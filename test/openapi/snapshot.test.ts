@@ -1,4 +1,4 @@
-/** The documents as they are committed: a change of the contract shows as lines of a diff, and what breaks consumers stops here. */
+/** The committed documents: a change to the contract shows up in their diff, and one that breaks consumers fails here. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { expandedDocument, openApi30Document, openApiDocument } from '../../contract/openapi/openapi.ts';
@@ -28,19 +28,19 @@ describe('the committed documents', () => {
   });
 });
 
-test('no program that was built on the released document breaks', async () => {
+test('no program built on the released document breaks', async () => {
   // Before the first release, or with a new major version, `npm run openapi:release` makes today's document the promise.
   const text = await readFile(new URL('released-3.1.json', import.meta.url), 'utf8');
   const released: PublishedDocument = JSON.parse(text);
   expect(breaksBetween(expand(released), expandedDocument(baseUrl))).toEqual([]);
 });
 
-test('the released form keeps everything that the comparison looks at', () => {
+test('the released form keeps everything that the comparison checks', () => {
   const released: PublishedDocument = JSON.parse(releasedForm(openApiDocument(baseUrl)));
   expect(breaksBetween(expand(released), expandedDocument(baseUrl))).toEqual([]);
   expect(breaksBetween(expandedDocument(baseUrl), expand(released))).toEqual([]);
 });
 
-test('an operation with its shared parts written out is the operation before they were shared', () => {
+test('an operation with its shared parts written out equals the operation before they were shared', () => {
   expect(expand(openApiDocument(baseUrl)).paths).toEqual(expandedDocument(baseUrl).paths);
 });

@@ -27,7 +27,7 @@ describe('/swagger-2.0.json', () => {
     });
   });
 
-  test('labels every field and parameter, with its whole path, and says how prominent it is', () => {
+  test('labels every field and parameter with its full path, and sets its visibility', () => {
     const fields = fieldsIn([document.paths, document.definitions]).flatMap(([name, field]): [string, Part][] =>
       name === 'body'
         ? []
@@ -48,7 +48,7 @@ describe('/swagger-2.0.json', () => {
     expect(JSON.stringify(document)).not.toMatch(/"(?:nullable|anyOf|allOf|oneOf|examples|requestBody|components)":/);
   });
 
-  test('names every object, and puts nothing beside a reference', () => {
+  test('names every object, and puts nothing next to a reference', () => {
     const within = (value: unknown): Part[] =>
       typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(within)] : [];
     const references = within(document).filter((part) => typeof part.$ref === 'string');
