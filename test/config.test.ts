@@ -52,7 +52,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new UsageError(`${name} ${sentence}`));
   });
 
-  test('is tested with a rejected value for every variable that does not accept any text', () => {
+  test('is tested with a rejected value for every variable that restricts its value', () => {
     const names = [...new Set(rejected.map(([name]) => name)), ...accepting];
     expect(names.toSorted()).toEqual(describedVariables.map(({ name }) => name).toSorted());
   });

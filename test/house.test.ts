@@ -453,7 +453,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
       'server/mcp/a.ts': `import { Kysely } from 'kysely';`,
     },
   },
-  'only database/ and records/ name the entity manager that takes SQL': {
+  'only database/ and records/ name the entity manager that runs SQL': {
     law: word(
       /\bimport (?:type )?\{[^}]*\b(?:\w*EntityManager|MikroORM|\w*Driver|\w*Connection|QueryBuilder|raw|sql|\w*QueryFragment)\b[^}]*\} from '(?:@mikro-orm|kysely)/,
       ['server/'],
@@ -509,7 +509,7 @@ const laws: Record<string, { law: Law; broken: Record<string, string> }> = {
   'only records/ imports what runs SQL for an organization': {
     law: imports(
       ['server/', 'test/api/'],
-      'what handlers and pages hold takes no SQL',
+      'handlers and pages have no access to SQL',
       ({ from }, path) => from !== 'server/database/scope.ts' || statementFiles.some((place) => isIn(path, place)),
     ),
     broken: {

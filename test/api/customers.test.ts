@@ -349,7 +349,7 @@ describe('GET /v1/customers', () => {
     expect(await count(`createdSince=${later}+02:00&externalId=E1`)).toBe(1);
   });
 
-  test('searches words regardless of case and accents, and takes wildcards literally', async () => {
+  test('searches words regardless of case and accents, and treats wildcards literally', async () => {
     const tenant = await world.organization();
     for (const body of [
       { companyName: 'Berglunds snabbköp', firstName: 'Christina', phone: '0921-12 34 65' },

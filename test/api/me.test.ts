@@ -54,7 +54,7 @@ describe('GET /v1/me', () => {
     expectComplete(me, get && responseSchema(get, 200));
   });
 
-  test('shows when the key was last used', async () => {
+  test('returns when the key was last used', async () => {
     const { client, key } = await world.organization();
     expect((await client.me.get()).key.expiresAt).toBeNull();
     const text = `select to_char(last_used_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at

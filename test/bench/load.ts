@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 export type Job = { port: number; connections: number; count: number; requests: string[]; status: number };
 export type Result = { count: number; seconds: number; p50: number; p99: number } | { error: string };
 
-/** Eight characters, so that the length of the body stays the same. */
+/** Eight characters, so the length of the body stays the same. */
 export const mark = '########';
 
 const headEnd = Buffer.from('\r\n\r\n');

@@ -70,7 +70,8 @@ export function rssMiB(pid: number): number {
 export async function postmasterPid(pool: Pick<pg.Pool, 'query'>): Promise<number> {
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   const parent = Number(statOf(rows[0]?.pid ?? 0)[1]);
-  if (!Number.isInteger(parent)) throw new Error('PostgreSQL must run on this machine, and the machine must run Linux.');
+  if (!Number.isInteger(parent))
+    throw new Error('PostgreSQL must run on this machine, and the machine must run Linux.');
   return parent;
 }
 

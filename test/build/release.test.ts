@@ -23,7 +23,7 @@ const read = (file: string) => ({ file, text: readFileSync(join(root, file), 'ut
 describe('the version', () => {
   const { version } = JSON.parse(read('package.json').text);
 
-  test('is the same wherever it is repeated, and a release changes every copy', async () => {
+  test('is the same everywhere, and a release changes every copy', async () => {
     const repeating = (await filesWithVersion(root)).map(read);
     const found = repeating.flatMap(versionsIn);
     expect(new Set(found)).toEqual(new Set([version]));

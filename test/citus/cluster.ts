@@ -4,8 +4,7 @@ import { distribute } from '../../server/database/distribute.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import type { Database, Address } from '../../server/database/orm.ts';
 
-export const citusIsMissing =
-  'Citus is not installed in the PostgreSQL of this run: skipping the cluster tests.';
+export const citusIsMissing = 'Citus is not installed in the PostgreSQL of this run: skipping the cluster tests.';
 
 type Worker = { nodename: string; nodeport: number };
 

@@ -50,8 +50,8 @@ describe.skipIf(!workers)('a distributed database', () => {
     },
     updateCustomer: {
       notes: () => tenant.call('PATCH', `/v1/customers/${ids.customer}`, { notes: 'x' }),
-      'the name, in proposals too': () => tenant.call('PATCH', `/v1/customers/${ids.customer}`, { name: 'D' }),
-      'two at once': () =>
+      'the name, also in proposals': () => tenant.call('PATCH', `/v1/customers/${ids.customer}`, { name: 'D' }),
+      'concurrent updates': () =>
         Promise.all(['E', 'F', 'G'].map((name) => tenant.call('PATCH', `/v1/customers/${ids.customer}`, { name }))),
     },
   };

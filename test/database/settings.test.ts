@@ -1,4 +1,4 @@
-/** Settings of the database change nothing. Times before 1900, because most zones had offsets then that Date cannot parse. */
+/** Database settings change nothing. Times before 1900, because most zones then had offsets that Date cannot parse. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';

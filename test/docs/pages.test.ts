@@ -64,7 +64,7 @@ describe('the pages', () => {
     expect((await readPage(world, sheet)).html).not.toMatch(/url\(|@import|https?:/);
   });
 
-  test('have a stylesheet that fixes the text size on iPhones, where the property has a prefix', async () => {
+  test('have a stylesheet with the prefixed text-size-adjust that iPhones need', async () => {
     const sheet = referencesOf(await readPage(world, '/docs')).find((address) => address.endsWith('.css')) ?? '';
     expect((await readPage(world, sheet)).html).toMatch(/[^-]-webkit-text-size-adjust: 100%/);
   });
@@ -120,7 +120,7 @@ describe('the pages', () => {
     ]);
   });
 
-  test('browsers get an HTML page for an unknown page, with the search field and the menu', async () => {
+  test('browsers get an HTML page for an unknown URL, with the search field and the menu', async () => {
     const response = await fetch(`${world.url}/docs/nothing`, { headers: { accept: 'text/html' } });
     expect(response.status).toBe(404);
     const page = await response.text();

@@ -118,18 +118,15 @@ describe('an export', () => {
     );
   });
 
-  test.each(['=', '+', '-', '@', '\t', '\r'])(
-    'escapes a cell that begins with %j, and import undoes it',
-    (sign) => {
-      for (const text of [`${sign}x`, `'${sign}x`, `''${sign}x`]) {
-        const [cell = ''] = csvLines([[text]]).split('\r\n');
-        expect(cell.replace(/^"/, '')).toMatch(/^'/);
-        expect(unescapeFormula(cell.replaceAll(/^"|"$/g, ''))).toBe(text);
-      }
-      // A negative number is not a formula.
-      expect(csvLines([['-1.50', '-1,5']])).toBe('-1.50,"-1,5"\r\n');
-    },
-  );
+  test.each(['=', '+', '-', '@', '\t', '\r'])('escapes a cell that begins with %j, and import undoes it', (sign) => {
+    for (const text of [`${sign}x`, `'${sign}x`, `''${sign}x`]) {
+      const [cell = ''] = csvLines([[text]]).split('\r\n');
+      expect(cell.replace(/^"/, '')).toMatch(/^'/);
+      expect(unescapeFormula(cell.replaceAll(/^"|"$/g, ''))).toBe(text);
+    }
+    // A negative number is not a formula.
+    expect(csvLines([['-1.50', '-1,5']])).toBe('-1.50,"-1,5"\r\n');
+  });
 
   test('escapes cells that a spreadsheet would run', async () => {
     const { tenant, importing } = await start();
@@ -225,7 +222,7 @@ describe('the pieces of an export', () => {
     expect((await lengths(tenant, 'proposals')).map(([, records]) => records)).toEqual([1, 1, 1, 3]);
   });
 
-  test('have fewer records where records are long', async () => {
+  test('have fewer records if the records are long', async () => {
     const { tenant, importing } = await start();
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 'x'.repeat(500)]));
     const rows = Array.from({ length: 120 }, (_, index) => ({ externalId: `C-${index}`, name: 'Ann', metadata }));

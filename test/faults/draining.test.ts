@@ -6,7 +6,7 @@ import { useWorld } from '../world.ts';
 
 const world = useWorld({ timeouts: { grace: 60_000, drain: 60_000 } });
 
-test('an idle connection may send one more request, and is told to close', async () => {
+test('an idle connection may send one more request, and the response closes it', async () => {
   const { port } = new URL(world.url);
   const socket = connect(Number(port), '127.0.0.1');
   const read = async () => String((await once(socket, 'data'))[0]);

@@ -60,7 +60,7 @@ describe('a request that does not arrive in time', () => {
   });
 });
 
-describe('a request that is not valid HTTP/1.1 or not supported', () => {
+describe('an invalid or unsupported HTTP/1.1 request', () => {
   const world = useWorld();
 
   test('CONNECT is a 400 problem', async () => {
@@ -116,7 +116,7 @@ describe('a request with Expect: 100-continue', () => {
     `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`;
   const json = 'Content-Type: application/json\r\nContent-Length: 14';
 
-  test('is told to send its body once its headers are accepted', async () => {
+  test('gets 100 Continue once its headers are accepted', async () => {
     const { key } = await world.organization();
     const text = await exchange(
       world.url,

@@ -66,7 +66,7 @@ async function timed(key: string | undefined, path: string): Promise<{ status: n
   return { status: response.status, ms: performance.now() - startedAt };
 }
 
-test('a flood of searches by one key queues: at most 3 run, and every other organization gets its responses', async () => {
+test('a flood of searches by one key is queued: at most 3 run, and every other organization gets its responses', async () => {
   const [flooding, ...others] = service.keys;
   let left = requests;
   let isOver = false;

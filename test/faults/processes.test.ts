@@ -350,7 +350,7 @@ describe.runIf(hasRedis)('with Redis', { shuffle: false }, () => {
     expect(await counted()).toBeGreaterThanOrEqual(before.counted);
   });
 
-  test('a worker whose replacement cannot start at first is replaced when it can', async () => {
+  test('a worker whose replacement cannot start at first is replaced once it can', async () => {
     const { output } = workers;
     const name = new URL(environment.DATABASE_URL ?? '').pathname.slice(1);
     await administer(`alter database ${name} with allow_connections false`);

@@ -289,16 +289,19 @@ const notImported: Readonly<Record<string, string>> = {
 };
 
 describe('an export of another tool', () => {
-  test.each(exportsOf)('from %s is recognized by its header, and the report says so', async (name, kind, text, id, wanted) => {
-    const { csv, fetch } = await start();
-    const report = await csv(kind, text);
-    expect(report.errors).toEqual([]);
-    expect(report.notes[0]).toBe(`Recognized as an export from ${name}.`);
-    const [, ignored = ''] = /^Columns not imported: (.*)\.$/m.exec(report.notes.join('\n')) ?? [];
-    expect(ignored).toBe(notImported[name]);
-    expect(await fetch(kind, id)).toMatchObject(wanted);
-    expect(await csv(kind, text)).toMatchObject({ read: report.read, unchanged: report.read });
-  });
+  test.each(exportsOf)(
+    'from %s is recognized by its header, and the report says so',
+    async (name, kind, text, id, wanted) => {
+      const { csv, fetch } = await start();
+      const report = await csv(kind, text);
+      expect(report.errors).toEqual([]);
+      expect(report.notes[0]).toBe(`Recognized as an export from ${name}.`);
+      const [, ignored = ''] = /^Columns not imported: (.*)\.$/m.exec(report.notes.join('\n')) ?? [];
+      expect(ignored).toBe(notImported[name]);
+      expect(await fetch(kind, id)).toMatchObject(wanted);
+      expect(await csv(kind, text)).toMatchObject({ read: report.read, unchanged: report.read });
+    },
+  );
 
   test.each([
     [

@@ -64,7 +64,7 @@ describe('during an import', () => {
     expect([...copy.values()].filter((name) => !name.startsWith('Customer 2-'))).toEqual([]);
   });
 
-  test('a change through the API is not lost and does not wait for the end', async () => {
+  test('a change through the API is not lost and does not wait for the import to end', async () => {
     const { tenant, rows } = await start();
     await rows('customers', ...many(1));
     const { id } = await fetchRecord(tenant, 'customers', 'C-5999');

@@ -166,11 +166,7 @@ describe('a file that cannot be imported at all', () => {
       'externalID,name\nC-1,Ana\n',
       'column externalID is not a field of this record; did you mean externalId?',
     ],
-    [
-      'a read-only column',
-      'externalId,updatedAt\n',
-      'column updatedAt is set by the server and cannot be imported',
-    ],
+    ['a read-only column', 'externalId,updatedAt\n', 'column updatedAt is set by the server and cannot be imported'],
     ['a column twice', 'externalId,name,name\n', 'column name appears twice'],
     ['bytes of an older workbook', '\u00D0\u00CF\0\0', 'is not a text file'],
     ['a column without a name', 'externalId,\nC-1,x\n', 'column 2 has no name'],

@@ -100,45 +100,50 @@ describe('a record exported and imported into another organization', () => {
     ['items', 'csv'],
     ['items', 'jsonl'],
     ['proposals', 'jsonl'],
-  ] as const)('is the same in every field: %s as %s, among more than 1,000, next to another organization', async (kind, format) => {
-    const [from, to, neighbor] = [await world.organization(), await world.organization(), await world.organization()];
-    const many = Array.from({ length: 1100 }, (_, index) =>
-      kind === 'proposals'
-        ? { externalId: `M-${index}`, number: `M-${index}`, title: 'T', status: 'draft' }
-        : {
-            externalId: `M-${index}`,
-            name: `Name ${index}`,
-            ...(kind === 'items' && { type: 'product', unitPrice: 1 }),
-          },
-    );
-    for (const tenant of kind === 'proposals' ? [from, to] : []) {
-      await importInto(world, tenant).rows('customers', { externalId: 'R-1', name: 'Ana' });
-      await importInto(world, tenant).rows('items', { externalId: 'R-1', type: 'service', name: 'I', unitPrice: 1 });
-    }
-    const row = { ...full[kind], externalId: 'R-1' };
-    expect((await importInto(world, from).rows(kind, ...many, row)).errors).toEqual([]);
-    await importInto(world, neighbor).rows('customers', { externalId: 'R-1', name: 'Neighbor' });
-    const text = await exported(from, kind, format);
-    expect(text).not.toContain('Neighbor');
-    await withFile(`rows.${format}`, text, async (file) => {
-      const { database } = world;
-      const options = { database, organization: to.organization, kind, file };
-      // The ids of another organization match nothing here: the records are found by their externalIds.
-      expect(await importFile(options)).toMatchObject({ read: 1101, created: 1101, rejected: 0 });
-      expect(comparable(await fetchRecord(to, kind, 'R-1'))).toEqual(comparable(await fetchRecord(from, kind, 'R-1')));
-      const before = await fetchRecord(to, kind, 'R-1');
-      expect(await importFile(options)).toMatchObject({ unchanged: 1101, updated: 0 });
-      // Without the equality check before validation, which only rows found by externalId have.
-      await writeFile(file, text);
-      if (kind === 'items') {
-        const bySku = await withFile(`one.${format}`, onlyRow(text, format, 'R-1'), (one) =>
-          importFile({ ...options, file: one, choices: { match: 'sku' } }),
-        );
-        expect(bySku).toMatchObject({ read: 1, unchanged: 1 });
+  ] as const)(
+    'is the same in every field: %s as %s, among more than 1,000, next to another organization',
+    async (kind, format) => {
+      const [from, to, neighbor] = [await world.organization(), await world.organization(), await world.organization()];
+      const many = Array.from({ length: 1100 }, (_, index) =>
+        kind === 'proposals'
+          ? { externalId: `M-${index}`, number: `M-${index}`, title: 'T', status: 'draft' }
+          : {
+              externalId: `M-${index}`,
+              name: `Name ${index}`,
+              ...(kind === 'items' && { type: 'product', unitPrice: 1 }),
+            },
+      );
+      for (const tenant of kind === 'proposals' ? [from, to] : []) {
+        await importInto(world, tenant).rows('customers', { externalId: 'R-1', name: 'Ana' });
+        await importInto(world, tenant).rows('items', { externalId: 'R-1', type: 'service', name: 'I', unitPrice: 1 });
       }
-      expect(await fetchRecord(to, kind, 'R-1')).toEqual(before);
-    });
-  });
+      const row = { ...full[kind], externalId: 'R-1' };
+      expect((await importInto(world, from).rows(kind, ...many, row)).errors).toEqual([]);
+      await importInto(world, neighbor).rows('customers', { externalId: 'R-1', name: 'Neighbor' });
+      const text = await exported(from, kind, format);
+      expect(text).not.toContain('Neighbor');
+      await withFile(`rows.${format}`, text, async (file) => {
+        const { database } = world;
+        const options = { database, organization: to.organization, kind, file };
+        // The ids of another organization match nothing here: the records are found by their externalIds.
+        expect(await importFile(options)).toMatchObject({ read: 1101, created: 1101, rejected: 0 });
+        expect(comparable(await fetchRecord(to, kind, 'R-1'))).toEqual(
+          comparable(await fetchRecord(from, kind, 'R-1')),
+        );
+        const before = await fetchRecord(to, kind, 'R-1');
+        expect(await importFile(options)).toMatchObject({ unchanged: 1101, updated: 0 });
+        // Without the equality check before validation, which only rows found by externalId have.
+        await writeFile(file, text);
+        if (kind === 'items') {
+          const bySku = await withFile(`one.${format}`, onlyRow(text, format, 'R-1'), (one) =>
+            importFile({ ...options, file: one, choices: { match: 'sku' } }),
+          );
+          expect(bySku).toMatchObject({ read: 1, unchanged: 1 });
+        }
+        expect(await fetchRecord(to, kind, 'R-1')).toEqual(before);
+      });
+    },
+  );
 });
 
 /** Values that differ from those of `full`. */

@@ -286,11 +286,11 @@ describe('the database is unavailable', () => {
   });
 });
 
-test('a response that takes too long does not blame the database', () => {
+test('the problem of a slow request does not blame the database', () => {
   expect(toProblem(new DeadlineError()).message).toContain('The request took too long.');
 });
 
-test('the advice for a method that a path lacks never applies to one that it has', () => {
+test('advice on an unsupported method is never given for a supported one', () => {
   const advised = operationsOf(v1).map(({ method, path }) => methodAdvice(method, path));
   expect(advised.filter((advice) => advice !== undefined)).toEqual([]);
   expect(methodAdvice('DELETE', '/v1/customers/cus_1')).toContain('PATCH');

@@ -41,7 +41,7 @@ const text = texts.join(' | ');
 type Filled = Record<string, unknown>;
 const upload = { kind: 'customers', state: 'checked', file_name: 'c.csv', mapping: {}, rows: [] };
 
-/** Table → the columns that are filled, and the text and JSON columns that are not: the organization's, or not free text. */
+/** Table → the columns that are filled, and text and JSON columns that are not: the organization's, or not free text. */
 const tables: Record<string, { filled: Filled; kept: string[] }> = {
   proposals: {
     filled: {

@@ -194,7 +194,7 @@ for (const list of lists) {
       }
     });
 
-    test('starts where a filter on one time implies, in the order of the other', async () => {
+    test('starts at the point that a filter on one time implies for the order of the other', async () => {
       for (const query of ['updatedBefore=2024-10-01&sort=-createdAt', 'createdSince=2024-10-01&sort=updatedAt']) {
         const { buffers } = await explained(await readOf(`${list.path}?${query}`));
         expect(buffers, query).toBeLessThan(300);
@@ -228,7 +228,7 @@ for (const list of lists) {
       expect(rows.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
     });
 
-    test('is the same records, in the same order, as without any index', async () => {
+    test('yields the same records, in the same order, as without any index', async () => {
       const sorts = sortsOf(list);
       for (const [index, name] of names.entries()) {
         const other = values[names[(index + 1) % names.length] ?? '']?.[0];

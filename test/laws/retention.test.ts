@@ -121,8 +121,8 @@ async function keptOf({ table, time, keptFor, columns }: Kind, work: () => Promi
   return Object.keys(places).filter((name) => left.some((text) => text === places[name]));
 }
 
-describe('what is removed in the background', () => {
-  test('is listed here', () => {
+describe('removal in the background', () => {
+  test('covers exactly the tables listed here', () => {
     const source = readFileSync(new URL('../../server/http/retention.ts', import.meta.url), 'utf8');
     const tables = [...source.matchAll(/ table: '([^']+)'/g)].map(([, name]) => name);
     expect(tables.length).toBeGreaterThan(8);

@@ -77,7 +77,7 @@ test('an argument that is not text is named, whatever its members are', async ()
 });
 
 describe('POST /mcp', () => {
-  test('introduces itself, and lists its tools in few words', async () => {
+  test('introduces itself, and lists its tools concisely', async () => {
     const { key } = await world.organization();
     const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { body } = await rpc(key, 'initialize', client);
@@ -253,7 +253,7 @@ describe('the tools', () => {
     expect(Object.keys(value.records[0])).toEqual(['id', 'createdAt']);
   });
 
-  test('read proposals: lines only on request, and a typical page in few words', async () => {
+  test('read proposals, with lines only on request, and keep a typical page short', async () => {
     const tenant = await world.organization();
     const customer = String(
       (await tenant.call('POST', '/v1/customers', { name: 'Vins et alcools Chevalier' })).body.id,
@@ -301,7 +301,7 @@ describe('the tools', () => {
     });
   });
 
-  test('a repeated create is the same one, in whatever order its arguments are', async () => {
+  test('a repeated create is recognized in any order of its arguments', async () => {
     const tenant = await world.organization();
     const address = { city: 'Berlin', country: 'DE' };
     const { value } = await callTool(tenant, 'save_customer', { name: 'Ann', address });

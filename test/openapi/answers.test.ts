@@ -66,10 +66,20 @@ const planted: [what: string, name: keyof Answers, change: Changed, sentence: Re
     (answer) => (answer.headers.location = 'here'),
     /Location the body must match format/,
   ],
-  ['a number is not one', 'me', (answer) => (answer.headers['x-ratelimit-limit'] = 'many'), /X-RateLimit-Limit .*integer/],
+  [
+    'a number is not one',
+    'me',
+    (answer) => (answer.headers['x-ratelimit-limit'] = 'many'),
+    /X-RateLimit-Limit .*integer/,
+  ],
   ['304 has a body', 'unchanged', (answer) => (answer.body = '{}'), /there is a body/],
   ['a failure is not a problem', 'refused', (_, body) => delete body.detail, /required property 'detail'/],
-  ['a code belongs to a different status', 'refused', (_, body) => (body.code = 'not_found'), /no code not_found there/],
+  [
+    'a code belongs to a different status',
+    'refused',
+    (_, body) => (body.code = 'not_found'),
+    /no code not_found there/,
+  ],
   ['an unknown route has no problem', 'nowhere', (_, body) => delete body.code, /required property 'code'/],
 ];
 
@@ -78,7 +88,7 @@ describe('a response of the server', () => {
     for (const [name, answer] of Object.entries(answers)) expect(breaksOf(answer), name).toEqual([]);
   });
 
-  test.each(planted)('is detected when %s', (_, name, change, sentence) => {
+  test.each(planted)('is reported when %s', (_, name, change, sentence) => {
     expect(breaksOf(changed(name, change)).join('\n')).toMatch(sentence);
   });
 

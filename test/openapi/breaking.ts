@@ -172,7 +172,7 @@ function boundBreaks(at: string, side: Side, { old, now }: Both<Schema>): string
   const bounds = [
     ...lower.filter((word) => number(narrow, word, -Infinity) > number(wide, word, -Infinity)),
     ...upper.filter((word) => number(narrow, word, Infinity) < number(wide, word, Infinity)),
-    // Whether one form includes the other is unknown: it is only safe to drop one from what is sent, or add one to what is read.
+    // Whether one form includes the other is unknown: it is safe only to drop it from what is sent, or add it to what is read.
     ...forms.filter((word) => narrow[word] !== undefined && !same(narrow[word], wide[word])),
   ];
   return bounds.map((word) => `${at}: ${word} was ${shown(old[word])} and is ${shown(now[word])}`);

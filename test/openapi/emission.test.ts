@@ -52,7 +52,7 @@ test('headers of a contract become header parameters, spelled as in the standard
   expect(emitted(contract, '/things', 'post').parameters).toEqual([idempotencyKey]);
 });
 
-test('so do headers that a contract lists one by one, and required ones are marked', () => {
+test('headers that a contract lists one by one become parameters as well, and required ones are marked', () => {
   const headers = {
     'idempotency-key': key,
     'if-match': z.string().meta({ description: 'The ETag.', examples: ['"abc"'] }),

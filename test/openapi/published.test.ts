@@ -44,7 +44,7 @@ test('no other response has CORS headers', async () => {
   }
 });
 
-test('no time has a pattern or a length in addition to its format', () => {
+test('no date-time schema has a pattern or a length in addition to its format', () => {
   const schemas = (value: unknown): Record<string, unknown>[] => {
     if (typeof value !== 'object' || value === null) return [];
     // Any object of the document may be a schema.
@@ -55,7 +55,7 @@ test('no time has a pattern or a length in addition to its format', () => {
   for (const schema of times) expect([schema.pattern, schema.maxLength]).toEqual([undefined, undefined]);
 });
 
-test('YAML says the same as JSON', () => {
+test('YAML is equivalent to JSON', () => {
   expect(toYaml({ a: { '404': [], b: [1, { c: 'x: "y"\n' }] }, d: {}, on: null })).toBe(
     'a:\n  "404": []\n  b:\n    - 1\n    -\n      c: "x: \\"y\\"\\n"\nd: {}\n"on": null\n',
   );
