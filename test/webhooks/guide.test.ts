@@ -4,6 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { unwrapWebhook } from '../../client/index.ts';
+import { eventHeaders, events } from '../../contract/events.ts';
 import { newSecret, signaturesOf } from '../../server/webhooks/sign.ts';
 import { freePort } from '../settings/visiting.ts';
 
@@ -52,3 +54,16 @@ test.each(programs)(
     await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^customer\.created/);
   },
 );
+
+test('the request that the guide shows is valid with its secret, and with no other', async () => {
+  const [, secret = ''] = /`(whsec_[^`]+)`/.exec(guide) ?? [];
+  const [, head = '', shown = ''] = /```http\nPOST \S+ HTTP\/1\.1\n([^]*?)\n\n(.*)\n```/.exec(guide) ?? [];
+  const headers = Object.fromEntries(
+    Array.from(head.matchAll(/^(\S+): (.*)$/gm), ([, name = '', value]) => [name, value]),
+  );
+  expect(Object.keys(headers)).toEqual(['content-type', 'user-agent', ...Object.keys(eventHeaders)]);
+  const options = { now: new Date(Number(headers['webhook-timestamp']) * 1000) };
+  const event = await unwrapWebhook(shown, headers, secret, options);
+  expect(events['endpoint.test'].schema.parse(event)).toEqual(event);
+  await expect(unwrapWebhook(shown, headers, newSecret(), options)).rejects.toThrow('No signature is valid.');
+});
