@@ -49,7 +49,7 @@ describe('an invitation', () => {
     for (let count = 0; count < attemptLimits.mail.most; count += 1)
       expect(await again()).toContain('We also sent it by email.');
     const last = await again();
-    expect(last).toContain('so we sent no other');
+    expect(last).toContain('so we did not send another');
     expect((await visit(world.url).get(linkIn(last) ?? '')).status).toBe(200);
     expect(received(member.email)).toHaveLength(attemptLimits.mail.most);
     // Other organizations can still invite the member, who can still ask for a link.

@@ -127,7 +127,7 @@ describe('with a provider', () => {
     provider.people.set('protected', { email: member.email, verified: true });
     const visiting = visit(world.url);
     expect((await signInAs(visiting, 'protected')).location).toBe(home);
-    expect((await visiting.get('/settings/account')).text).toContain('your provider decides whether it asks');
+    expect((await visiting.get('/settings/account')).text).toContain('your provider decides whether to ask');
     const { member: without } = await invited(world);
     provider.people.set('without', { email: without.email, verified: true });
     const other = visit(world.url);
@@ -169,7 +169,7 @@ describe('with a provider', () => {
       visiting.post(`${account}/sessions`, { csrfToken: await visiting.csrfToken() });
     expect((await end(admin)).location).toBe(`${account}?done=sessions`);
     expect(await opened(after)).toEqual([false, true]);
-    expect((await after.get(account)).text).toContain('your provider decides whether it asks');
+    expect((await after.get(account)).text).toContain('your provider decides whether to ask');
     // A session that proved the address itself ends all the others.
     const again = visit(world.url);
     await signInAs(again, 'shared');
