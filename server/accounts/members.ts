@@ -2,7 +2,7 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { email as emailSchema } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
-import { forOrganization, locking } from '../database/tenant.ts';
+import { forOrganization, forUpdate } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength } from '../entities/name.ts';
 import { Member } from '../entities/organization.ts';
@@ -31,7 +31,7 @@ export async function addMember(
     field: 'email',
   });
   const em = forOrganization(database, organization.id).em();
-  const attempt = { action: 'member_added', deed: 'add members', detail: email } as const;
+  const attempt = { action: 'member_added', privilege: 'add members', detail: email } as const;
   try {
     return await asAdmin(em, actor, attempt, async (inner) => {
       if ((await inner.count(Member, { emailKey: email.toLowerCase(), removedAt: null })) > 0) throw taken;
@@ -104,11 +104,11 @@ async function changeMember(
   { subject, action }: { subject: Actor; action: 'role_changed' | 'member_removed' | 'two_factor_reset' },
   change: (em: ScopedEntityManager, member: Member) => Promise<Partial<Entry> | undefined>,
 ): Promise<Member> {
-  const attempt = { action, deed: 'manage members', detail: publicId('member', subject.id) };
+  const attempt = { action, privilege: 'manage members', detail: publicId('member', subject.id) };
   // If two admins remove each other at the same time, one of them waits for the other.
   return asAdmin(em, actor, attempt, async (inner) => {
     const where = { id: subject.id, organizationId: subject.organizationId, removedAt: null };
-    const member = await inner.findOne(Member, where, locking);
+    const member = await inner.findOne(Member, where, forUpdate);
     if (!member) throw noSuchMember();
     const event = await change(inner, member);
     return { value: member, entry: event && { subjectId: member.id, ...event } };

@@ -1,7 +1,7 @@
 /** Organizations. The operator of the service creates them and sets their plan. */
 import { currencyInput } from '../../contract/fields.ts';
 import type { Database } from '../database/orm.ts';
-import { forOrganization, removeRows } from '../database/tenant.ts';
+import { forOrganization, deleteOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { nameLength } from '../entities/name.ts';
 import { Member, Organization } from '../entities/organization.ts';
@@ -51,10 +51,13 @@ export const removeOrganization = (database: Database, id: Organization['id']): 
       await endTwoFactor(em, member.id);
       await deleteSignIn(em, member);
     }
-    await removeRows(em);
+    await deleteOrganization(em);
   });
 
-const renaming = { action: 'organization_renamed', deed: 'change the name and currency of the organization' } as const;
+const renaming = {
+  action: 'organization_renamed',
+  privilege: 'change the name and currency of the organization',
+} as const;
 
 /** For the operator. */
 export async function renameOrganization(
@@ -92,7 +95,7 @@ export async function requireTwoFactor(
   actor: Actor,
   { isRequired, isReady }: { isRequired: boolean; isReady: boolean },
 ): Promise<void> {
-  const attempt = { action: 'two_factor_policy_changed', deed: 'require two-factor authentication' } as const;
+  const attempt = { action: 'two_factor_policy_changed', privilege: 'require two-factor authentication' } as const;
   await asAdmin(em, actor, attempt, async (_, organization) => {
     const sentence = 'Turn on two-factor authentication for your own account first, on the Account page.';
     if (isRequired && !isReady) throw new Problem('invalid', { sentence });

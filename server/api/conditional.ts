@@ -2,17 +2,17 @@
 import { entityTagsIn } from '../../contract/headers.ts';
 import { Problem } from '../problems/problem.ts';
 
-function names(header: string, etag: string): boolean {
+function listsEtag(header: string, etag: string): boolean {
   const tags = entityTagsIn(header);
   return tags === '*' || Boolean(tags?.includes(etag));
 }
 
 /** A malformed If-None-Match is ignored. */
 export const isNotModified = (ifNoneMatch: string | undefined, etag: string | undefined): boolean =>
-  ifNoneMatch !== undefined && etag !== undefined && names(ifNoneMatch, etag);
+  ifNoneMatch !== undefined && etag !== undefined && listsEtag(ifNoneMatch, etag);
 
 /** Problem: precondition_failed, with the current ETag if there is a record. */
 export function requireMatch(ifMatch: string | undefined, currentEtag: string | undefined): void {
-  if (ifMatch === undefined || (currentEtag !== undefined && names(ifMatch, currentEtag))) return;
+  if (ifMatch === undefined || (currentEtag !== undefined && listsEtag(ifMatch, currentEtag))) return;
   throw new Problem('precondition_failed', { currentEtag });
 }

@@ -9,10 +9,10 @@ import type { Claim } from '../records/idempotency.ts';
 import { publicId } from '../records/public-id.ts';
 import { readOne } from '../records/reader.ts';
 import { exactly } from '../records/sql.ts';
-import { completed, insert, requireAccepted, update, updateLocked } from '../records/writer.ts';
+import { withDerivedValues, insert, requireAccepted, update, updateLocked } from '../records/writer.ts';
 import type { Change, Identified, Table, Version } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
-import { claimOf, replayed, unsetVersion } from './idempotency.ts';
+import { claimOf, replayResponse, unsetVersion } from './idempotency.ts';
 import { created, record } from './reply.ts';
 import type { Reply } from './reply.ts';
 
@@ -65,7 +65,7 @@ export async function create<T extends Stored, Row extends Stored, Body extends 
     if (existing) return existing;
     if (inserted === 'sku') throw await conflict(caller, creation, inserted);
     // The record no longer has the externalId, so the unique index decides again.
-    if (!isNew) throw await notThere(caller, creation);
+    if (!isNew) throw await missingProblem(caller, creation);
   }
   throw await conflict(caller, creation, 'externalId');
 }
@@ -78,7 +78,7 @@ async function insertNew<T extends Stored, Row extends Stored, Body extends Show
   { table, values, present, path }: Creation<T, Row, Body>,
   claim: Claim | undefined,
 ): Promise<Replies<Body> | UniqueField> {
-  const fresh = completed(caller, table.entity, values());
+  const fresh = withDerivedValues(caller, table.entity, values());
   // The version completes a new record.
   const shown = (version: Version) => created(present({ ...fresh, ...version } as object as Row), path);
   try {
@@ -86,7 +86,7 @@ async function insertNew<T extends Stored, Row extends Stored, Body extends Show
     const { text, location = null } = shown(unsetVersion);
     const outcome = await insertOnce(caller, table, fresh, { ...claim, status: 201, location, body: text });
     if (outcome === 'running') throw new Problem('idempotency_in_progress');
-    return 'stored' in outcome ? replayed(outcome.stored, claim) : shown(outcome.version);
+    return 'stored' in outcome ? replayResponse(outcome.stored, claim) : shown(outcome.version);
   } catch (error) {
     const field = takenField(error);
     if (!field) throw error;
@@ -108,7 +108,7 @@ async function useExisting<T extends Stored, Row extends Stored, Body extends Sh
   }
   return caller.transact(async (scope) => {
     const stored = await claimKey(scope, claim);
-    if (stored) return replayed<Body>(stored, claim);
+    if (stored) return replayResponse<Body>(stored, claim);
     const row = await (change
       ? updateLocked(scope, table, condition, change)
       : readOne(scope, table.selection, condition));
@@ -127,7 +127,7 @@ async function useExisting<T extends Stored, Row extends Stored, Body extends Sh
 }
 
 /** Why a body that cannot become a new record updated none either. */
-async function notThere<T extends Stored, Row extends Stored, Body>(
+async function missingProblem<T extends Stored, Row extends Stored, Body>(
   caller: Caller,
   { table, body, ifMatch, missing }: Creation<T, Row, Body>,
 ): Promise<Problem> {
@@ -160,7 +160,7 @@ function takenField(error: unknown): UniqueField | undefined {
 type Conflicting<T extends Stored, Row extends Stored> = { kind: Kind; table: Table<T, Row>; body: Unique };
 
 /** Performs a write; if a unique index rejects it, throws a 409 with the id of the record that has the value. */
-export async function orConflict<T extends Stored, Row extends Stored, Result>(
+export async function translateConflict<T extends Stored, Row extends Stored, Result>(
   caller: Caller,
   conflicting: Conflicting<T, Row>,
   write: () => Promise<Result>,

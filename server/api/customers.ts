@@ -11,12 +11,12 @@ import { readOne } from '../records/reader.ts';
 import { between, either, equal, exactly, hasMembers, marked } from '../records/sql.ts';
 import { update } from '../records/writer.ts';
 import { requireMatch } from './conditional.ts';
-import { create, orConflict } from './create.ts';
+import { create, translateConflict } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
 import { record } from './reply.ts';
 import { nationalDigits } from './phone.ts';
-import { inCustomer } from './search.ts';
+import { customerSearch } from './search.ts';
 
 export const customers: Handlers<V1['customers']> = {
   list(request, caller) {
@@ -50,7 +50,7 @@ export const customers: Handlers<V1['customers']> = {
     const id = storedId('customer', params.customerId);
     const row =
       id &&
-      (await orConflict(caller, { kind: 'customer', table: customerTable, body }, () =>
+      (await translateConflict(caller, { kind: 'customer', table: customerTable, body }, () =>
         update(caller, customerTable, exactly('id', id), (stored) => {
           requireMatch(headers['if-match'], presentCustomer(stored).etag);
           return updatedCustomer(stored, body);
@@ -76,7 +76,7 @@ export const customerList = listOf({
     country: (code) => marked('country', code),
     tag: (value) => hasMembers('tokens', { tag: [value.toLowerCase()] }),
     status: (value) => marked('status', value),
-    q: inCustomer,
+    q: customerSearch,
   },
   present: presentCustomer,
 });

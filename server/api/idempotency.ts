@@ -18,7 +18,7 @@ export const claimOf = (operation: string, key: string, request: unknown): Claim
 export const unsetVersion: Version = { createdAt: '', updatedAt: '', revision: 1 };
 
 /** The stored response, byte for byte. Problem: idempotency_key_reused if it belongs to a different request. */
-export function replayed<Body extends { etag: string }>(
+export function replayResponse<Body extends { etag: string }>(
   { status, location, body, createdAt, ...stored }: StoredResponse,
   { fingerprint }: Claim,
 ): Reply<201, Body> | Reply<200, Body> {

@@ -11,7 +11,7 @@ import { create } from './create.ts';
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
 import { record } from './reply.ts';
-import { inText } from './search.ts';
+import { textSearch } from './search.ts';
 
 export const items: Handlers<V1['items']> = {
   list(request, caller) {
@@ -52,7 +52,7 @@ export const itemList = listOf({
     sku: (value) => exactly('skuKey', value.toLowerCase()),
     category: (value) => marked('category', value),
     status: (value) => marked('status', value),
-    q: inText<Item>,
+    q: textSearch<Item>,
   },
   present: presentItem,
 });

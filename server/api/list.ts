@@ -94,7 +94,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
   const conditions = conditionsOf(criteria, list.filters);
   const order = { property, descending: sort.startsWith('-') };
   const request = { index: list.index, conditions, order, after, limit: size };
-  const rows = await bounded(criteria, list.filters, () => readPage(caller, list.selection, request));
+  const rows = await explainSlowRead(criteria, list.filters, () => readPage(caller, list.selection, request));
 
   const hasMore = rows.length > size;
   const shown = hasMore ? rows.slice(0, size) : rows;
@@ -113,7 +113,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
 }
 
 /** If a read takes too long, names the filter to narrow: the search, or else the first that may match many records. */
-export async function bounded<Query, T extends object, Result>(
+export async function explainSlowRead<Query, T extends object, Result>(
   criteria: Record<string, unknown>,
   filters: Filters<Query, T>,
   read: () => Promise<Result>,
@@ -123,7 +123,9 @@ export async function bounded<Query, T extends object, Result>(
   } catch (error) {
     if (!isCanceled(error)) throw error;
     const isWide = (name: string) =>
-      conditionsOf({ [name]: criteria[name] }, filters).some(({ found }) => found === 'often' || found === 'unindexed');
+      conditionsOf({ [name]: criteria[name] }, filters).some(
+        ({ selectivity: found }) => found === 'often' || found === 'unindexed',
+      );
     const narrow = ['q', ...Object.keys(criteria)].find(isWide);
     throw new Problem('unavailable', { reason: 'slow', narrow }, { cause: error });
   }

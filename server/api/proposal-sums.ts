@@ -9,8 +9,8 @@ import type { Problem } from '../problems/problem.ts';
 import { printTotal } from '../records/money.ts';
 import { proposalIndex, proposalSelection } from '../records/proposal.ts';
 import { readSums, sumBounds } from '../records/sums.ts';
-import type { Excess, Grouping } from '../records/sums.ts';
-import { bounded, conditionsOf } from './list.ts';
+import type { ExceededBound, Grouping } from '../records/sums.ts';
+import { explainSlowRead, conditionsOf } from './list.ts';
 import { proposalList } from './proposals.ts';
 import { plain } from './reply.ts';
 
@@ -41,7 +41,7 @@ type Query = z.output<typeof sumProposalsQuery>;
 export async function handleSums({ query: { groupBy = [], ...query } }: { query: Query }, caller: Caller) {
   const by = Object.fromEntries(groupBy.map((name) => [name, groupings[name]]));
   const conditions = conditionsOf(query, proposalList.filters);
-  const sums = await bounded(query, proposalList.filters, () =>
+  const sums = await explainSlowRead(query, proposalList.filters, () =>
     readSums(
       caller,
       { selection: proposalSelection, index: proposalIndex, conditions },
@@ -51,14 +51,14 @@ export async function handleSums({ query: { groupBy = [], ...query } }: { query:
       },
     ),
   );
-  if (typeof sums === 'string') throw tooMuch(sums);
+  if (typeof sums === 'string') throw boundExceeded(sums);
   return plain({
     count: sums.reduce((all, { count }) => all + count, 0),
     sums: sums.map(({ count, sum, group }) => ({ ...group, count, total: printTotal(sum, group.currency ?? '') })),
   });
 }
 
-function tooMuch(excess: Excess): Problem {
+function boundExceeded(excess: ExceededBound): Problem {
   const most = sumBounds[excess].toLocaleString('en-US');
   return excess === 'groups'
     ? parameterProblem('groupBy', `makes more than ${most} groups: group by less, or filter by time`)

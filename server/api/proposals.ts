@@ -20,7 +20,7 @@ import { atLeast, below, equal, exactly, marked, nothing } from '../records/sql.
 import type { Handlers } from './handler.ts';
 import { commonFilters, listOf, listPage } from './list.ts';
 import { record } from './reply.ts';
-import { inText } from './search.ts';
+import { textSearch } from './search.ts';
 
 export const proposals: Handlers<V1['proposals']> = {
   list(request, caller) {
@@ -60,7 +60,7 @@ export const proposalList = listOf({
     expiresBefore: (time) => below('expiresAt', time),
     statusChangedSince: (time) => atLeast('statusChangedAt', time),
     statusChangedBefore: (time) => below('statusChangedAt', time),
-    q: inText<Proposal>,
+    q: textSearch<Proposal>,
   },
   present: presentListed,
 });

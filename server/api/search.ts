@@ -2,9 +2,18 @@
 import { countryNames } from '../../contract/countries.ts';
 import { wordsIn } from '../../contract/parameters.ts';
 import type { Customer } from '../entities/customer.ts';
-import { partsToFind } from '../entities/at-parts.ts';
+import { emailFragmentsToFind } from '../entities/email-fragments.ts';
 import { phoneDigits, phoneMark, searchForms } from '../entities/fold.ts';
-import { either, endsWith, every, hasMembers, holds, includes, marked, nothing } from '../records/sql.ts';
+import {
+  either,
+  endsWith,
+  every,
+  hasMembers,
+  containsParts,
+  containsUnindexed,
+  marked,
+  nothing,
+} from '../records/sql.ts';
 import type { Condition } from '../records/sql.ts';
 import { nationalDigits } from './phone.ts';
 
@@ -16,27 +25,32 @@ const wordsOf = (q: string): string[][] =>
     .filter((forms) => forms.length > 0);
 
 /** A `q` without any word finds nothing. */
-export function inText<T extends Searched>(q: string): Condition<T>[] {
+export function textSearch<T extends Searched>(q: string): Condition<T>[] {
   const words = wordsOf(q);
   return words.length > 0 ? words.map((forms) => anyForm(forms)) : [nothing()];
 }
 
-function anyForm<T extends Searched>(forms: string[], inForm = (form: string): Condition<T> => holds('search', form)) {
+function anyForm<T extends Searched>(
+  forms: string[],
+  inForm = (form: string): Condition<T> => containsParts('search', form),
+) {
   return either(...forms.map(inForm));
 }
 
 /** Also finds a phone number by its last digits, and by a word with three or more of its digits. */
-export function inCustomer(q: string): Condition<Customer>[] {
+export function customerSearch(q: string): Condition<Customer>[] {
   const words = wordsIn(q).flatMap((word) => {
     const [forms] = wordsOf(word);
     if (!forms) return [];
-    if (word.includes('@')) return [anyForm(forms, aroundAt)];
+    if (word.includes('@')) return [anyForm(forms, matchesEmail)];
     const digits = phoneDigits(word);
     const countries = countriesOf(forms);
     return [
       either<Customer>(
         anyForm(forms),
-        ...(digits.length >= 3 && !forms.includes(digits) ? [holds<Customer>('search', phoneMark, digits)] : []),
+        ...(digits.length >= 3 && !forms.includes(digits)
+          ? [containsParts<Customer>('search', phoneMark, digits)]
+          : []),
         ...(countries.length > 0 ? [marked<Customer>('country', ...countries)] : []),
       ),
     ];
@@ -62,9 +76,11 @@ function countriesOf(forms: readonly string[]): string[] {
 }
 
 /** Matches by what is on either side of the @. */
-function aroundAt(form: string): Condition<Customer> {
-  const at = partsToFind(form);
-  return at.length > 0 ? every(hasMembers('tokens', { at }), includes('search', form)) : holds('search', form);
+function matchesEmail(form: string): Condition<Customer> {
+  const at = emailFragmentsToFind(form);
+  return at.length > 0
+    ? every(hasMembers('tokens', { at }), containsUnindexed('search', form))
+    : containsParts('search', form);
 }
 
 /** Seven to twenty digits, and the usual punctuation between them. */

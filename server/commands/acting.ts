@@ -2,7 +2,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../config.ts';
-import type { Opened, OpenOptions } from '../database/open.ts';
+import type { ConfiguredDatabase, OpenOptions } from '../database/open.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager, Tenant } from '../database/tenant.ts';
 import { Member } from '../entities/organization.ts';
@@ -24,7 +24,7 @@ export const adminCommand = (command: Command, name: string, summary: string) =>
 /** Runs as the member that --by names. */
 export const asMember = (
   { organization, by }: { organization: string; by: string },
-  work: (em: ScopedEntityManager, member: Member, database: Opened) => Promise<void>,
+  work: (em: ScopedEntityManager, member: Member, database: ConfiguredDatabase) => Promise<void>,
   options?: OpenOptions,
 ) =>
   inOrganization(
@@ -41,7 +41,7 @@ export const asMember = (
 /** Runs on the organization's data. */
 export const inOrganization = (
   slug: string,
-  work: (tenant: Tenant, database: Opened) => Promise<void>,
+  work: (tenant: Tenant, database: ConfiguredDatabase) => Promise<void>,
   options?: OpenOptions,
 ) =>
   withDatabase(async (database) => {

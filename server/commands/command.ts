@@ -5,7 +5,7 @@ import type { Kind } from '../../contract/fields.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { readConfig, UsageError } from '../config.ts';
 import { openConfiguredDatabase } from '../database/open.ts';
-import type { Opened, OpenOptions } from '../database/open.ts';
+import type { ConfiguredDatabase, OpenOptions } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
 import { storedId } from '../records/public-id.ts';
 import { say, sayJson } from './terminal.ts';
@@ -50,7 +50,10 @@ export const organizationOption = () =>
 export const jsonOption = () => new Option('--json', 'print the result as JSON');
 
 /** Runs with the migrated database, and always closes it. */
-export async function withDatabase<T>(work: (database: Opened) => Promise<T>, options?: OpenOptions): Promise<T> {
+export async function withDatabase<T>(
+  work: (database: ConfiguredDatabase) => Promise<T>,
+  options?: OpenOptions,
+): Promise<T> {
   const database = await openConfiguredDatabase(readConfig(), options);
   try {
     return await work(database);
@@ -59,7 +62,10 @@ export async function withDatabase<T>(work: (database: Opened) => Promise<T>, op
   }
 }
 
-export async function organizationBySlug({ orm }: Pick<Opened, 'orm'>, slug: string): Promise<Organization> {
+export async function organizationBySlug(
+  { orm }: Pick<ConfiguredDatabase, 'orm'>,
+  slug: string,
+): Promise<Organization> {
   const organization = await orm.em.fork().findOne(Organization, { slug });
   if (!organization) throw new UsageError(`there is no organization with the slug ${slug}`);
   return organization;

@@ -2,12 +2,16 @@
 import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Opened } from '../database/open.ts';
+import type { ConfiguredDatabase } from '../database/open.ts';
 import { ensureDemo } from '../demo/demo.ts';
 import { Organization } from '../entities/organization.ts';
 
 /** Container platforms and process managers store what a program prints, so it must not contain secrets. */
-export async function announceDemo(database: Opened, url: string, say: (line: string) => void): Promise<void> {
+export async function announceDemo(
+  database: ConfiguredDatabase,
+  url: string,
+  say: (line: string) => void,
+): Promise<void> {
   let file: string | undefined;
   const intoFile = (line: string) => {
     if (file === undefined) {
@@ -34,7 +38,11 @@ function announceFile(file: string, url: string, say: (line: string) => void): v
 }
 
 /** Repeats what the first start said, except for the key. */
-async function announceAgain({ orm, folder }: Opened, url: string, say: (line: string) => void): Promise<void> {
+async function announceAgain(
+  { orm, folder }: ConfiguredDatabase,
+  url: string,
+  say: (line: string) => void,
+): Promise<void> {
   if ((await orm.em.fork().findOne(Organization, { slug: 'demo' })) === null) return;
   const file = folder === undefined ? undefined : join(folder, 'demo.txt');
   if (file !== undefined && existsSync(file)) announceFile(file, url, say);

@@ -6,7 +6,7 @@ import { membersWithEmail } from '../accounts/member-lookup.ts';
 import { readApps } from '../accounts/two-factor.ts';
 import { issueLink, linkHours, pathOfLink, setPassword } from '../accounts/password-links.ts';
 import { readConfig, UsageError } from '../config.ts';
-import type { Opened } from '../database/open.ts';
+import type { ConfiguredDatabase } from '../database/open.ts';
 import { forOrganization } from '../database/tenant.ts';
 import { Member, Organization, roles } from '../entities/organization.ts';
 import type { Role } from '../entities/organization.ts';
@@ -144,7 +144,7 @@ const resetTwoFactorOf = (email: string, { json }: Json) =>
     await sendMail(mail, { sent: 'A notice was sent', unsent: 'A notice could not be sent' });
   });
 
-async function memberByEmail(database: Opened, email: string, slug: string | undefined) {
+async function memberByEmail(database: ConfiguredDatabase, email: string, slug: string | undefined) {
   const all = await membersWithEmail(database.signIns, email);
   const [known, ...others] = slug === undefined ? all : all.filter((one) => one.slug === slug);
   if (!known) throw new UsageError(`${email} is not a member of ${slug ?? 'any organization'}`);
@@ -157,7 +157,11 @@ async function memberByEmail(database: Opened, email: string, slug: string | und
 }
 
 /** The link to choose a password; null if the password was given. */
-async function giveAccess(database: Opened, member: Member, typed: string | undefined): Promise<string | null> {
+async function giveAccess(
+  database: ConfiguredDatabase,
+  member: Member,
+  typed: string | undefined,
+): Promise<string | null> {
   if (typed !== undefined) {
     await setPassword(database.signIns, member, typed);
     return null;

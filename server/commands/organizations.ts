@@ -2,7 +2,7 @@ import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typi
 import type { Command } from '@commander-js/extra-typings';
 import { currencyInput } from '../../contract/fields.ts';
 import { createOrganization, listOrganizations, renameOrganization, setPlan } from '../accounts/organizations.ts';
-import type { Opened } from '../database/open.ts';
+import type { ConfiguredDatabase } from '../database/open.ts';
 import { plans } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { publicId } from '../records/public-id.ts';
@@ -50,7 +50,7 @@ function declareChanges(command: Command): void {
     );
 }
 
-type Change = (database: Opened, organization: Organization) => Promise<Organization>;
+type Change = (database: ConfiguredDatabase, organization: Organization) => Promise<Organization>;
 
 const change = (slug: string, json: boolean | undefined, to: Change) =>
   withDatabase(async (database) => print(await to(database, await organizationBySlug(database, slug)), json));

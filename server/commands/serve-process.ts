@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { mailOptions } from '../outgoing/mail.ts';
 import { UsageError } from '../config.ts';
 import type { Config } from '../config.ts';
-import { connectionsOf, hasOthers, isReadOnly, openConfiguredDatabase } from '../database/open.ts';
-import type { Opened } from '../database/open.ts';
+import { connectionsOf, hasOtherProcesses, isReadOnly, openConfiguredDatabase } from '../database/open.ts';
+import type { ConfiguredDatabase } from '../database/open.ts';
 import { standardLog, warningLog } from '../http/log.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { serve } from '../http/server.ts';
@@ -42,7 +42,7 @@ type Parts = {
   config: Config;
   stop: StopSignal;
   demo: boolean;
-  database: Opened;
+  database: ConfiguredDatabase;
   limiter: Awaited<ReturnType<typeof openLimiter>>;
 };
 
@@ -111,7 +111,10 @@ function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
 }
 
 /** Beside the embedded database, or in DATA_DIR. Created at startup, so that a problem shows before the first upload. */
-async function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: Opened): Promise<string | undefined> {
+async function uploadFolder(
+  { DATA_DIR }: Config,
+  { folder = DATA_DIR }: ConfiguredDatabase,
+): Promise<string | undefined> {
   if (folder === undefined) return undefined;
   return privateFolder(join(folder, 'uploads')).catch((cause: unknown) => {
     throw new UsageError(`DATA_DIR cannot be used: ${messageOf(cause)}`, { cause });
@@ -129,7 +132,7 @@ export async function openTracing(config: Config) {
 
 type Greeting = {
   config: Config;
-  database: Opened;
+  database: ConfiguredDatabase;
   url: string;
   demo: boolean;
   metricsUrl?: string | undefined;
@@ -144,7 +147,7 @@ export async function greet({ config, database, url, demo, metricsUrl, processes
   if (metricsUrl) say(`Metrics: ${metricsUrl}`);
   if (!config.PUBLIC_URL && config.NODE_ENV === 'production')
     warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);
-  if (!config.REDIS_URL && (await hasOthers(database)))
+  if (!config.REDIS_URL && (await hasOtherProcesses(database)))
     warn(
       'Warning: another process uses this database. Without REDIS_URL, each process enforces the rate limit separately.',
     );

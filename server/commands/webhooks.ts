@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { recordEventTypes } from '../../contract/events.ts';
 import { readSecret } from '../accounts/sign-in-tables.ts';
 import { readConfig } from '../config.ts';
-import type { Opened } from '../database/open.ts';
+import type { ConfiguredDatabase } from '../database/open.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { publicId } from '../records/public-id.ts';
 import { createDestinations } from '../outgoing/addresses.ts';
@@ -133,7 +133,7 @@ function declareSending(command: Command): void {
 
 const allTime = '2000-01-01T00:00:00.000Z';
 
-async function partsOf({ pool }: Opened): Promise<EndpointParts> {
+async function partsOf({ pool }: ConfiguredDatabase): Promise<EndpointParts> {
   const { AUTH_SECRET, WEBHOOK_ALLOW } = readConfig();
   return {
     seal: createSeal(AUTH_SECRET ?? (await readSecret(pool)), 'webhook secrets'),

@@ -6,10 +6,10 @@ import { migrate } from './migrate.ts';
 import { openDatabase } from './orm.ts';
 import type { Database } from './orm.ts';
 import { requireSchema, requireUnicode } from './require-schema.ts';
-import { spread } from './statement-pool.ts';
+import { sharedConnections } from './statement-pool.ts';
 import { messageOf } from '../problems/message-of.ts';
 
-export type Opened = Database & {
+export type ConfiguredDatabase = Database & {
   /** The folder of an embedded database; undefined with DATABASE_URL. */
   folder: string | undefined;
   /** The names of the migrations that ran when it was opened. */
@@ -30,7 +30,7 @@ export type OpenOptions = {
 export async function openConfiguredDatabase(
   config: Config,
   { onProgress, isMigrated = true, isLimited = true }: OpenOptions = {},
-): Promise<Opened> {
+): Promise<ConfiguredDatabase> {
   const folder = config.DATABASE_URL ? undefined : (config.DATA_DIR ?? packageFile('.data'));
   const embedded = folder === undefined ? undefined : await openEmbedded(folder, onProgress);
   const address = { url: config.DATABASE_URL ?? embedded?.url ?? '' };
@@ -65,7 +65,7 @@ async function openEmbedded(dataDir: string, onProgress?: (line: string) => void
 
 /** How many connections each process may open, and how many the server allows this role in this database. */
 export async function connectionsOf(
-  { pool, control, reads, writes, signIns }: Opened,
+  { pool, control, reads, writes, signIns }: ConfiguredDatabase,
   { DATABASE_POOLER_URL }: Config,
 ) {
   const pools = DATABASE_POOLER_URL === undefined ? [pool, control, reads, writes, signIns] : [pool];
@@ -79,8 +79,8 @@ export async function connectionsOf(
 }
 
 /** How many operations of each kind the pools have room for, besides brief reads. */
-export const roomIn = ({ reads, writes, pool }: Pick<Database, 'reads' | 'writes' | 'pool'>) => ({
-  search: reads.options.max - spread,
+export const poolCapacity = ({ reads, writes, pool }: Pick<Database, 'reads' | 'writes' | 'pool'>) => ({
+  search: reads.options.max - sharedConnections,
   write: writes.options.max,
   form: pool.options.max,
 });
@@ -94,7 +94,7 @@ export async function isReadOnly({ control }: Pick<Database, 'control'>): Promis
 }
 
 /** Whether another process of this service was connected to the database before this one started. */
-export async function hasOthers({ control }: Pick<Database, 'control'>): Promise<boolean> {
+export async function hasOtherProcesses({ control }: Pick<Database, 'control'>): Promise<boolean> {
   const { rows } = await control.query(
     `select from pg_stat_activity where datname = current_database() and application_name = 'proposal-api'
        and backend_start < now() - make_interval(secs => $1) limit 1`,

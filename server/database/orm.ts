@@ -6,7 +6,7 @@ import pg from 'pg';
 import { entities } from './entities.ts';
 import type { Organization } from '../entities/organization.ts';
 import { organizationFilter } from '../entities/owned.ts';
-import { limitSilence, reclaimEnded, stripNames } from './pool.ts';
+import { limitInactivity, releaseEndedConnections, stripStatementNames } from './pool.ts';
 import { StatementPool } from './statement-pool.ts';
 
 /** A URL (`postgresql://…`), or the connection options of the embedded database. */
@@ -62,7 +62,7 @@ const guard: EventSubscriber = {
 
 /** The server cancels a statement that takes longer; a connection on which the server is silent for longer is closed. */
 const statementTimeoutMs = { reads: 3_000, others: 8_000 };
-const silenceLimitMs = 9_000;
+const inactivityLimitMs = 9_000;
 /** For concurrent operations: see limits/concurrency.ts. Brief reads share two connections. */
 const readConnections = 12;
 const writeConnections = 16;
@@ -180,7 +180,7 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
       max,
       allowExitOnIdle: true,
     });
-    if (pooler?.prepares === false) stripNames(created);
+    if (pooler?.prepares === false) stripStatementNames(created);
     // An idle connection that ends is replaced when the next one is needed.
     created.on('error', () => undefined);
     return guarded(created, isLimited);
@@ -194,7 +194,7 @@ function openPools(address: Address, { isLimited, pooler, share }: PoolOptions) 
 }
 
 function guarded<P extends pg.Pool>(pool: P, isLimited: boolean): P {
-  reclaimEnded(pool);
-  if (isLimited) limitSilence(pool, silenceLimitMs);
+  releaseEndedConnections(pool);
+  if (isLimited) limitInactivity(pool, inactivityLimitMs);
   return pool;
 }

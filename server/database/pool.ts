@@ -6,7 +6,7 @@ import { Statement } from './statement.ts';
  * Takes a connection back when it ends while in use. Kysely, under MikroORM, does not release a connection on which
  * begin, commit or rollback fails (kysely-org/kysely#1990): each one would permanently occupy a slot in the pool.
  */
-export function reclaimEnded(pool: pg.Pool): void {
+export function releaseEndedConnections(pool: pg.Pool): void {
   const inUse = new WeakSet<pg.PoolClient>();
   pool.on('acquire', (client) => inUse.add(client));
   pool.on('release', (_, client) => inUse.delete(client));
@@ -26,7 +26,7 @@ export function reclaimEnded(pool: pg.Pool): void {
  * Ends a connection on which nothing was sent or received for this long: the server is frozen, or the network broke the
  * connection silently. pg's own `query_timeout` would leave the connection in the pool, still waiting.
  */
-export function limitSilence(pool: pg.Pool, limitMs: number): void {
+export function limitInactivity(pool: pg.Pool, limitMs: number): void {
   pool.on('connect', ({ connection }) => {
     const { stream } = connection;
     if (!('setTimeout' in stream) || typeof stream.setTimeout !== 'function') return;
@@ -39,13 +39,13 @@ export function limitSilence(pool: pg.Pool, limitMs: number): void {
 }
 
 /** Sets another limit for one connection, for statements that may take longer than a request. */
-export function changeSilenceLimit({ connection }: pg.PoolClient, limitMs: number): void {
+export function changeInactivityLimit({ connection }: pg.PoolClient, limitMs: number): void {
   const { stream } = connection;
   if ('setTimeout' in stream && typeof stream.setTimeout === 'function') stream.setTimeout(limitMs);
 }
 
 /** For a pooler that may give each transaction a different connection, which may not know a statement by this name. */
-export function stripNames(pool: pg.Pool): void {
+export function stripStatementNames(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     const query: (statement: unknown, ...rest: unknown[]) => unknown = client.query.bind(client);
     // The same overloads: only the name is left out.

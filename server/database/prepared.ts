@@ -7,7 +7,7 @@ import { Statement } from './statement.ts';
 
 const timestamptz = 1184;
 
-export const types = {
+export const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === timestamptz) return toRfc3339;
     return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid);
@@ -15,12 +15,12 @@ export const types = {
 };
 
 /** The rows of a statement, on a given connection or on any of a pool. */
-export async function rowsOf<Row extends object>(
+export async function queryRows<Row extends object>(
   client: Pick<pg.ClientBase, 'query'>,
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  return (await client.query<Row>({ text, values, types })).rows;
+  return (await client.query<Row>({ text, values, types: typeParsers })).rows;
 }
 
 const mostNames = 400;

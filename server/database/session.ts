@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { OrganizationId } from '../entities/owned.ts';
-import { changeSilenceLimit } from './pool.ts';
-import { types } from './prepared.ts';
+import { changeInactivityLimit } from './pool.ts';
+import { typeParsers } from './prepared.ts';
 
 export type Session = {
   readonly organizationId: OrganizationId;
@@ -55,7 +55,7 @@ export async function openSession(
   try {
     const idle = `set idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
     await client.query(`set statement_timeout = ${statementTimeoutMs}; ${idle}`);
-    changeSilenceLimit(client, statementTimeoutMs + 1_000);
+    changeInactivityLimit(client, statementTimeoutMs + 1_000);
     return { session: sessionOn(client, organizationId), close };
   } catch (error) {
     close();
@@ -69,7 +69,12 @@ function sessionOn(client: pg.ClientBase, organizationId: OrganizationId): Sessi
     organizationId,
     command,
     async query(text, values = []) {
-      const { rows } = await client.query({ text, values: [organizationId, ...values], types, rowMode: 'array' });
+      const { rows } = await client.query({
+        text,
+        values: [organizationId, ...values],
+        types: typeParsers,
+        rowMode: 'array',
+      });
       return rows;
     },
     copy: (text, lines) => pipeline(Readable.from(blocksOf(lines)), client.query(copyFrom(text))),
@@ -91,7 +96,7 @@ function sessionOn(client: pg.ClientBase, organizationId: OrganizationId): Sessi
 async function begin(client: pg.ClientBase): Promise<string> {
   const text = 'begin; select now()::timestamptz(3)';
   // One result per statement, which pg's types do not cover.
-  const results: unknown = await client.query({ text, types, rowMode: 'array' });
+  const results: unknown = await client.query({ text, types: typeParsers, rowMode: 'array' });
   const [, { rows: [[now = ''] = []] = [] } = {}] = results as { rows?: string[][] }[];
   return now;
 }

@@ -21,7 +21,7 @@ type Shared = Sharing & {
 };
 
 /** How many connections brief statements use before any two share one. */
-export const spread = 2;
+export const sharedConnections = 2;
 /** Maximum statements in flight on a shared connection. */
 const depth = 8;
 /** If nothing finishes between two checks, a statement is taking long. */
@@ -40,10 +40,10 @@ export class StatementPool extends pg.Pool {
   }
 
   run<Row extends object>(statement: Statement<Row>, isBrief: boolean): Promise<Row[]> {
-    return isBrief && this.#isSharing ? this.#share(statement) : this.#alone(statement);
+    return isBrief && this.#isSharing ? this.#share(statement) : this.#runAlone(statement);
   }
 
-  async #alone<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
+  async #runAlone<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
     const client = await this.connect();
     try {
       const rows = await client.query(statement).result;
@@ -70,7 +70,7 @@ export class StatementPool extends pg.Pool {
 
   /** The shared connection with the fewest statements; undefined if another one should be opened. */
   #withRoom(): Shared | undefined {
-    if (this.#shared.length < spread) return undefined;
+    if (this.#shared.length < sharedConnections) return undefined;
     const fewest = this.#shared.reduce((one, other) => (other.underWay.size < one.underWay.size ? other : one));
     return fewest.underWay.size < depth ? fewest : undefined;
   }
@@ -103,7 +103,7 @@ export class StatementPool extends pg.Pool {
     if (shared.underWay.size === 0) shared.client?.release(shared.isBroken);
     // A statement before it failed that should have prepared it.
     const isUnprepared = codeOf(error) === '26000';
-    if (isUnprepared) statement.repeat((again) => this.#alone(again));
+    if (isUnprepared) statement.repeat((again) => this.#runAlone(again));
     return isUnprepared;
   }
 
@@ -117,16 +117,16 @@ export class StatementPool extends pg.Pool {
 
   #check(): void {
     for (const shared of this.#shared) {
-      if (!shared.hasMoved) this.#evade(shared);
+      if (!shared.hasMoved) this.#repeatElsewhere(shared);
       shared.hasMoved = false;
     }
   }
 
   /** Repeats what waits behind a slow statement on other connections; the result that comes first counts. */
-  #evade(shared: Shared): void {
+  #repeatElsewhere(shared: Shared): void {
     this.#close(shared);
     const [, ...behind] = shared.underWay;
-    for (const statement of behind) statement.repeat((again) => this.#alone(again));
+    for (const statement of behind) statement.repeat((again) => this.#runAlone(again));
   }
 }
 

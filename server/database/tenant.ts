@@ -30,7 +30,7 @@ export const executeIn = <Row extends object>(em: ScopedEntityManager, text: str
   (em as unknown as EntityManager).execute<Row[]>(text, values);
 
 /** Deletes the organization of this entity manager, after everything that belongs to it. */
-export async function removeRows(em: ScopedEntityManager): Promise<void> {
+export async function deleteOrganization(em: ScopedEntityManager): Promise<void> {
   // `forOrganization` made it from an EntityManager.
   const whole = em as unknown as EntityManager;
   for (const entity of entities.toReversed())
@@ -38,7 +38,7 @@ export async function removeRows(em: ScopedEntityManager): Promise<void> {
 }
 
 /** For rows about to change: waits for the locks of other transactions, then reads the current values. */
-export const locking = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+export const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 
 declare const bound: unique symbol;
 type Owned = { organizationId: OrganizationId };

@@ -10,7 +10,7 @@ export const SELF: Account = { uid: process.getuid?.() ?? 0, gid: process.getgid
 export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export const IS_ROOT = SELF.uid === 0;
 /** For PostgreSQL's programs. Not our own environment: PGDATA and similar variables would take effect. */
-export const SURROUNDINGS = { cwd: '/', env: { LC_ALL: 'C' } };
+export const SPAWN_OPTIONS = { cwd: '/', env: { LC_ALL: 'C' } };
 /** Accounts that run nothing but databases. */
 const dedicated = ['proposal-api', 'postgres'];
 
@@ -48,7 +48,7 @@ export async function canReach(account: Account, path: string): Promise<boolean>
   }
 }
 
-export async function giveTo(account: Account, path: string): Promise<void> {
+export async function changeOwner(account: Account, path: string): Promise<void> {
   if (IS_ROOT) await fs.lchown(path, account.uid, account.gid);
 }
 

@@ -40,7 +40,7 @@ export async function copyOfBinaries(native: string, beside: string, account: Ac
   const { version } = JSON.parse(await fs.readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string };
   const copy = join(beside, `postgres-${version}`);
   const found = await lstatIfAny(copy);
-  if (found) requireOurs(found, copy, account);
+  if (found) requireTrustedOwner(found, copy, account);
   if (found && (await isWhole(copy, native))) return copy;
   const fresh = await fs.mkdtemp(`${copy}-`);
   await fs.cp(native, fresh, { recursive: true, verbatimSymlinks: true });
@@ -49,12 +49,12 @@ export async function copyOfBinaries(native: string, beside: string, account: Ac
   if (found) await fs.rm(copy, { recursive: true, force: true });
   // If another process has created its copy in the meantime, that copy is used.
   await fs.rename(fresh, copy).catch(() => fs.rm(fresh, { recursive: true, force: true }));
-  requireOurs(await fs.lstat(copy), copy, account);
+  requireTrustedOwner(await fs.lstat(copy), copy, account);
   return copy;
 }
 
 /** Programs must belong to root, to this user or to the account that runs them, and be writable by no other account. */
-function requireOurs(found: Stats, path: string, account: Account): void {
+function requireTrustedOwner(found: Stats, path: string, account: Account): void {
   const isOwned = [0, SELF.uid, account.uid].includes(found.uid);
   if (found.isDirectory() && isOwned && (found.mode & 0o022) === 0) return;
   throw new Error(`${path} belongs to someone else: delete it, or set DATABASE_URL to your own server.`);

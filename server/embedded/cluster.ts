@@ -1,7 +1,7 @@
 /** The files of an embedded database, created by PostgreSQL's initdb at the first start. */
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { giveTo, ignoring, lstatIfAny, run, runningAs, SURROUNDINGS } from './account.ts';
+import { changeOwner, ignoring, lstatIfAny, run, runningAs, SPAWN_OPTIONS } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { requirePrivate } from './files.ts';
 import { createRole, writePassword } from './role.ts';
@@ -37,10 +37,10 @@ export async function createCluster({ place, report, settings, statements }: Ope
   const binaries = await findBinaries(account, dirname(cluster));
   const fresh = await fs.mkdtemp(prefix);
   try {
-    await giveTo(account, fresh);
+    await changeOwner(account, fresh);
     const sync = settings.fsync === 'off' ? ['--no-sync'] : [];
     const words = ['-D', fresh, ...INITDB, ...sync];
-    await run(join(binaries, 'initdb'), words, { ...SURROUNDINGS, ...runningAs(account) });
+    await run(join(binaries, 'initdb'), words, { ...SPAWN_OPTIONS, ...runningAs(account) });
     await requirePrivate(fresh, account);
     const password = await writePassword(newPasswordFile, account);
     await createRole({ binaries, cluster: fresh, account }, password, statements);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { canReach, chooseAccount, giveTo, ignoring, IS_ROOT, lstatIfAny, NOBODY, run, SELF } from './account.ts';
+import { canReach, chooseAccount, changeOwner, ignoring, IS_ROOT, lstatIfAny, NOBODY, run, SELF } from './account.ts';
 import type { Account } from './account.ts';
 
 export type Place = { cluster: string; account: Account; logFile: string; lockFile: string; passwordFile: string };
@@ -64,7 +64,7 @@ export async function privateFolder(name: string, account: Account): Promise<str
   const found = await fs.lstat(path);
   const ours = found.isDirectory() && [account.uid, SELF.uid].includes(found.uid) && (found.mode & 0o077) === 0;
   const folder = ours ? path : await fs.mkdtemp(`${path}-`);
-  await giveTo(account, folder);
+  await changeOwner(account, folder);
   return folder;
 }
 
@@ -146,7 +146,7 @@ async function keepPrivate(file: string, account: Account): Promise<void> {
   const found = await lstatIfAny(file);
   if (!found?.isFile() || (!IS_ROOT && found.uid !== SELF.uid)) return;
   await fs.chmod(file, 0o600);
-  await giveTo(account, file);
+  await changeOwner(account, file);
 }
 
 /** Short, since a socket's path has at most 103 bytes on macOS. */

@@ -54,7 +54,7 @@ const PRESENCE_LOCK = 7_767_310;
 /** The pauses between attempts to restart the server; the last one repeats until it runs. */
 const RESTART_DELAYS_MS = [0, 200, 1_000, 2_000, 5_000];
 /** Error codes of a server that is starting, stopping or crashing, of its socket, or of a wait for a lock. */
-const PASSING = ['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'];
+const TRANSIENT_ERRORS = ['57P01', '57P02', '57P03', '55P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'];
 /** pg's own messages for the same errors, which have no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 /** A password that is not this cluster's. */
@@ -64,7 +64,7 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
   const { dataDir, onProgress: report = () => undefined, settings = {}, statements = [] } = options;
   const place = await preparePlace(dataDir, report);
   const opening: Opening = { place, report, settings, statements };
-  const presence = await enter(opening);
+  const presence = await joinServer(opening);
   const { connection, created } = presence;
   // The host before the path is for URL parsers that require one; the parameter takes precedence.
   const rest = `localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(connection.host)}`;
@@ -73,26 +73,26 @@ export async function openEmbeddedPostgres(options: Options): Promise<EmbeddedPo
     url: `postgresql://${ROLE}:${connection.password}@${rest}`,
     displayUrl: `postgresql://${ROLE}@${rest}&passfile=${encodeURIComponent(place.passwordFile)}`,
     created,
-    close: stayIn(opening, presence),
+    close: superviseServer(opening, presence),
   };
 }
 
 /** Restarts a killed server at the same socket, so that pools recover. Returns a function that leaves the database. */
-function stayIn(opening: Opening, first: Presence): () => Promise<void> {
+function superviseServer(opening: Opening, first: Presence): () => Promise<void> {
   let closed: Promise<void> | undefined;
   let current: Promise<Presence | undefined> = Promise.resolve(first);
   const watch = (presence: Presence | undefined): void => {
     void presence?.ended.then(() => {
       if (closed) return;
-      current = enterAgain(opening, first.connection.host, () => closed !== undefined);
+      current = rejoinServer(opening, first.connection.host, () => closed !== undefined);
       void current.then(watch);
     });
   };
   watch(first);
-  return () => (closed ??= current.then((presence) => presence && leave(opening, presence)));
+  return () => (closed ??= current.then((presence) => presence && leaveServer(opening, presence)));
 }
 
-async function enterAgain(
+async function rejoinServer(
   opening: Opening,
   socketFolder: string,
   isClosed: () => boolean,
@@ -104,7 +104,7 @@ async function enterAgain(
     await delay(RESTART_DELAYS_MS[attempt] ?? RESTART_DELAYS_MS.at(-1), undefined, { ref: false });
     if (isClosed()) return undefined;
     try {
-      const presence = await enter(opening, socketFolder);
+      const presence = await joinServer(opening, socketFolder);
       opening.report('The database is back.');
       return presence;
     } catch (error) {
@@ -118,7 +118,7 @@ async function enterAgain(
 }
 
 /** `formerSocket` is for a restart: a missing cluster is then an error, and is not created again. */
-async function enter(opening: Opening, formerSocket?: string): Promise<Presence> {
+async function joinServer(opening: Opening, formerSocket?: string): Promise<Presence> {
   const { cluster, lockFile, logFile, passwordFile } = opening.place;
   const deadline = performance.now() + START_TIMEOUT_MS;
   let created = false;
@@ -158,11 +158,11 @@ async function connectPresence(
         cause: error,
       });
     }
-    return ignoring(...PASSING)(error);
+    return ignoring(...TRANSIENT_ERRORS)(error);
   }
 }
 
-async function leave(opening: Opening, { client, connection }: Presence): Promise<void> {
+async function leaveServer(opening: Opening, { client, connection }: Presence): Promise<void> {
   const { place, report } = opening;
   try {
     await client.query(`SELECT pg_advisory_unlock_shared(${PRESENCE_LOCK})`);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { giveTo, lstatIfAny, run, runningAs, SELF, SURROUNDINGS } from './account.ts';
+import { changeOwner, lstatIfAny, run, runningAs, SELF, SPAWN_OPTIONS } from './account.ts';
 import type { Account } from './account.ts';
 
 export const ROLE = 'proposal_api';
@@ -24,7 +24,7 @@ export async function createRole(target: Cluster, password: string, further: rea
   // An error must not repeat the statement, which contains the password.
   const settings = ['exit_on_error=on', 'log_min_error_statement=panic'].flatMap((setting) => ['-c', setting]);
   const running = run(join(binaries, 'postgres'), ['--single', '-D', cluster, ...settings, 'postgres'], {
-    ...SURROUNDINGS,
+    ...SPAWN_OPTIONS,
     ...runningAs(account),
   });
   // If it ends early, its exit code says so.
@@ -38,7 +38,7 @@ export async function writePassword(file: string, account: Account): Promise<str
   const password = randomBytes(32).toString('hex');
   await fs.rm(file, { force: true });
   await fs.writeFile(file, `*:*:*:${ROLE}:${password}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  await giveTo(account, file);
+  await changeOwner(account, file);
   return password;
 }
 

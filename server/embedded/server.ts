@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { giveTo, run, runningAs, SURROUNDINGS } from './account.ts';
+import { changeOwner, run, runningAs, SPAWN_OPTIONS } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { privateFolder, requirePrivate } from './files.ts';
 import type { Place } from './files.ts';
@@ -74,11 +74,11 @@ export async function startServer(opening: Opening, socket: string): Promise<Ser
   const socketFolder = await privateFolder(socket, account);
   await disownStalePid(opening.place, socketFolder);
   const log = await openLog(logFile);
-  await giveTo(account, logFile);
+  await changeOwner(account, logFile);
   const logStart = (await log.stat()).size;
   const settings = Object.entries({ ...SETTINGS, ...opening.settings }).map(([name, value]) => `--${name}=${value}`);
   const child = spawn(join(binaries, 'postgres'), ['-D', cluster, '-k', socketFolder, ...settings], {
-    ...SURROUNDINGS,
+    ...SPAWN_OPTIONS,
     ...runningAs(account),
     // Its own process group: Ctrl-C in a terminal must not stop it before we are done.
     detached: true,
@@ -123,7 +123,7 @@ async function disownStalePid({ cluster, account }: Place, socketFolder: string)
   const text = await fs.readFile(file, 'utf8').catch(() => '');
   if (!/^-?\d/.test(text)) return await fs.rm(file, { force: true });
   await fs.writeFile(file, text.replace(/^-?\d+/, String(process.pid)));
-  await giveTo(account, file);
+  await changeOwner(account, file);
 }
 
 async function openLog(path: string): Promise<fs.FileHandle> {

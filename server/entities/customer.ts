@@ -1,7 +1,7 @@
 /** A customer, as stored. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import { atParts } from './at-parts.ts';
+import { emailFragments } from './email-fragments.ts';
 import { foldForOrder, phoneDigits, phoneMark, searchForms, searchText } from './fold.ts';
 import { filters, metadata, optionalJson, optionalText, optionalTimestamp, owned, versioned } from './owned.ts';
 
@@ -37,7 +37,7 @@ export type CustomerTokens = { tag: string[]; at: string[] };
 /** Computed after `search`, from which the parts are taken. */
 const tokens = ({ search: searched = '', tags }: Searched & { search?: string }): CustomerTokens => ({
   tag: tags.map((tag) => tag.toLowerCase()),
-  at: atParts(searched.split(phoneMark)[0] ?? ''),
+  at: emailFragments(searched.split(phoneMark)[0] ?? ''),
 });
 
 export const Customer = defineEntity({

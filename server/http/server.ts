@@ -7,7 +7,7 @@ import { maximumHeaderBytes } from '../../contract/limits.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import { KeyDirectory } from '../keys/directory.ts';
 import { UsageLog } from '../keys/usage.ts';
-import { roomIn } from '../database/open.ts';
+import { poolCapacity } from '../database/open.ts';
 import { createShares } from '../limits/concurrency.ts';
 import { memoryRateLimiter } from '../limits/rate-limit.ts';
 import { createApp } from './app.ts';
@@ -100,7 +100,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...shared,
       limiter: options.limiter ?? memoryRateLimiter(clock),
       handshakes: memoryRateLimiter(clock),
-      shares: createShares(roomIn(database)),
+      shares: createShares(poolCapacity(database)),
       secure: publicUrl?.startsWith('https:') ?? false,
       baseUrl: () => url,
     }),

@@ -6,7 +6,7 @@ import { ApiKey } from '../entities/organization.ts';
 import type { Organization } from '../entities/organization.ts';
 import { Problem } from '../problems/problem.ts';
 import { checkName } from '../records/name.ts';
-import { asAdmin, requireTeam, startOf } from '../records/require-admin.ts';
+import { asAdmin, requireTeam, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { publicId } from '../records/public-id.ts';
 import { hashKey } from './authenticate.ts';
@@ -56,7 +56,7 @@ export async function issueKey(em: ScopedEntityManager, actor: Actor, { name: ty
   });
 }
 
-const creating = { action: 'key_created', deed: 'create API keys' } as const;
+const creating = { action: 'key_created', privilege: 'create API keys' } as const;
 
 /** Rejects what issueKey() would reject, for a key that is created a little later. */
 export const requireRoomForKey = (em: ScopedEntityManager, actor: Actor, name?: string): Promise<void> =>
@@ -82,7 +82,7 @@ export async function replaceKey(
   actor: Actor,
   { id, period, csrfTokenId, lifetime }: Replacement,
 ): Promise<IssuedKey & { replaced: ApiKey }> {
-  const attempt = { action: 'key_replaced', deed: creating.deed, detail: publicId('key', id) } as const;
+  const attempt = { action: 'key_replaced', privilege: creating.privilege, detail: publicId('key', id) } as const;
   return asAdmin(em, actor, attempt, async (inner, organization) => {
     await requireRoom(inner, organization, csrfTokenId);
     const replaced = await lockKey(inner, id);
@@ -94,7 +94,7 @@ export async function replaceKey(
     const same = { expiresInMs: endsAt === null ? undefined : Date.parse(endsAt) - Date.parse(createdAt) };
     const connection = clientId !== null && clientHost !== null ? { clientId, clientHost } : {};
     const issued = await createKey(inner, actor, { name, csrfTokenId, ...(lifetime ?? same), ...connection });
-    const ends = later(await startOf(inner, actor), replacementPeriods[period] * 1000);
+    const ends = later(await transactionStartOf(inner, actor), replacementPeriods[period] * 1000);
     replaced.endsAt = endsAt !== null && endsAt < ends ? endsAt : ends;
     replaced.replacedBy = issued.key.id;
     return { value: { ...issued, replaced }, entry: { keyId: replaced.id, detail: name } };
@@ -130,7 +130,7 @@ async function createKey(
     csrfTokenId: csrfTokenId ?? null,
     clientId: clientId ?? null,
     clientHost: clientHost ?? null,
-    endsAt: expiresInMs === undefined ? null : later(await startOf(em, actor), expiresInMs),
+    endsAt: expiresInMs === undefined ? null : later(await transactionStartOf(em, actor), expiresInMs),
   });
   await em.flush();
   return { raw, key };

@@ -1,5 +1,5 @@
 /** The API keys of an organization, for any of its members: nothing here can be used to call the API. */
-import { locking } from '../database/tenant.ts';
+import { forUpdate } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { ApiKey } from '../entities/organization.ts';
 import { organizationOf, transactionTime } from '../entities/owned.ts';
@@ -24,7 +24,7 @@ export async function findKey(em: ScopedEntityManager, id: string): Promise<ApiK
 
 /** Locked for the transaction, which is about to change it. */
 export async function lockKey(em: ScopedEntityManager, id: string): Promise<ApiKey> {
-  const key = await em.findOne(ApiKey, { id, organizationId: organizationOf(em) }, locking);
+  const key = await em.findOne(ApiKey, { id, organizationId: organizationOf(em) }, forUpdate);
   if (!key) throw noSuchKey();
   return key;
 }

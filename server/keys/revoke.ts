@@ -11,7 +11,7 @@ import { lockKey } from './list.ts';
 
 /** Revokes a key immediately; revoking it again changes nothing. */
 export async function revokeKey(em: ScopedEntityManager, actor: Actor, id: string): Promise<ApiKey> {
-  const attempt = { action: 'key_revoked', deed: 'revoke API keys', detail: publicId('key', id) } as const;
+  const attempt = { action: 'key_revoked', privilege: 'revoke API keys', detail: publicId('key', id) } as const;
   return asAdmin(em, actor, attempt, (inner) => end(inner, id, actor.id));
 }
 
@@ -28,7 +28,7 @@ export const revokeForClient = (
   });
 
 export async function renameKey(em: ScopedEntityManager, actor: Actor, id: string, typedName: string): Promise<ApiKey> {
-  const attempt = { action: 'key_renamed', deed: 'rename API keys', detail: typedName } as const;
+  const attempt = { action: 'key_renamed', privilege: 'rename API keys', detail: typedName } as const;
   return asAdmin(em, actor, attempt, async (inner) => {
     const name = checkName(typedName, nameLength.apiKey);
     const key = await lockKey(inner, id);

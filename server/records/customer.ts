@@ -6,12 +6,12 @@ import { addressParts, Customer } from '../entities/customer.ts';
 import type { StoredAddress } from '../entities/customer.ts';
 import { Problem } from '../problems/problem.ts';
 import { erasedExternalIds } from './erased-external-ids.ts';
-import { always, erased, erasedName, kept } from './erasure.ts';
+import { alwaysKept, erased, erasedName, kept } from './erasure.ts';
 import type { Erasure } from './erasure.ts';
 import { etagOf } from './etag.ts';
 import { markOf } from './list-index.ts';
 import type { ListIndex } from './list-index.ts';
-import { mergePatch, noMore, requireUnchanged, withoutUndefined } from './merge-patch.ts';
+import { mergePatch, exactFields, requireUnchanged, withoutUndefined } from './merge-patch.ts';
 import { mergeMetadata, presentMetadata } from './metadata.ts';
 import { publicId } from './public-id.ts';
 import { select, storedProperties } from './selection.ts';
@@ -43,7 +43,7 @@ export const renameInProposals = `update proposals p
 export const customerTable: Table<Customer, CustomerRow> = {
   entity: Customer,
   selection: select(Customer, customerProperties),
-  refusing: { property: 'externalId', ...erasedExternalIds },
+  refusedValues: { property: 'externalId', ...erasedExternalIds },
   alongside: { property: 'name', statement: renameInProposals },
 };
 
@@ -54,7 +54,7 @@ type Input = Omit<CustomerCreate, 'metadata'> & Pick<CustomerUpdate, 'metadata'>
 
 /** The values of a new customer; absent ones are left to the entity's defaults. */
 export function newCustomer({ address, shippingAddress, tags = [], metadata, ...fields }: Input) {
-  return noMore<Partial<Values>>()({
+  return exactFields<Partial<Values>>()({
     ...withoutUndefined(fields),
     type: fields.type ?? defaultType(fields),
     name: displayName(fields),
@@ -70,7 +70,7 @@ export function patchedCustomer(
   customer: Pick<CustomerRow, 'address' | 'shippingAddress' | 'tags' | 'metadata'>,
   { address, shippingAddress, tags, metadata, ...fields }: Omit<CustomerUpdate, ReadOnly | 'etag'>,
 ) {
-  return noMore<Partial<Values>>()({
+  return exactFields<Partial<Values>>()({
     ...withoutUndefined(fields),
     ...(address !== undefined && { address: patchedAddress(customer.address, address) }),
     ...(shippingAddress !== undefined && {
@@ -146,7 +146,7 @@ function defaultType({ companyName, firstName, lastName }: Named): Customer['typ
 
 /** The externalId is erased as well: in files from other tools, it is often a name. */
 export const customerErasure: Erasure<Customer> = {
-  ...always,
+  ...alwaysKept,
   type: kept,
   name: () => erasedName,
   firstName: erased,

@@ -30,7 +30,7 @@ import { publicId } from './public-id.ts';
 import { Redaction } from './redaction.ts';
 import { readOne } from './reader.ts';
 import { exactly } from './sql.ts';
-import { completed, tableIn, updateLocked } from './writer.ts';
+import { withDerivedValues, tableIn, updateLocked } from './writer.ts';
 
 /** Returns false if the data was erased before, and undefined if there is no such customer; neither changes anything. */
 export async function eraseCustomer(tenant: Tenant, id: string, memberId: string | null): Promise<boolean | undefined> {
@@ -47,7 +47,10 @@ export async function eraseCustomer(tenant: Tenant, id: string, memberId: string
     // This waits for an admin's changes in the organization, which may wait for a delivery: so it must lock first.
     const event = { kind: 'change', action: 'customer_erased', memberId, detail: publicId('customer', id) } as const;
     const { into, parameters, values } = tableIn(scope, AuditEvent).insert;
-    await scope[statements].query(`${into} values (${parameters})`, values(completed(scope, AuditEvent, event)));
+    await scope[statements].query(
+      `${into} values (${parameters})`,
+      values(withDerivedValues(scope, AuditEvent, event)),
+    );
     if (stored.externalId !== null) await keepErasedExternalId(scope, id, stored.externalId);
     await eraseInProposals(scope, id, new Redaction(names, words));
     await eraseInDeliveries(scope, id, redaction);

@@ -31,15 +31,15 @@ export function erasedFrom<Row extends { id: string }>(
 }
 
 export const erased = () => null;
-const redacted = <T extends string | null>(text: T, redaction: Redaction): T | string => redaction.of(text);
+const redacted = <T extends string | null>(text: T, redaction: Redaction): T | string => redaction.redact(text);
 
 export const erasedName = 'Erased customer';
 
-export const always = { organizationId: kept, id: kept, createdAt: kept } as const;
+export const alwaysKept = { organizationId: kept, id: kept, createdAt: kept } as const;
 
 /** Number, owner and externalId belong to the organization; free text is redacted. */
 export const proposalErasure: Erasure<Proposal> = {
-  ...always,
+  ...alwaysKept,
   number: kept,
   title: redacted,
   status: kept,
@@ -65,7 +65,7 @@ export const proposalErasure: Erasure<Proposal> = {
   publicUrl: (url, redaction) => (redaction.finds(url) ? null : url),
   owner: kept,
   externalId: kept,
-  metadata: (metadata, redaction) => redaction.ofMembers(metadata),
+  metadata: (metadata, redaction) => redaction.redactMembers(metadata),
   revision: kept,
   updatedAt: kept,
   // Changed with the customer's name, in the same statement.
@@ -95,7 +95,7 @@ export const lineErasure: Erasure<ProposalLine> = {
 };
 
 export const auditErasure: Erasure<AuditEvent> = {
-  ...always,
+  ...alwaysKept,
   kind: kept,
   action: kept,
   memberId: kept,
@@ -109,7 +109,7 @@ export const auditErasure: Erasure<AuditEvent> = {
 
 /** The results of an import stay. What is known about the file is erased with it, because it may hold anyone's data. */
 export const uploadErasure: Erasure<Upload> = {
-  ...always,
+  ...alwaysKept,
   memberId: kept,
   kind: kept,
   fileName: redacted,
@@ -162,7 +162,7 @@ export const deliveryErasure: Erasure<WebhookDelivery> = {
 
 /** A repeated request gets the response that it would get if the customer had been created without its data. */
 export const responseErasure = (customerId: string, shown: object): Erasure<IdempotencyKey> => ({
-  ...always,
+  ...alwaysKept,
   operation: kept,
   key: (key, redaction, { id }) => (redaction.finds(key) ? `erased ${id}` : key),
   // Kept, although it could confirm a guess at the customer's data.

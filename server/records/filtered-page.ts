@@ -93,8 +93,8 @@ const withoutShared = <T>(one: Condition<T>): Condition<T> => ({ ...one, shared:
 /** The conditions that indexes serve; those expected to find the fewest records come first. */
 function indexedOf<T extends Listed>(page: Ordered<T>): Condition<T>[][] {
   const { conditions, order } = page;
-  const seldom = conditions.filter(({ found }) => found === 'seldom');
-  const contents = conditions.filter((one) => one.found === 'often' && !one.range && !isLeading(one, page.index));
+  const seldom = conditions.filter(({ selectivity }) => selectivity === 'seldom');
+  const contents = conditions.filter((one) => one.selectivity === 'often' && !one.range && !isLeading(one, page.index));
   const ranges = conditions.filter(({ range }) => range && range.property !== order.property);
   return [
     seldom,
@@ -111,7 +111,7 @@ function leadingSql<T extends Listed>(page: Ordered<T>): string[] {
 }
 
 function nearOf<T extends Listed>(page: Ordered<T>): number {
-  if (page.conditions.some(({ found }) => found === 'seldom')) return 0;
+  if (page.conditions.some(({ selectivity }) => selectivity === 'seldom')) return 0;
   return page.conditions.every((one) => one.range !== undefined || isLeading(one, page.index))
     ? nearLimit.times
     : nearLimit.contents;

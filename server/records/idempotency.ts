@@ -8,7 +8,7 @@ import { statements } from '../database/scope.ts';
 import type { Scope } from '../database/scope.ts';
 import type { Tenant } from '../database/tenant.ts';
 import { IdempotencyKey, idempotencyLifetime } from '../entities/idempotency-key.ts';
-import { completed, insertIn, orRefused, returningNew, tableIn } from './writer.ts';
+import { withDerivedValues, insertIn, translateRefusal, returningNew, tableIn } from './writer.ts';
 import type { RecordTable } from './record-table.ts';
 import type { Identified, New, Table, Version } from './writer.ts';
 
@@ -28,7 +28,7 @@ export type StoredResponse = {
   createdAt: string;
 };
 /** The version of a new record, a stored response, or that the same request is still running. */
-export type Outcome = { version: Version } | { stored: StoredResponse } | 'running';
+export type ClaimResult = { version: Version } | { stored: StoredResponse } | 'running';
 
 type Read = { storedFingerprint: string | null } & {
   [Name in Exclude<keyof StoredResponse, 'fingerprint'> as `stored${Capitalize<Name>}`]: StoredResponse[Name];
@@ -74,7 +74,7 @@ export function insertOnce<T extends object, Row extends Identified>(
   table: Table<T, Row>,
   record: New<T>,
   response: Response,
-): Promise<Outcome> {
+): Promise<ClaimResult> {
   return tenant.isDistributed
     ? tenant.transact((scope) => insertInSteps(scope, table, record, response))
     : insertAtOnce(tenant, table, record, response);
@@ -86,7 +86,7 @@ async function insertInSteps<T extends object, Row extends Identified>(
   table: Table<T, Row>,
   record: New<T>,
   response: Response,
-): Promise<Outcome> {
+): Promise<ClaimResult> {
   const text = 'select pg_try_advisory_xact_lock($2::bigint) as free where $1::uuid is not null';
   const [lock] = await scope[statements].query<{ free: boolean }>(text, [lockOf(scope, response)]);
   const stored = await storedResponse(scope, response);
@@ -102,14 +102,14 @@ async function insertAtOnce<T extends object, Row extends Identified>(
   table: Table<T, Row>,
   record: New<T>,
   response: Response,
-): Promise<Outcome> {
+): Promise<ClaimResult> {
   const target = tableIn(scope, table.entity).insert;
   const keys = tableIn(scope, IdempotencyKey).insert;
   const text = texts.get(table.entity) ?? onceText(target, keys, returningNew(scope, table));
   texts.set(table.entity, text);
-  const kept = completed(scope, IdempotencyKey, response);
+  const kept = withDerivedValues(scope, IdempotencyKey, response);
   const values = [response.operation, response.key, lockOf(scope, response), ...keys.values(kept)];
-  const [row] = await orRefused(scope, table, record, () =>
+  const [row] = await translateRefusal(scope, table, record, () =>
     scope[statements].query<Read>(text, [...values, ...target.values(record)]),
   );
   return outcomeOf(row);
@@ -127,7 +127,7 @@ function onceText(target: Insert, keys: Insert, returning: string): string {
     from lock left join stored on true left join created on true`;
 }
 
-function outcomeOf(row: Read | undefined): Outcome {
+function outcomeOf(row: Read | undefined): ClaimResult {
   if (row?.storedFingerprint) {
     const { storedFingerprint, storedStatus, storedLocation, storedBody, storedCreatedAt } = row;
     const stored = { fingerprint: storedFingerprint, status: storedStatus, location: storedLocation, body: storedBody };
@@ -159,6 +159,6 @@ async function storedResponse(scope: Scope, claim: Claim): Promise<StoredRespons
 /** Inside the same transaction: stores the complete response. */
 export async function storeResponse(scope: Scope, response: Response): Promise<void> {
   const { into, parameters, values } = tableIn(scope, IdempotencyKey).insert;
-  const kept = completed(scope, IdempotencyKey, response);
+  const kept = withDerivedValues(scope, IdempotencyKey, response);
   await scope[statements].query(`${into} values (${parameters}) ${replacing}`, values(kept));
 }

@@ -4,7 +4,7 @@ import type { Item as ItemBody, ItemCreate } from '../../contract/items.ts';
 import { Item } from '../entities/item.ts';
 import { uriOrNull } from '../../contract/uri.ts';
 import { etagOf } from './etag.ts';
-import { noMore, withoutUndefined } from './merge-patch.ts';
+import { exactFields, withoutUndefined } from './merge-patch.ts';
 import { markOf } from './list-index.ts';
 import type { ListIndex } from './list-index.ts';
 import { mergeMetadata, presentMetadata } from './metadata.ts';
@@ -30,12 +30,16 @@ export function newItem(
   { metadata, ...fields }: Input & Pick<ItemCreate, 'type' | 'name' | 'unitPrice'>,
   currency: string,
 ) {
-  return noMore<Partial<Values>>()({ currency, ...withoutUndefined(fields), metadata: mergeMetadata({}, metadata) });
+  return exactFields<Partial<Values>>()({
+    currency,
+    ...withoutUndefined(fields),
+    metadata: mergeMetadata({}, metadata),
+  });
 }
 
 /** The values that a merge patch gives a stored item. */
 export function patchedItem(item: Pick<ItemRow, 'metadata'>, { metadata, ...fields }: Input) {
-  return noMore<Partial<Values>>()({
+  return exactFields<Partial<Values>>()({
     ...withoutUndefined(fields),
     ...(metadata !== undefined && { metadata: mergeMetadata(item.metadata, metadata) }),
   });

@@ -32,7 +32,7 @@ export function withoutUndefined<T extends object>(fields: T): Given<T> {
 }
 
 /** Values for a record and nothing else: a field that the contract has but the entity lacks does not compile. */
-export function noMore<Target extends object>() {
+export function exactFields<Target extends object>() {
   return <Value extends Target>(value: Value & { [Extra in Exclude<keyof Value, keyof Target>]: never }): Value =>
     value;
 }

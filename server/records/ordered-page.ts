@@ -34,7 +34,7 @@ export type Ordered<T extends Listed> = {
 /** Whether no filter needs another index than the ordered ones. */
 export const isOrdered = <T extends Listed>({ conditions, index, order }: Ordered<T>): boolean =>
   conditions.every(
-    (one) => one.found === 'unindexed' || one.range?.property === order.property || isLeading(one, index),
+    (one) => one.selectivity === 'unindexed' || one.range?.property === order.property || isLeading(one, index),
   );
 
 /** Whether the condition chooses values of the mark that precedes the order. */

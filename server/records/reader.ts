@@ -39,7 +39,7 @@ export async function readEach<T extends object, Row extends object>(
   const bind = (value: unknown) => `$${values.push(value) + 1}`;
   const found = conditionSql(condition, { column: compiled.column, bind, byIndex: false, marked: unmarked });
   const text = textOf(compiled, lock ? `${found} for update of t` : found);
-  const brief = condition.found === 'once' && !lock;
+  const brief = condition.selectivity === 'once' && !lock;
   return (await scope[statements].read<Row>(text, values, { brief })).map(compiled.toRow);
 }
 
@@ -78,7 +78,7 @@ export async function readPage<T extends Timed, Row extends object>(
   // Only the records of the page are joined.
   const text = `select ${columns} from (${found}) t${joins} order by ${orderBy(column, request)}`;
   // Any other page may read many records to apply its filters, or has hundreds of lines for each record.
-  const finds = (way: Condition<T>['found']) => page.conditions.some((one) => one.found === way);
+  const finds = (way: Condition<T>['selectivity']) => page.conditions.some((one) => one.selectivity === way);
   const isShort = finds('once') || (isOrdered(page) && !finds('unindexed'));
   const brief = isShort && Object.keys(selection.many).length === 0;
   return (await scope[statements].read<Row>(text, values, { brief })).map(toRow);
@@ -87,8 +87,10 @@ export async function readPage<T extends Timed, Row extends object>(
 function pageOf<T extends Listed>(page: Ordered<T>): string {
   const { from, where, conditions, start, order, limit } = page;
   const rows = (found: string) =>
-    conditions.filter((one) => found === 'all' || one.found === found).map((one) => conditionSql(one, page.terms));
-  if (conditions.some(({ found }) => found === 'once')) {
+    conditions
+      .filter((one) => found === 'all' || one.selectivity === found)
+      .map((one) => conditionSql(one, page.terms));
+  if (conditions.some(({ selectivity }) => selectivity === 'once')) {
     return `select t.* ${[`${from} ${where}`, ...rows('all'), ...start].join(' and ')} order by ${order.by} limit ${limit}`;
   }
   return isOrdered(page)

@@ -20,16 +20,16 @@ export class Redaction {
   }
 
   finds(text: Text): boolean {
-    return this.of(text) !== text;
+    return this.redact(text) !== text;
   }
 
-  of<T extends Text>(text: T): T | string {
+  redact<T extends Text>(text: T): T | string {
     if (text === null) return text;
     return this.#expressions.reduce<string>((left, expression) => left.replaceAll(expression, replacement), text);
   }
 
-  ofMembers(texts: Readonly<Record<string, string>>): Record<string, string> {
-    return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, this.of(text)]));
+  redactMembers(texts: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, this.redact(text)]));
   }
 }
 

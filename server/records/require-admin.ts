@@ -1,6 +1,6 @@
 /** Work that only admins may do; whether a member still is one is read inside the transaction that depends on it. */
 import { LockMode } from '@mikro-orm/core';
-import { locking } from '../database/tenant.ts';
+import { forUpdate } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { Member, Organization } from '../entities/organization.ts';
 import { organizationOf } from '../entities/owned.ts';
@@ -13,7 +13,7 @@ export type Actor = Pick<Member, 'id' | 'organizationId'>;
 
 type Attempt = Pick<Entry, 'action' | 'detail'> & {
   /** `Only admins of the organization can …` */
-  deed: string;
+  privilege: string;
 };
 /** `entry` is added to the audit log; undefined if nothing was changed. */
 type Done<T> = { value: T; entry?: Omit<Entry, 'kind' | 'action' | 'memberId'> | undefined };
@@ -25,13 +25,13 @@ type Done<T> = { value: T; entry?: Omit<Entry, 'kind' | 'action' | 'memberId'> |
 export const asAdmin = <T>(
   em: ScopedEntityManager,
   actor: Actor | null,
-  { deed, ...attempt }: Attempt,
+  { privilege, ...attempt }: Attempt,
   work: (em: ScopedEntityManager, organization: Organization) => Promise<Done<T>>,
 ): Promise<T> => {
   const by = { action: attempt.action, memberId: actor?.id ?? null };
   return auditingRejections(em, { ...attempt, ...by }, () =>
     em.transactional(async (inner) => {
-      const organization = await (actor ? requireAdmin(inner, actor, deed) : lockOrganization(inner));
+      const organization = await (actor ? requireAdmin(inner, actor, privilege) : lockOrganization(inner));
       const { value, entry } = await work(inner, organization);
       if (entry) recordEvent(inner, { ...by, ...entry });
       return value;
@@ -43,22 +43,22 @@ export const asAdmin = <T>(
  * Locks the organization and then the member, in the same order as everything else that locks both. A concurrent removal
  * or demotion waits for this, or this waits for it and rejects.
  */
-export async function requireAdmin(em: ScopedEntityManager, actor: Actor, deed: string): Promise<Organization> {
+export async function requireAdmin(em: ScopedEntityManager, actor: Actor, privilege: string): Promise<Organization> {
   const organization = await lockOrganization(em);
   const options = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true };
   const member = await em.findOne(Member, { id: actor.id, organizationId: actor.organizationId }, options);
-  if (member?.role !== 'admin' || member.removedAt !== null) throw adminsOnly(deed);
+  if (member?.role !== 'admin' || member.removedAt !== null) throw adminsOnly(privilege);
   return organization;
 }
 
 /** The start of the transaction by the database's clock. Call it after `requireAdmin`, which has read it. */
-export async function startOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
+export async function transactionStartOf(em: ScopedEntityManager, { id }: Actor): Promise<string> {
   const member = await em.findOneOrFail(Member, { id });
   return member.transactionStart ?? member.createdAt;
 }
 
-export const adminsOnly = (deed: string) =>
-  new Problem('role', { sentence: `Only admins of the organization can ${deed}.` });
+export const adminsOnly = (privilege: string) =>
+  new Problem('role', { sentence: `Only admins of the organization can ${privilege}.` });
 
 /** Expensive features need the Team plan everywhere, as the API does. */
 export function requireTeam({ plan }: Pick<Organization, 'plan'>, what: string): void {
@@ -67,5 +67,5 @@ export function requireTeam({ plan }: Pick<Organization, 'plan'>, what: string):
 
 /** Concurrent changes that depend on a count wait for each other here. */
 export function lockOrganization(em: ScopedEntityManager): Promise<Organization> {
-  return em.findOneOrFail(Organization, { id: organizationOf(em) }, locking);
+  return em.findOneOrFail(Organization, { id: organizationOf(em) }, forUpdate);
 }

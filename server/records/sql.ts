@@ -26,7 +26,7 @@ export type Terms<T> = {
 };
 
 /** How the records that meet a condition are found. */
-type Found =
+type Selectivity =
   /** By a unique index. */
   | 'once'
   /** By the condition's own index: usually a few at most. */
@@ -39,7 +39,7 @@ type Found =
 const sql: unique symbol = Symbol('sql');
 /** Only the functions below make conditions: no other code can name the property that holds the text. */
 export type Condition<T> = {
-  readonly found: Found;
+  readonly selectivity: Selectivity;
   readonly [sql]: (terms: Terms<T>) => string;
   /** From a value (inclusive) to another (exclusive) of a column with an ordered index. */
   readonly range?: { property: Property<T>; from?: unknown; before?: unknown };
@@ -49,8 +49,8 @@ export type Condition<T> = {
   readonly shared?: boolean;
 };
 
-const condition = <T>(found: Found, toSql: (terms: Terms<T>) => string, shared = false): Condition<T> => ({
-  found,
+const condition = <T>(selectivity: Selectivity, toSql: (terms: Terms<T>) => string, shared = false): Condition<T> => ({
+  selectivity,
   [sql]: toSql,
   shared,
 });
@@ -85,7 +85,7 @@ export const atLeast = <T>(property: Property<T>, from: unknown): Condition<T> =
 export const below = <T>(property: Property<T>, before: unknown): Condition<T> => rangeOf({ property, before });
 
 const rangeOf = <T>(range: NonNullable<Condition<T>['range']>): Condition<T> => ({
-  found: 'often',
+  selectivity: 'often',
   range,
   [sql]: (terms) => {
     const column = terms.column(range.property);
@@ -100,7 +100,7 @@ const rangeOf = <T>(range: NonNullable<Condition<T>['range']>): Condition<T> => 
 
 /** One of these values of a mark. */
 export const marked = <T>(mark: string, ...values: string[]): Condition<T> => ({
-  found: 'often',
+  selectivity: 'often',
   choice: { mark, values },
   [sql]: (terms) => terms.marked(mark, values),
 });
@@ -137,32 +137,33 @@ const like = <T>(property: Property<T>, pattern: string): Condition<T> => {
 };
 
 /** A text that contains these parts in this order. */
-export const holds = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
+export const containsParts = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   like(property, `%${parts.map(escapeLike).join('%')}%`);
 
 /** A text that contains this part, for records that another condition finds: no index is used. */
-export const includes = <T>(property: Property<T>, part: string): Condition<T> =>
+export const containsUnindexed = <T>(property: Property<T>, part: string): Condition<T> =>
   condition('unindexed', (terms) => `strpos(${terms.column(property)}, ${given(terms, part, 'text')}) > 0`);
 
 /** A text that ends with these parts in this order. */
 export const endsWith = <T>(property: Property<T>, ...parts: string[]): Condition<T> =>
   like(property, `%${parts.map(escapeLike).join('%')}`);
 
-const joined = <T>(conditions: Condition<T>[], word: string, found: Found): Condition<T> =>
+const joined = <T>(conditions: Condition<T>[], word: string, selectivity: Selectivity): Condition<T> =>
   condition(
-    found,
+    selectivity,
     (terms) => conditions.map((one) => conditionSql(one, terms)).join(` ${word} `),
     conditions.some(({ shared }) => shared),
   );
 
 /** From easy to hard to find: `every` takes the easiest of its conditions, `either` the hardest. */
-const ease: readonly Found[] = ['once', 'seldom', 'often', 'unindexed'];
-const easeOf = (conditions: readonly Condition<never>[]) => conditions.map(({ found }) => ease.indexOf(found));
+const selectivities: readonly Selectivity[] = ['once', 'seldom', 'often', 'unindexed'];
+const ranksOf = (conditions: readonly Condition<never>[]) =>
+  conditions.map(({ selectivity }) => selectivities.indexOf(selectivity));
 
 export const every = <T>(...conditions: Condition<T>[]): Condition<T> =>
-  joined(conditions, 'and', ease[Math.min(...easeOf(conditions))] ?? 'unindexed');
+  joined(conditions, 'and', selectivities[Math.min(...ranksOf(conditions))] ?? 'unindexed');
 
 export const either = <T>(...conditions: Condition<T>[]): Condition<T> =>
-  joined(conditions, 'or', ease[Math.max(...easeOf(conditions))] ?? 'unindexed');
+  joined(conditions, 'or', selectivities[Math.max(...ranksOf(conditions))] ?? 'unindexed');
 
 export const nothing = <T>(): Condition<T> => condition('once', () => 'false');

@@ -20,7 +20,7 @@ export type Sum = { count: number; sum: string; group: Record<string, string | n
 /** What one sum may read and return at most. A sum that leaves records out would be wrong, so it is rejected. */
 export const sumBounds = { records: 200_000, groups: 250 } as const;
 /** The name of the bound that a sum exceeds. */
-export type Excess = keyof typeof sumBounds;
+export type ExceededBound = keyof typeof sumBounds;
 
 type Source<T extends Listed, Row extends object> = {
   selection: Selection<T, Row>;
@@ -32,8 +32,8 @@ export async function readSums<T extends Listed, Row extends object>(
   scope: Scope,
   { selection, index, conditions }: Source<T, Row>,
   { summed, by }: Grouping<T>,
-  bounds: Readonly<Record<Excess, number>> = sumBounds,
-): Promise<Sum[] | Excess> {
+  bounds: Readonly<Record<ExceededBound, number>> = sumBounds,
+): Promise<Sum[] | ExceededBound> {
   const { from, column, where } = await compileSelection(selection, scope);
   const values: unknown[] = [];
   const terms = termsOf(index, column, (value) => `$${values.push(value) + 1}`);

@@ -1,6 +1,6 @@
 /** The time before which no more changes can appear: published as syncedThrough, and used by webhooks. */
 import type pg from 'pg';
-import { rowsOf } from '../database/prepared.ts';
+import { queryRows } from '../database/prepared.ts';
 
 /** The `application_name` of connections whose transactions only read, however long they take. */
 export const readerName = 'proposal-api reader';
@@ -13,7 +13,7 @@ export const syncBound = `select case when pg_is_in_recovery() then pg_current_x
 
 /** The same on the given connection; read the changes in a later statement. */
 export async function syncBoundOf(client: Pick<pg.ClientBase, 'query'>): Promise<string> {
-  const [row] = await rowsOf<{ at: string }>(client, syncBound);
+  const [row] = await queryRows<{ at: string }>(client, syncBound);
   if (!row) throw new Error('The database returned no sync bound.');
   return row.at;
 }

@@ -27,7 +27,7 @@ export const tableIn = <T extends object>(scope: Scope, entity: EntityName<T>): 
   recordTable(entity, () => scope[statements].manager());
 
 /** The given values, and those that the entity's hooks compute for a new record. */
-export function completed<T extends object>(scope: Scope, entity: EntityName<T>, values: object): New<T> {
+export function withDerivedValues<T extends object>(scope: Scope, entity: EntityName<T>, values: object): New<T> {
   const { organizationId } = scope;
   // The hooks have added what `values` lacks.
   return tableIn(scope, entity).created({ ...values, organizationId }) as object as New<T>;
@@ -41,7 +41,7 @@ export type Table<T extends object, Row extends object> = {
   /** Reads whole records. */
   selection: Selection<T, Row>;
   /** Values that no record may use again, although no row has them: the externalIds of erased customers. */
-  refusing?: {
+  refusedValues?: {
     property: string;
     /** SQL on a new row: violates the constraint if its value is refused, judging by what is committed by then. */
     check: string;
@@ -62,7 +62,7 @@ export function insert<T extends object, Row extends Identified>(
   table: Table<T, Row>,
   record: New<T>,
 ): Promise<Version> {
-  const isChecked = tenant.isDistributed && refusable(table, record) !== undefined;
+  const isChecked = tenant.isDistributed && refusableValue(table, record) !== undefined;
   return isChecked ? tenant.transact((scope) => insertIn(scope, table, record)) : insertIn(tenant, table, record);
 }
 
@@ -74,7 +74,9 @@ export async function insertIn<T extends object, Row extends Identified>(
 ): Promise<Version> {
   const { into, parameters, values } = tableIn(scope, table.entity).insert;
   const text = `${into} values (${parameters}) ${returningNew(scope, table)}`;
-  const [version] = await orRefused(scope, table, record, () => scope[statements].query<Version>(text, values(record)));
+  const [version] = await translateRefusal(scope, table, record, () =>
+    scope[statements].query<Version>(text, values(record)),
+  );
   if (!version) throw new Error('An insert returned nothing.');
   // On a cluster, the refused values are on another node.
   if (scope.isDistributed) await requireAccepted(scope, table, record);
@@ -85,22 +87,22 @@ export async function insertIn<T extends object, Row extends Identified>(
  * SQL: the version of a new record. Refused values are checked after the insert, because it may have waited, on the unique
  * index, for the very transaction that erases the customer with this externalId.
  */
-export function returningNew<T extends object, Row extends Identified>(scope: Scope, { refusing }: Table<T, Row>) {
-  return refusing && !scope.isDistributed ? `${returningVersion}, ${refusing.check}` : returningVersion;
+export function returningNew<T extends object, Row extends Identified>(scope: Scope, { refusedValues }: Table<T, Row>) {
+  return refusedValues && !scope.isDistributed ? `${returningVersion}, ${refusedValues.check}` : returningVersion;
 }
 
 /** Performs an insert. Problem: external_id_erased. */
-export async function orRefused<T extends object, Row extends Identified, Result>(
+export async function translateRefusal<T extends object, Row extends Identified, Result>(
   scope: Scope,
-  { refusing }: Pick<Table<T, Row>, 'refusing'>,
+  { refusedValues }: Pick<Table<T, Row>, 'refusedValues'>,
   record: object,
   write: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await write();
   } catch (error) {
-    if (!refusing || violatedIndex(error) !== refusing.constraint) throw error;
-    const existingId = await refusing.find(scope, String(Reflect.get(record, refusing.property)));
+    if (!refusedValues || violatedIndex(error) !== refusedValues.constraint) throw error;
+    const existingId = await refusedValues.find(scope, String(Reflect.get(record, refusedValues.property)));
     throw new Problem('external_id_erased', { existingId });
   }
 }
@@ -108,17 +110,20 @@ export async function orRefused<T extends object, Row extends Identified, Result
 /** Problem: external_id_erased. */
 export async function requireAccepted<T extends object, Row extends Identified>(
   scope: Scope,
-  { refusing }: Pick<Table<T, Row>, 'refusing'>,
+  { refusedValues }: Pick<Table<T, Row>, 'refusedValues'>,
   values: object,
 ): Promise<void> {
-  const value = refusable({ refusing }, values);
-  const existingId = value === undefined ? undefined : await refusing?.find(scope, value);
+  const value = refusableValue({ refusedValues }, values);
+  const existingId = value === undefined ? undefined : await refusedValues?.find(scope, value);
   if (existingId !== undefined) throw new Problem('external_id_erased', { existingId });
 }
 
 /** The value that the table may refuse. */
-function refusable({ refusing }: Pick<Table<object, Identified>, 'refusing'>, values: object): string | undefined {
-  const value: unknown = refusing && Reflect.get(values, refusing.property);
+function refusableValue(
+  { refusedValues }: Pick<Table<object, Identified>, 'refusedValues'>,
+  values: object,
+): string | undefined {
+  const value: unknown = refusedValues && Reflect.get(values, refusedValues.property);
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -155,7 +160,7 @@ export async function updateLocked<T extends object, Row extends Identified>(
 
 async function updateOnce<T extends object, Row extends Identified>(
   scope: Scope,
-  { entity, selection, refusing, alongside }: Table<T, Row>,
+  { entity, selection, refusedValues, alongside }: Table<T, Row>,
   condition: Condition<T>,
   { change, lock = false }: { change: Change<Row>; lock?: boolean },
 ): Promise<Row | undefined | 'outdated'> {
@@ -164,7 +169,7 @@ async function updateOnce<T extends object, Row extends Identified>(
   const changes = change(stored);
   const table = tableIn(scope, entity);
   if (!table.differs(stored, changes)) return stored;
-  const isChecked = givesRefusable(refusing, stored, changes);
+  const isChecked = givesRefusable(refusedValues, stored, changes);
   // The check follows the update, which it may have to undo.
   if (isChecked && !lock) return 'outdated';
   const record = table.changed(stored, changes);
@@ -178,12 +183,12 @@ async function updateOnce<T extends object, Row extends Identified>(
     text,
     parameters(stored, record),
   );
-  if (isChecked) await requireAccepted(scope, { refusing }, changes);
+  if (isChecked) await requireAccepted(scope, { refusedValues }, changes);
   return written ? { ...stored, ...changes, ...written } : 'outdated';
 }
 
 /** Whether the record gets a value that the table may refuse. */
-function givesRefusable(refusing: { property: string } | undefined, stored: object, changes: object): boolean {
-  const value: unknown = refusing && Reflect.get(changes, refusing.property);
-  return typeof value === 'string' && value !== Reflect.get(stored, refusing?.property ?? '');
+function givesRefusable(refusedValues: { property: string } | undefined, stored: object, changes: object): boolean {
+  const value: unknown = refusedValues && Reflect.get(changes, refusedValues.property);
+  return typeof value === 'string' && value !== Reflect.get(stored, refusedValues?.property ?? '');
 }

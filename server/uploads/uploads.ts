@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { createBackground } from '../database/background.ts';
 import type { Background } from '../database/background.ts';
 import type { Database } from '../database/orm.ts';
-import { erasedAmong } from '../database/erased-uploads.ts';
+import { findErasedUploads } from '../database/erased-uploads.ts';
 import { forOrganization } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { Organization } from '../entities/organization.ts';
@@ -36,7 +36,7 @@ type Parts = {
   onError: (error: unknown) => void;
 };
 
-const attempt = { action: 'records_imported', deed: 'import and export' } as const;
+const attempt = { action: 'records_imported', privilege: 'import and export' } as const;
 const pruneEveryMs = 60_000;
 /** How many uploads of an organization are listed. */
 const listed = 20;
@@ -131,7 +131,7 @@ export class Uploads {
   /** Removes the files on this machine that may hold the data of erased customers; other processes do it within a minute. */
   async removeErased(): Promise<void> {
     const ids = await this.#files.ids();
-    if (ids.length > 0) await this.#files.removeFilesOf(await erasedAmong(this.#database.pool, ids));
+    if (ids.length > 0) await this.#files.removeFilesOf(await findErasedUploads(this.#database.pool, ids));
   }
 
   /** The upload's rejected rows, as a CSV file. */

@@ -1,7 +1,7 @@
 /** What changed in an organization since the last look, as events. */
 import type pg from 'pg';
 import type { RecordEventType } from '../../contract/events.ts';
-import { rowsOf } from '../database/prepared.ts';
+import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 
 export type Change = {
@@ -74,7 +74,7 @@ async function readRows(
 ): Promise<{ rows: Row[]; until: string }> {
   const columns = `select id, revision, created_at as "createdAt", updated_at as "updatedAt"${further} from ${table}`;
   const read = (where: string, values: string[]) =>
-    rowsOf<Row>(client, `${columns} where organization_id = $1 and ${where}`, [organizationId, ...values]);
+    queryRows<Row>(client, `${columns} where organization_id = $1 and ${where}`, [organizationId, ...values]);
   const page = `updated_at >= $2 and updated_at < $3 order by updated_at, id limit ${mostRows + 1}`;
   const rows = await read(page, [since, until]);
   const last = rows.at(-1);
@@ -103,7 +103,7 @@ async function readImported(client: Client, organizationId: OrganizationId, ids:
   const text = `select record_id as id, revision, stored_at as "storedAt" from webhook_imported
     where organization_id = $1 and record_id = any($2)`;
   type Found = { id: string; revision: number; storedAt: string | null };
-  const rows = await rowsOf<Found>(client, text, [organizationId, ids]);
+  const rows = await queryRows<Found>(client, text, [organizationId, ids]);
   return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
 
@@ -127,7 +127,7 @@ async function createdAndChanged(
 ): Promise<Map<string, Change>> {
   if (until <= since) return new Map();
   type Found = Pick<Row, 'id' | 'revision'> & { kind: Resource['kind']; storedAt: string };
-  const rows = await rowsOf<Found>(client, createdInPeriod, [organizationId, since, until]);
+  const rows = await queryRows<Found>(client, createdInPeriod, [organizationId, since, until]);
   return new Map(
     rows.map(({ kind, id, revision, storedAt }) => {
       const times = { happenedAt: storedAt, updatedAt: storedAt };

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { EventType } from '../../contract/events.ts';
 import { batchSize, inBatches } from '../database/batches.ts';
-import { rowsOf } from '../database/prepared.ts';
+import { queryRows } from '../database/prepared.ts';
 import { queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import type { OrganizationId } from '../entities/owned.ts';
@@ -93,7 +93,7 @@ export const claimDue = (
   client: Client,
   { organizationId, id }: Target,
   { now, limit }: { now: string; limit: number },
-): Promise<Claimed[]> => rowsOf(client, claim, [organizationId, id, now, limit]);
+): Promise<Claimed[]> => queryRows(client, claim, [organizationId, id, now, limit]);
 
 /**
  * Sends again what a process was sending when it died or lost its lease. Deliveries are claimed when the lease is renewed,
@@ -161,7 +161,7 @@ const next = `select least(
     where organization_id = $1 and endpoint_id = $2 and state = 'sending')) as at`;
 
 export async function nextDue(client: Client, { organizationId, id }: Target, leaseSeconds: number) {
-  const [due] = await rowsOf<{ at: string | null }>(client, next, [organizationId, id, leaseSeconds]);
+  const [due] = await queryRows<{ at: string | null }>(client, next, [organizationId, id, leaseSeconds]);
   return due?.at ?? null;
 }
 

@@ -1,11 +1,11 @@
 /** Endpoints: created, changed, switched on and off, and removed by admins of the organization. */
-import { locking, queryIn } from '../database/tenant.ts';
+import { forUpdate, queryIn } from '../database/tenant.ts';
 import type { ScopedEntityManager } from '../database/tenant.ts';
 import { organizationOf } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint, WebhookPosition } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
-import { asAdmin, requireTeam, startOf } from '../records/require-admin.ts';
+import { asAdmin, requireTeam, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import type { Seal } from '../text/seal.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
@@ -16,7 +16,7 @@ import { newSecret } from './sign.ts';
 import { lockDeliveries } from './deliveries.ts';
 
 export const maximumEndpoints = 10;
-export const deed = 'manage webhooks';
+export const privilege = 'manage webhooks';
 
 export type EndpointParts = { seal: Seal; destinations: Destinations };
 /** `secret` is returned here and nowhere else. */
@@ -30,40 +30,45 @@ export async function createEndpoint(
   { seal, destinations }: EndpointParts,
 ): Promise<IssuedEndpoint> {
   const { csrfTokenId = null } = typed;
-  return asAdmin(em, actor, { deed, action: 'webhook_created', detail: typed.name }, async (inner, organization) => {
-    requireTeam(organization, 'Webhooks need');
-    const fields = await checkFields(typed, destinations);
-    if (csrfTokenId !== null && (await inner.count(WebhookEndpoint, { csrfTokenId })) > 0)
-      throw new Problem('repeated', {
-        sentence: 'This form has already created an endpoint. No second one was created.',
+  return asAdmin(
+    em,
+    actor,
+    { privilege, action: 'webhook_created', detail: typed.name },
+    async (inner, organization) => {
+      requireTeam(organization, 'Webhooks need');
+      const fields = await checkFields(typed, destinations);
+      if (csrfTokenId !== null && (await inner.count(WebhookEndpoint, { csrfTokenId })) > 0)
+        throw new Problem('repeated', {
+          sentence: 'This form has already created an endpoint. No second one was created.',
+        });
+      if ((await inner.count(WebhookEndpoint, {})) >= maximumEndpoints)
+        throw new Problem('limit', {
+          sentence: `An organization can have at most ${maximumEndpoints} endpoints. Remove one first.`,
+        });
+      const id = uuidv7();
+      const secret = newSecret();
+      const secrets = [{ sealed: seal.seal(secret, id), endsAt: null }];
+      const activeSince = await transactionStartOf(inner, actor);
+      await watch(inner, activeSince);
+      const endpoint = inner.create(WebhookEndpoint, {
+        ...fields,
+        id,
+        secrets,
+        activeSince,
+        csrfTokenId,
+        createdBy: actor.id,
       });
-    if ((await inner.count(WebhookEndpoint, {})) >= maximumEndpoints)
-      throw new Problem('limit', {
-        sentence: `An organization can have at most ${maximumEndpoints} endpoints. Remove one first.`,
-      });
-    const id = uuidv7();
-    const secret = newSecret();
-    const secrets = [{ sealed: seal.seal(secret, id), endsAt: null }];
-    const activeSince = await startOf(inner, actor);
-    await watch(inner, activeSince);
-    const endpoint = inner.create(WebhookEndpoint, {
-      ...fields,
-      id,
-      secrets,
-      activeSince,
-      csrfTokenId,
-      createdBy: actor.id,
-    });
-    await inner.flush();
-    return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
-  });
+      await inner.flush();
+      return { value: { endpoint, secret }, entry: { detail: endpoint.name } };
+    },
+  );
 }
 
 /** Starts looking for changes, if no endpoint is on; after `lockOrganization`. `now` is the start of the transaction. */
 async function watch(em: ScopedEntityManager, now: string): Promise<void> {
   const organizationId = organizationOf(em);
   // A look in progress ends first.
-  const position = await em.findOne(WebhookPosition, { organizationId }, locking);
+  const position = await em.findOne(WebhookPosition, { organizationId }, forUpdate);
   if (position && (await em.count(WebhookEndpoint, { activeSince: { $ne: null } })) > 0) return;
   if (position) position.lookedThrough = now;
   else em.create(WebhookPosition, { organizationId, lookedThrough: now });
@@ -78,7 +83,7 @@ export const changeEndpoint = (
   { id, ...typed }: EndpointFields & { id: string },
   { destinations }: Pick<EndpointParts, 'destinations'>,
 ): Promise<WebhookEndpoint> =>
-  asAdmin(em, actor, { deed, action: 'webhook_changed', detail: typed.name }, async (inner) => {
+  asAdmin(em, actor, { privilege, action: 'webhook_changed', detail: typed.name }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
     const fields = await checkFields(typed, destinations);
     const previous = endpoint.url === fields.url ? undefined : endpoint.url;
@@ -99,10 +104,10 @@ export const switchEndpoint = (
   asAdmin(
     em,
     actor,
-    { deed, action: on ? 'webhook_switched_on' : 'webhook_switched_off' },
+    { privilege, action: on ? 'webhook_switched_on' : 'webhook_switched_off' },
     async (inner, organization) => {
       if (on) requireTeam(organization, 'Webhooks need');
-      const now = on ? await startOf(inner, actor) : null;
+      const now = on ? await transactionStartOf(inner, actor) : null;
       // Before the endpoint is locked, in the same order as a look.
       if (now !== null) await watch(inner, now);
       const endpoint = await lockEndpoint(inner, id);
@@ -130,10 +135,10 @@ export const replaceSecret = (
   { id, overlap }: { id: string; overlap: ReplacementOverlap },
   { seal }: Pick<EndpointParts, 'seal'>,
 ): Promise<IssuedEndpoint> =>
-  asAdmin(em, actor, { deed, action: 'webhook_secret_replaced' }, async (inner) => {
+  asAdmin(em, actor, { privilege, action: 'webhook_secret_replaced' }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
     const secret = newSecret();
-    const nowMs = Date.parse(await startOf(inner, actor));
+    const nowMs = Date.parse(await transactionStartOf(inner, actor));
     const endsAt = new Date(nowMs + replacementHours[overlap] * 3_600_000).toISOString();
     const earlier = overlap === 'now' ? [] : endpoint.secrets.map((one) => ({ ...one, endsAt: one.endsAt ?? endsAt }));
     endpoint.secrets = [{ sealed: seal.seal(secret, id), endsAt: null }, ...earlier].slice(0, maximumSecrets);
@@ -144,7 +149,7 @@ export const replaceSecret = (
 
 /** Removes it together with its deliveries. */
 export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookEndpoint> =>
-  asAdmin(em, actor, { deed, action: 'webhook_removed' }, async (inner) => {
+  asAdmin(em, actor, { privilege, action: 'webhook_removed' }, async (inner) => {
     const endpoint = await lockEndpoint(inner, id);
     await lockDeliveries(inner, id);
     await inner.nativeDelete(WebhookDelivery, { endpointId: id });
@@ -154,7 +159,7 @@ export const removeEndpoint = (em: ScopedEntityManager, actor: Actor, id: string
 
 export async function lockEndpoint(em: ScopedEntityManager, id: string): Promise<WebhookEndpoint> {
   const where = { id, organizationId: organizationOf(em) };
-  const endpoint = await em.findOne(WebhookEndpoint, where, locking);
+  const endpoint = await em.findOne(WebhookEndpoint, where, forUpdate);
   if (!endpoint) throw noSuchEndpoint();
   return endpoint;
 }

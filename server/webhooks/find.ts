@@ -4,7 +4,7 @@
  * deliveries, so each change is found once.
  */
 import type pg from 'pg';
-import { rowsOf } from '../database/prepared.ts';
+import { queryRows } from '../database/prepared.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { uuidv7 } from '../entities/uuid.ts';
@@ -22,13 +22,13 @@ import type { EndedImport } from './imports.ts';
  */
 export type Look = { state: 'caught up' | 'more' | 'busy' | 'idle'; found: number };
 
-export const lookAt = (pool: pg.Pool, organizationId: OrganizationId): Promise<Look> =>
+export const scanOrganization = (pool: pg.Pool, organizationId: OrganizationId): Promise<Look> =>
   inTransaction(pool, (client) => lookWith(client, organizationId));
 
 async function lookWith(client: pg.ClientBase, organizationId: OrganizationId): Promise<Look> {
   const text =
     'select looked_through as since from webhook_positions where organization_id = $1 for update skip locked';
-  const [position] = await rowsOf<{ since: string }>(client, text, [organizationId]);
+  const [position] = await queryRows<{ since: string }>(client, text, [organizationId]);
   if (!position) return { state: 'busy', found: 0 };
   const endpoints = await activeEndpoints(client, organizationId);
   if (endpoints.length === 0) return { state: 'idle', found: 0 };
@@ -62,7 +62,7 @@ function activeEndpoints(client: pg.ClientBase, organizationId: OrganizationId):
   const text = `select e.id, e.events, e.active_since as "activeSince", o.plan = 'team' as "onTeam"
     from webhook_endpoints e join organizations o on o.id = e.organization_id
     where e.organization_id = $1 and e.active_since is not null`;
-  return rowsOf(client, text, [organizationId]);
+  return queryRows(client, text, [organizationId]);
 }
 
 const deliveriesTo = ({ id, events, activeSince }: Endpoint, changes: Change[]): NewDelivery[] =>

@@ -1,7 +1,7 @@
 /** Imports that have ended, as one event each, and the changes that each event stands for. */
 import type pg from 'pg';
 import type { RecordEventType, WebhookEvent } from '../../contract/events.ts';
-import { rowsOf } from '../database/prepared.ts';
+import { queryRows } from '../database/prepared.ts';
 import type { OrganizationId } from '../entities/owned.ts';
 import { importLock } from '../import/announcement.ts';
 import type { Change, Imported } from './changes.ts';
@@ -30,7 +30,7 @@ type Row = Pick<Data, 'created' | 'updated' | 'unchanged' | 'rejected' | 'starte
 
 /** To be called before the bound is read, so everything that an ended import stored is before the bound. */
 export async function readImports(client: Client, organizationId: OrganizationId): Promise<EndedImport[]> {
-  const rows = await rowsOf<Row>(client, select, [organizationId]);
+  const rows = await queryRows<Row>(client, select, [organizationId]);
   return rows.filter((row) => row.endedAt !== null || !row.isRunning).map(endedImport);
 }
 

@@ -3,7 +3,7 @@
  * a process that was killed, it works through a pooler, and endpoints are on one node even where records are not.
  */
 import type pg from 'pg';
-import { rowsOf } from '../database/prepared.ts';
+import { queryRows } from '../database/prepared.ts';
 import type { WebhookEndpoint } from '../entities/webhook.ts';
 
 export type Leased = Pick<
@@ -40,7 +40,7 @@ type Wanted = {
 /** Leases endpoints with something due, up to the limit that each organization has in this process. */
 export function takeLeases(pool: pg.Pool, wanted: Wanted): Promise<Leased[]> {
   const { seconds, running, failing, limit, ofOrganization } = wanted;
-  return rowsOf(pool, take, [seconds, running, failing, limit, ofOrganization]);
+  return queryRows(pool, take, [seconds, running, failing, limit, ofOrganization]);
 }
 
 export type Renewed = { now: string; wakes: number };
@@ -54,7 +54,7 @@ export async function renewLease(
   const text = `update webhook_endpoints set leased_until = now() + make_interval(secs => $4)
     where organization_id = $1 and id = $2 and lease = $3 and active_since is not null
     returning now()::timestamptz(3) as now, wakes`;
-  return (await rowsOf<Renewed>(pool, text, [organizationId, id, lease, seconds]))[0];
+  return (await queryRows<Renewed>(pool, text, [organizationId, id, lease, seconds]))[0];
 }
 
 export type Release = {

@@ -3,10 +3,10 @@ import type { ScopedEntityManager } from '../database/tenant.ts';
 import { uuidv7 } from '../entities/uuid.ts';
 import { WebhookDelivery, WebhookEndpoint } from '../entities/webhook.ts';
 import { Problem } from '../problems/problem.ts';
-import { asAdmin, startOf } from '../records/require-admin.ts';
+import { asAdmin, transactionStartOf } from '../records/require-admin.ts';
 import type { Actor } from '../records/require-admin.ts';
 import { lockDeliveries } from './deliveries.ts';
-import { deed, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
+import { privilege, lockEndpoint, noSuchEndpoint } from './endpoints.ts';
 
 export const listEndpoints = (em: ScopedEntityManager): Promise<WebhookEndpoint[]> =>
   em.find(WebhookEndpoint, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
@@ -33,7 +33,7 @@ async function findDelivery(em: ScopedEntityManager, endpointId: string, id: str
 
 /** Sends an event with its own type, which no receiver mistakes for a change to a record. */
 export const sendTest = (em: ScopedEntityManager, actor: Actor, id: string): Promise<WebhookDelivery> =>
-  asAdmin(em, actor, { deed, action: 'webhook_tested' }, async (inner) => {
+  asAdmin(em, actor, { privilege, action: 'webhook_tested' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     const delivery = inner.create(WebhookDelivery, {
       id: uuidv7(),
@@ -53,7 +53,7 @@ export const resend = (
   actor: Actor,
   { id, deliveryId }: { id: string; deliveryId: string },
 ): Promise<WebhookDelivery> =>
-  asAdmin(em, actor, { deed, action: 'webhook_resent' }, async (inner) => {
+  asAdmin(em, actor, { privilege, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     const delivery = await findDelivery(inner, id, deliveryId);
     if (delivery.state === 'pending' || delivery.state === 'sending') delivery.dueAt = now;
@@ -63,7 +63,7 @@ export const resend = (
 
 /** Resends what could not be delivered since a time; returns the number of events. */
 export const resendFailed = (em: ScopedEntityManager, actor: Actor, { id, since }: { id: string; since: string }) =>
-  asAdmin(em, actor, { deed, action: 'webhook_resent' }, async (inner) => {
+  asAdmin(em, actor, { privilege, action: 'webhook_resent' }, async (inner) => {
     const { endpoint, now } = await dueNow(inner, actor, id);
     await lockDeliveries(inner, id, 'failed');
     const where = { endpointId: id, state: 'failed', foundAt: { $gte: since } } as const;
@@ -83,7 +83,7 @@ async function dueNow(
   const endpoint = await lockEndpoint(em, id);
   if (endpoint.activeSince === null)
     throw new Problem('repeated', { sentence: 'This endpoint is off. Switch it on first.' });
-  const now = await startOf(em, actor);
+  const now = await transactionStartOf(em, actor);
   endpoint.dueAt = now;
   endpoint.wakes += 1;
   return { endpoint, now };

@@ -7,7 +7,7 @@ import { noBacklog, readBacklog } from './backlog.ts';
 import type { Backlog } from './backlog.ts';
 import { deliverTo, deliveryLimits } from './deliver.ts';
 import type { DeliveryParts } from './deliver.ts';
-import { lookAt, organizationsToLookAt } from './find.ts';
+import { scanOrganization, organizationsToLookAt } from './find.ts';
 import { takeLeases } from './leases.ts';
 import type { Leased } from './leases.ts';
 
@@ -95,13 +95,13 @@ export class Webhooks {
     }
   }
 
-  async #look(organizationId: OrganizationId): ReturnType<typeof lookAt> {
+  async #look(organizationId: OrganizationId): ReturnType<typeof scanOrganization> {
     const { pool } = this.#parts.database;
-    let look = await lookAt(pool, organizationId);
+    let look = await scanOrganization(pool, organizationId);
     let { found } = look;
     while (look.state === 'more' && !this.#background.isClosing()) {
       this.#tick();
-      look = await lookAt(pool, organizationId);
+      look = await scanOrganization(pool, organizationId);
       found += look.found;
     }
     return { ...look, found };

@@ -1,6 +1,6 @@
 /** On a Citus cluster, an organization moves to another node while it is being written to. */
 import { describe, expect, inject, test } from 'vitest';
-import { changeSilenceLimit } from '../../server/database/pool.ts';
+import { changeInactivityLimit } from '../../server/database/pool.ts';
 import { audit, newTally, write } from '../faults/writers.ts';
 import { useWorld } from '../world.ts';
 import { workersOf } from './cluster.ts';
@@ -55,7 +55,7 @@ describe.skipIf((workers?.length ?? 0) < 2)('citus_move_shard_placement', () => 
     const client = await world.database.pool.connect();
     try {
       await client.query('set statement_timeout = 0');
-      changeSilenceLimit(client, 0);
+      changeInactivityLimit(client, 0);
       await client.query(text);
     } finally {
       client.release(true);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Pooler } from '../../server/database/orm.ts';
-import { types } from '../../server/database/prepared.ts';
+import { typeParsers } from '../../server/database/prepared.ts';
 import { administer, ownDatabase } from '../database.ts';
 import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
@@ -31,7 +31,9 @@ async function timesRead(pooler?: Pooler) {
   const { pool, reads, writes, control, signIns, orm } = await openDatabase({ url }, { pooler });
   cleanups.push(() => orm.close());
   const text = "select '0001-01-01Z'::timestamptz as first, '2026-03-01T23:30:00.5Z'::timestamptz(3) as late";
-  const rows = [pool, reads, writes, control, signIns].map(async (each) => (await each.query({ text, types })).rows[0]);
+  const rows = [pool, reads, writes, control, signIns].map(
+    async (each) => (await each.query({ text, types: typeParsers })).rows[0],
+  );
   return Promise.all(rows);
 }
 

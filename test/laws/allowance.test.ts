@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { operationsOf } from '../../contract/operations.ts';
 import { v1 } from '../../contract/v1.ts';
 import { Caller } from '../../server/keys/caller.ts';
-import { roomIn } from '../../server/database/open.ts';
+import { poolCapacity } from '../../server/database/open.ts';
 import { createShares } from '../../server/limits/concurrency.ts';
 import { operationOf, operations } from '../../server/api/operations.ts';
 import { perform } from '../../server/api/perform.ts';
@@ -71,7 +71,7 @@ describe('allowances', () => {
     const tenant = await world.organization();
     const parts = {
       database: world.database,
-      shares: createShares(roomIn(world.database)),
+      shares: createShares(poolCapacity(world.database)),
       secret: '',
       baseUrl: () => world.url,
     };

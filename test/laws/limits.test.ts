@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
 import { limitedTime } from '../../server/http/deadlines.ts';
-import { roomIn } from '../../server/database/open.ts';
+import { poolCapacity } from '../../server/database/open.ts';
 import { createShares, WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
@@ -60,7 +60,7 @@ describe('concurrent statements', () => {
   const world = useWorld();
   /** Starts works that end when told to; `running` lists those that have started. */
   function scene() {
-    const { work: limiter } = createShares(roomIn(world.database));
+    const { work: limiter } = createShares(poolCapacity(world.database));
     const running: string[] = [];
     const ends = new Map<string, () => void>();
     const start = (organizationId: string, keyId: string, name: string, kind: Work = 'search') =>
@@ -140,7 +140,7 @@ describe('concurrent statements', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let nowMs = 0;
-      const { work: limiter } = createShares(roomIn(world.database), () => nowMs);
+      const { work: limiter } = createShares(poolCapacity(world.database), () => nowMs);
       const ends: (() => void)[] = [];
       const slot = { keyId: 'a', kind: 'search' } as const;
       const run = () => limiter.run('A', slot, () => new Promise<void>((resolve) => ends.push(resolve)));

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { roomIn } from '../../server/database/open.ts';
+import { poolCapacity } from '../../server/database/open.ts';
 import { openDatabase } from '../../server/database/orm.ts';
 import type { Member } from '../../server/entities/organization.ts';
 import { Uploads } from '../../server/uploads/uploads.ts';
@@ -36,7 +36,7 @@ export async function pathsOf(method: 'get' | 'post'): Promise<string[]> {
     secure: false,
     baseUrl: () => 'http://localhost',
     onError: ignore,
-    shares: createShares(roomIn(database)),
+    shares: createShares(poolCapacity(database)),
     limiter: memoryRateLimiter(() => 0),
   };
   const router = settingsRouter({ ...parts, secret: 'not much of a secret, but long enough' });

@@ -17,7 +17,7 @@ import {
 } from '../../server/webhooks/deliveries.ts';
 import type { Target } from '../../server/webhooks/deliveries.ts';
 import { createEndpoint, removeEndpoint } from '../../server/webhooks/endpoints.ts';
-import { lookAt } from '../../server/webhooks/find.ts';
+import { scanOrganization } from '../../server/webhooks/find.ts';
 import { releaseLease, renewLease, takeLeases } from '../../server/webhooks/leases.ts';
 import { resendFailed } from '../../server/webhooks/log.ts';
 import { createSwitchOff } from '../../server/webhooks/switch-off.ts';
@@ -147,7 +147,7 @@ test('a look for changes during the removal of an endpoint adds nothing to it', 
   await expect.poll(async () => (await pool.query(isLater, [changed?.updated_at])).rows[0].later).toBe(true);
   const held = 'select from webhook_endpoints where organization_id = $1 and id = $2 for update';
   const remove = () => removeEndpoint(em(), admin, endpoint.id);
-  const look = () => lookAt(pool, organization.id);
+  const look = () => scanOrganization(pool, organization.id);
   expect(await meeting([held, [organization.id, endpoint.id]], remove, look)).toEqual(['done', 'done']);
   const left = 'select id from webhook_deliveries where organization_id = $1 and endpoint_id = $2';
   expect((await pool.query(left, [target.organizationId, target.id])).rows).toEqual([]);

@@ -44,8 +44,8 @@ export function idIn({ request }: Pick<Visit, 'request'>, kind: Kind): string {
 }
 
 /** For pages that only admins see. Forms check again in their own transaction. */
-export function requireAdminVisit({ member }: Pick<Visit, 'member'>, deed: string): void {
-  if (member.role !== 'admin') throw adminsOnly(deed);
+export function requireAdminVisit({ member }: Pick<Visit, 'member'>, privilege: string): void {
+  if (member.role !== 'admin') throw adminsOnly(privilege);
 }
 
 /** Maps a word in the URL to one of our sentences, so a link cannot put its own text on the page. */

@@ -59,7 +59,7 @@ function admit({ em, member }: Change, requested: ExportRequest, isFree: boolean
   const { kind, format, filters } = requested;
   const filtered = filters.length > 0 ? `, filtered by ${filters.join(', ')}` : '';
   const detail = `${kind} as ${format === 'csv' ? 'CSV' : 'JSON Lines'}${filtered}`;
-  const attempt = { action: 'records_exported', deed: 'import and export', detail } as const;
+  const attempt = { action: 'records_exported', privilege: 'import and export', detail } as const;
   return asAdmin(em.fork(), member, attempt, async (_, organization) => {
     requireTeam(organization, 'Import and export need');
     if (!isFree)

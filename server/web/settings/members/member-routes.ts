@@ -106,7 +106,7 @@ async function sendLink(change: Change) {
   const { em, member: actor } = change;
   const id = idIn(change, 'member');
   const detail = publicId('member', id);
-  const attempt = { action: 'password_link_issued', deed: 'issue password links', detail } as const;
+  const attempt = { action: 'password_link_issued', privilege: 'issue password links', detail } as const;
   const member = await asAdmin(em, actor, attempt, async (inner) => {
     const found = await findMember(inner, id);
     return { value: found, entry: { subjectId: found.id } };

@@ -91,11 +91,11 @@ function erasureRoutes(guard: SessionGuard, { database, uploads }: SettingsServi
 async function asAdmin(
   { em, member, request }: Change,
   action: AuditAction,
-  [deed, what]: [deed: string, what: string],
+  [privilege, what]: [privilege: string, what: string],
   work: (id: string) => Promise<boolean | undefined>,
 ): Promise<void> {
   await auditingRejections(em, { action, memberId: member.id, detail: request.params.id ?? '' }, async () => {
-    await em.fork().transactional(async (inner) => requireTeam(await requireAdmin(inner, member, deed), what));
+    await em.fork().transactional(async (inner) => requireTeam(await requireAdmin(inner, member, privilege), what));
     if ((await work(idIn({ request }, 'customer'))) === undefined) throw pageNotFound();
   });
 }

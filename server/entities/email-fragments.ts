@@ -11,7 +11,7 @@ const beforeAt = (segment: string, length: number) => `${segment.slice(-length)}
 const afterAt = (segment: string, length: number) => `@${segment.slice(0, length)}`.toWellFormed();
 
 /** The parts of a text to be searched: of `ann@mail` they are `nn@`, `ann@`, `@ma`, `@mai` and `@mail`. */
-export function atParts(text: string): string[] {
+export function emailFragments(text: string): string[] {
   const parts = new Set<string>();
   for (const word of text.split(/\s+/).filter((one) => one.includes('@'))) {
     // A segment between two @ signs comes after one and before the other.
@@ -26,7 +26,7 @@ export function atParts(text: string): string[] {
 }
 
 /** The parts that every text with this word in it has: the longest on either side of the first @, if there are any. */
-export function partsToFind(typed: string): string[] {
+export function emailFragmentsToFind(typed: string): string[] {
   const word = typed.split(/\s+/).find((one) => one.includes('@'));
   const [before = '', after = ''] = word?.split('@') ?? [];
   const longest = (segment: string) => lengths.findLast((length) => length <= segment.length);
