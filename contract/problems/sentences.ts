@@ -76,6 +76,6 @@ const elsewhere: readonly [names: string, Elsewhere][] = [
 ];
 
 /** A parameter of other APIs → its equivalent here; the advice continues "is not a parameter of this operation". */
-export const otherParameters: ReadonlyMap<string, Elsewhere> = new Map(
+export const foreignParameters: ReadonlyMap<string, Elsewhere> = new Map(
   elsewhere.flatMap(([names, where]) => names.split(' ').map((name) => [name, where] as const)),
 );

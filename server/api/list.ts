@@ -105,7 +105,7 @@ export async function listPage<Schema extends z.ZodObject, T extends Common, Row
     : null;
   const url = `${caller.baseUrl}/v1/${list.path}`;
   const nextUrl = nextCursor && nextPage(url, nextCursor, { limit: 'limit' in query ? size : undefined, include });
-  const texts = await caller.turns.each(caller.organization.id, shown, (row) => JSON.stringify(list.present(row)));
+  const texts = await caller.scheduler.each(caller.organization.id, shown, (row) => JSON.stringify(list.present(row)));
   return page<Page<Body>>(texts, {
     pagination: { limit: size, hasMore, nextCursor, nextUrl },
     syncedThrough: through,

@@ -20,7 +20,7 @@ import {
 import type { Edit } from './release-plan.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const printLine = (line: string) => void process.stdout.write(`${line}\n`);
 
 async function run(command: string, ...values: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(command, values, { cwd: root, maxBuffer: 2 ** 26 });
@@ -81,8 +81,8 @@ async function release(version: string, edits: readonly Edit[]): Promise<void> {
   await run('git', 'add', '--all');
   await run('git', 'commit', '--message', `release ${version}`);
   await run('git', 'tag', '--annotate', `v${version}`, '--message', `Version ${version}`);
-  say(`Tagged v${version}. ${archive} is the service, with dist/LICENSES.txt and dist/sbom.cdx.json in it.`);
-  say(`To publish it: git push --follow-tags`);
+  printLine(`Tagged v${version}. ${archive} is the service, with dist/LICENSES.txt and dist/sbom.cdx.json in it.`);
+  printLine(`To publish it: git push --follow-tags`);
 }
 
 const { values, positionals } = parseArgs({
@@ -93,10 +93,10 @@ try {
   const version = await chosenVersion(positionals[0]);
   if (version === undefined) {
     if (!values['dry-run']) throw new Error('Name the version: npm run release -- 1.1.0');
-    say('There is nothing to release.');
+    printLine('There is nothing to release.');
   } else {
     const edits = await plan(version, values.prepare);
-    if (values['dry-run']) for (const { file } of edits) say(`${version}: would write ${file}`);
+    if (values['dry-run']) for (const { file } of edits) printLine(`${version}: would write ${file}`);
     else await (values.prepare ? write(edits) : release(version, edits));
   }
 } catch (error) {

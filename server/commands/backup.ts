@@ -4,7 +4,7 @@ import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
 import { withProgress } from './progress-bar.ts';
-import { say } from './terminal.ts';
+import { printLines } from './terminal.ts';
 
 export const declare: Declare = (command) =>
   command
@@ -22,7 +22,7 @@ DATA_DIR.`,
             withProgress(({ show }) => writeBackup(address, output, (rowsRead) => show({ rowsRead })));
           // It holds password hashes.
           const tables = await (file === '-' ? write(process.stdout) : writeFile(file, write, 0o600));
-          if (file !== '-') say(`Wrote ${tables} tables to ${file}`);
+          if (file !== '-') printLines(`Wrote ${tables} tables to ${file}`);
         },
         { isMigrated: false },
       ),

@@ -8,7 +8,7 @@ import { openConfiguredDatabase } from '../database/open.ts';
 import type { ConfiguredDatabase, OpenOptions } from '../database/open.ts';
 import { Organization } from '../entities/organization.ts';
 import { storedId } from '../records/public-id.ts';
-import { say, sayJson } from './terminal.ts';
+import { printLines, printJson } from './terminal.ts';
 
 /**
  * Declares the arguments and options of a command, and its action. If the action fails with a UsageError, its message is
@@ -73,8 +73,8 @@ export async function organizationBySlug(
 
 /** Prints the value as JSON, or lines for people. */
 export function print(json: boolean | undefined, value: unknown, ...lines: string[]): void {
-  if (json) sayJson(value);
-  else say(...lines);
+  if (json) printJson(value);
+  else printLines(...lines);
 }
 
 type Row = Readonly<Record<string, string | number | string[] | null>>;
@@ -85,7 +85,7 @@ export function printList(
   value: Row | readonly Row[],
   rows: readonly Row[] = [value].flat(),
 ): void {
-  if (json) sayJson(value);
+  if (json) printJson(value);
   else printTable(rows);
 }
 
@@ -95,5 +95,5 @@ export function printTable(rows: readonly Row[]): void {
   const lines = [names, ...rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')))];
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const aligned = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  if (rows.length > 0) say(...aligned.map((line) => line.trimEnd()));
+  if (rows.length > 0) printLines(...aligned.map((line) => line.trimEnd()));
 }

@@ -10,7 +10,7 @@ import { Organization } from '../entities/organization.ts';
 export async function announceDemo(
   database: ConfiguredDatabase,
   url: string,
-  say: (line: string) => void,
+  printLine: (line: string) => void,
 ): Promise<void> {
   let file: string | undefined;
   const intoFile = (line: string) => {
@@ -22,36 +22,45 @@ export async function announceDemo(
     }
     appendFileSync(file, `${line}\n`, { mode: 0o600 });
   };
-  const isMade = await ensureDemo(database, url, process.stdout.isTTY ? say : intoFile, async (member, password) => {
-    const { setPassword } = await import('../accounts/password-links.ts');
-    await setPassword(database.signIns, member, password);
-  });
-  if (!isMade) return announceAgain(database, url, say);
+  const isMade = await ensureDemo(
+    database,
+    url,
+    process.stdout.isTTY ? printLine : intoFile,
+    async (member, password) => {
+      const { setPassword } = await import('../accounts/password-links.ts');
+      await setPassword(database.signIns, member, password);
+    },
+  );
+  if (!isMade) return announceAgain(database, url, printLine);
   if (file === undefined) return;
-  announceFile(file, url, say);
-  announceAddresses(url, say);
+  announceFile(file, url, printLine);
+  announceAddresses(url, printLine);
 }
 
-function announceFile(file: string, url: string, say: (line: string) => void): void {
-  say(`The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`);
-  say(`  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`);
+function announceFile(file: string, url: string, printLine: (line: string) => void): void {
+  printLine(`The demo's API key and passwords are in ${file}, which only this user can read. Try the key:`);
+  printLine(
+    `  curl -H "Authorization: Bearer $(grep -om1 'ak_live_[0-9a-f]*' '${file}')" "${url}/v1/customers?limit=5"`,
+  );
 }
 
 /** Repeats what the first start said, except for the key. */
 async function announceAgain(
   { orm, folder }: ConfiguredDatabase,
   url: string,
-  say: (line: string) => void,
+  printLine: (line: string) => void,
 ): Promise<void> {
   if ((await orm.em.fork().findOne(Organization, { slug: 'demo' })) === null) return;
   const file = folder === undefined ? undefined : join(folder, 'demo.txt');
-  if (file !== undefined && existsSync(file)) announceFile(file, url, say);
+  if (file !== undefined && existsSync(file)) announceFile(file, url, printLine);
   else
-    say('The key of the demo was shown only once; `npx proposal-api keys create --organization demo` creates another.');
-  announceAddresses(url, say);
+    printLine(
+      'The key of the demo was shown only once; `npx proposal-api keys create --organization demo` creates another.',
+    );
+  announceAddresses(url, printLine);
 }
 
-function announceAddresses(url: string, say: (line: string) => void): void {
-  say(`Documentation: ${url}/docs`);
-  say(`Settings (create keys here): ${url}/settings`);
+function announceAddresses(url: string, printLine: (line: string) => void): void {
+  printLine(`Documentation: ${url}/docs`);
+  printLine(`Settings (create keys here): ${url}/settings`);
 }

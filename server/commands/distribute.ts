@@ -2,7 +2,7 @@ import { readConfig, UsageError } from '../config.ts';
 import { distribute } from '../database/distribute.ts';
 import { wholeNumber, withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
-import { say, warn } from './terminal.ts';
+import { printLines, warn } from './terminal.ts';
 
 export const declare: Declare = (command) =>
   command
@@ -22,7 +22,7 @@ than a few seconds. DATABASE_URL must point to the coordinator. Not needed with 
       await withDatabase(
         async ({ address }) => {
           const tables = await distribute(address, { shards, onProgress });
-          say(tables.length > 0 ? `Distributed: ${tables.join(', ')}` : 'The records are already distributed.');
+          printLines(tables.length > 0 ? `Distributed: ${tables.join(', ')}` : 'The records are already distributed.');
         },
         { onProgress },
       );

@@ -9,7 +9,7 @@ import { publicId } from '../records/public-id.ts';
 import { adminCommand, asMember, inOrganization, organizationCommand } from './acting.ts';
 import { idOf, jsonOption, print, printList, text } from './command.ts';
 import type { Declare } from './command.ts';
-import { say, warn } from './terminal.ts';
+import { printLines, warn } from './terminal.ts';
 
 // Object.keys() loses the types of a constant's keys.
 const periods = Object.keys(replacementPeriods) as ReplacementPeriod[];
@@ -32,7 +32,7 @@ revoked key stops working within a second.`,
     .addOption(new Option('--expires <DAYS>', 'after how many days it stops working').choices(expiryDays.map(String)))
     .action(({ name, expires = '', ...options }) =>
       asMember(options, async (em, member) =>
-        say((await issueKey(em, member, { name, expiresInMs: parseExpiry(expires) })).raw),
+        printLines((await issueKey(em, member, { name, expiresInMs: parseExpiry(expires) })).raw),
       ),
     );
   keyCommand(command, 'rename', 'change the name of a key')
@@ -62,7 +62,7 @@ function declareEnds(command: Command): void {
     .action((id, options) =>
       asMember(options, async (em, member) => {
         const { raw, replaced } = await replaceKey(em, member, { id, period: options.keep });
-        say(raw);
+        printLines(raw);
         warn(`The old key, ${maskedKey(replaced)}, works until ${replaced.endsAt}.`);
       }),
     );

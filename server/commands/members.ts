@@ -17,7 +17,7 @@ import { jsonOption, organizationBySlug, print, printList, printTable, text, wit
 import type { Declare } from './command.ts';
 import { sendMail } from './mail.ts';
 import { checkPassword, passwordOption, readPassword } from './password-stdin.ts';
-import { say, sayJson } from './terminal.ts';
+import { printLines, printJson } from './terminal.ts';
 
 const whichOption = () =>
   new Option('--organization <SLUG>', 'the organization, for a person who is in several').argParser(text);
@@ -73,7 +73,7 @@ const list = ({ organization: slug, json }: Json & { organization: string }) =>
       twoFactor: apps.some(({ memberId }) => memberId === member.id),
       lastSignedInAt: member.lastSignedInAt,
     }));
-    if (json) return sayJson(rows);
+    if (json) return printJson(rows);
     printTable(
       rows.map(({ canSignIn, twoFactor, lastSignedInAt, ...row }) => ({
         ...row,
@@ -179,10 +179,10 @@ const present = ({ id, email, name, role: current }: Member) => ({
 });
 
 function printWithLink(member: Member, passwordLink: string | null, json: boolean | undefined): void {
-  if (json) return sayJson({ ...present(member), passwordLink });
+  if (json) return printJson({ ...present(member), passwordLink });
   printTable([present(member)]);
-  if (passwordLink === null) say('', 'The password is set.');
-  else say('', `Choose a password, once and within ${linkHours} hours:`, '', `  ${passwordLink}`, '');
+  if (passwordLink === null) printLines('', 'The password is set.');
+  else printLines('', `Choose a password, once and within ${linkHours} hours:`, '', `  ${passwordLink}`, '');
 }
 
 /** The link is printed in any case: mail may fail. */

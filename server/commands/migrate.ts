@@ -1,6 +1,6 @@
 import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
-import { say } from './terminal.ts';
+import { printLines } from './terminal.ts';
 
 export const declare: Declare = (command) =>
   command
@@ -10,6 +10,6 @@ it starts. The database is the one at DATABASE_URL, or the embedded one in DATA_
     )
     .action(() =>
       withDatabase(async ({ migrated }) => {
-        say(migrated.length > 0 ? `Applied: ${migrated.join(', ')}` : 'The schema is up to date.');
+        printLines(migrated.length > 0 ? `Applied: ${migrated.join(', ')}` : 'The schema is up to date.');
       }),
     );

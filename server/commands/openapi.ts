@@ -3,7 +3,7 @@ import { openApiDocument } from '../../contract/openapi/openapi.ts';
 import { readConfig } from '../config.ts';
 import type { Declare } from './command.ts';
 import { writeFile } from './output-file.ts';
-import { sayJson } from './terminal.ts';
+import { printJson } from './terminal.ts';
 
 export const declare: Declare = (command) =>
   command
@@ -15,6 +15,6 @@ under "servers".`,
     .action(async ({ output }) => {
       const { PUBLIC_URL, PORT } = readConfig();
       const document = openApiDocument(PUBLIC_URL ?? `http://localhost:${PORT}`);
-      if (output === undefined) return sayJson(document);
+      if (output === undefined) return printJson(document);
       await writeFile(output, (file) => pipeline([`${JSON.stringify(document, undefined, 2)}\n`], file));
     });

@@ -5,7 +5,7 @@ import { readBackup } from '../database/backup.ts';
 import { withDatabase } from './command.ts';
 import type { Declare } from './command.ts';
 import { withProgress } from './progress-bar.ts';
-import { say } from './terminal.ts';
+import { printLines } from './terminal.ts';
 
 export const declare: Declare = (command) =>
   command
@@ -25,7 +25,7 @@ backup of an older version is brought up to date. The database is the one at DAT
                 show({ rowsRead, bytesTotal, bytesRead: 'bytesRead' in input ? input.bytesRead : 0 }),
               ),
             );
-            say(`Restored ${tables} tables from the backup of ${createdAt}`);
+            printLines(`Restored ${tables} tables from the backup of ${createdAt}`);
           } catch (error) {
             const code: unknown = Reflect.get(Object(error), 'code');
             if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {

@@ -16,18 +16,18 @@ import type { SettingsOptions } from '../web/settings/routes.ts';
 import { announceDemo } from './demo-announcement.ts';
 import { collectGarbage, limitMemory } from './memory.ts';
 import type { StopSignal } from './stop-signal.ts';
-import { say, warn } from './terminal.ts';
+import { printLines, warn } from './terminal.ts';
 
 /** While draining, how long a proxy may still use an open connection. */
 const graceMs = 3_000;
 const reportMs = 1_000;
-const providerPatienceMs = 5_000;
+const providerTimeoutMs = 5_000;
 const clock = () => performance.now();
 
 export async function serveProcess(config: Config, stop: StopSignal, { demo }: { demo: boolean }): Promise<void> {
   const isWorker = cluster.isWorker;
   limitMemory();
-  const database = await openConfiguredDatabase(config, isWorker ? {} : { onProgress: say });
+  const database = await openConfiguredDatabase(config, isWorker ? {} : { onProgress: printLines });
   try {
     if (stop.isReceived()) return;
     const limiter = await openLimiter(config);
@@ -74,11 +74,11 @@ async function serveUntilStopped({ config, stop, demo, database, limiter }: Part
   const stopReporting = reportToPrimary(async () => (await metrics?.register.getMetricsAsJSON()) ?? []);
   try {
     const scraped = await serveOwnMetrics(config, metrics);
-    if (cluster.isPrimary) await greet({ config, database, url: serving.url, demo, metricsUrl: scraped?.url });
+    if (cluster.isPrimary) await printStartup({ config, database, url: serving.url, demo, metricsUrl: scraped?.url });
     collectGarbage();
     stop.started();
     await stop.received;
-    if (cluster.isPrimary) say('Stopping: finishing the requests in flight.');
+    if (cluster.isPrimary) printLines('Stopping: finishing the requests in flight.');
     scraped?.close();
   } finally {
     await serving.close();
@@ -111,10 +111,7 @@ function reportToPrimary(read: () => Promise<unknown>): () => Promise<void> {
 }
 
 /** Beside the embedded database, or in DATA_DIR. Created at startup, so that a problem shows before the first upload. */
-async function uploadFolder(
-  { DATA_DIR }: Config,
-  { folder = DATA_DIR }: ConfiguredDatabase,
-): Promise<string | undefined> {
+async function uploadFolder({ DATA_DIR }: Config, { folder = DATA_DIR }: ConfiguredDatabase) {
   if (folder === undefined) return undefined;
   return privateFolder(join(folder, 'uploads')).catch((cause: unknown) => {
     throw new UsageError(`DATA_DIR cannot be used: ${messageOf(cause)}`, { cause });
@@ -130,7 +127,7 @@ export async function openTracing(config: Config) {
   return startTracing(config);
 }
 
-type Greeting = {
+type Startup = {
   config: Config;
   database: ConfiguredDatabase;
   url: string;
@@ -140,11 +137,11 @@ type Greeting = {
 };
 
 /** Prints the startup messages; fills an empty database with the demo, in production only if asked. */
-export async function greet({ config, database, url, demo, metricsUrl, processes = 1 }: Greeting): Promise<void> {
-  if (database.displayUrl) say(`Database: ${database.displayUrl}`);
+export async function printStartup({ config, database, url, demo, metricsUrl, processes = 1 }: Startup): Promise<void> {
+  if (database.displayUrl) printLines(`Database: ${database.displayUrl}`);
   if (demo || (database.folder !== undefined && config.NODE_ENV !== 'production'))
-    await announceDemo(database, url, say);
-  if (metricsUrl) say(`Metrics: ${metricsUrl}`);
+    await announceDemo(database, url, printLines);
+  if (metricsUrl) printLines(`Metrics: ${metricsUrl}`);
   if (!config.PUBLIC_URL && config.NODE_ENV === 'production')
     warn(`Warning: PUBLIC_URL is not set, so every link in a response starts with ${url}.`);
   if (!config.REDIS_URL && (await hasOtherProcesses(database)))
@@ -158,14 +155,14 @@ export async function greet({ config, database, url, demo, metricsUrl, processes
     warn(
       `Warning: PostgreSQL allows ${allowed} connections, and the service opens up to ${each * processes}. Raise that limit, such as max_connections, or lower DATABASE_CONNECTIONS: requests that get no connection are rejected with a 503.`,
     );
-  say(`Serving ${url}/v1 (Ctrl-C stops)`);
+  printLines(`Serving ${url}/v1 (Ctrl-C stops)`);
   if (config.OIDC_ISSUER) void warnOfProvider(config.OIDC_ISSUER);
 }
 
 /** Single sign-on fails until the provider responds; everything else works. */
 async function warnOfProvider(issuer: string): Promise<void> {
   const document = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const found = await fetch(document, { signal: AbortSignal.timeout(providerPatienceMs) }).then(
+  const found = await fetch(document, { signal: AbortSignal.timeout(providerTimeoutMs) }).then(
     ({ ok }) => ok,
     () => false,
   );

@@ -9,9 +9,9 @@ import { openConfiguredDatabase } from '../database/open.ts';
 import { urlOf } from '../http/listen.ts';
 import { standardLog, warningLog } from '../http/log.ts';
 import type { Snapshot, Totals } from '../http/metrics.ts';
-import { greet } from './serve-process.ts';
+import { printStartup } from './serve-process.ts';
 import type { StopSignal } from './stop-signal.ts';
-import { say } from './terminal.ts';
+import { printLines } from './terminal.ts';
 
 // Workers accept connections themselves. If this process handed a connection to a worker that is just dying, it would be
 // neither answered nor closed.
@@ -27,31 +27,31 @@ const stopMs = 27_000;
 
 export async function serveWithWorkers(count: number, config: Config, stop: StopSignal, { demo }: { demo: boolean }) {
   // Migrated once, before any worker starts; an embedded database runs as long as this process.
-  const database = await openConfiguredDatabase(config, { onProgress: say });
+  const database = await openConfiguredDatabase(config, { onProgress: printLines });
   const prometheus = config.METRICS_PORT === undefined ? undefined : await import('../http/metrics.ts');
   const totals = prometheus?.createTotals();
-  const crew = new Crew(() => stop.isReceived(), totals);
+  const workers = new WorkerPool(() => stop.isReceived(), totals);
   let scraped: { url: string; close(): void } | undefined;
   try {
     if (stop.isReceived()) return;
-    for (let index = 0; index < count; index += 1) crew.start();
-    const listening = await crew.firstUrl(config.HOST);
+    for (let index = 0; index < count; index += 1) workers.start();
+    const listening = await workers.firstUrl(config.HOST);
     const url = config.PUBLIC_URL ?? listening;
     if (totals && config.METRICS_PORT !== undefined)
       scraped = await prometheus?.serveMetrics({ host: config.HOST, port: config.METRICS_PORT, read: totals.read });
-    await greet({ config, database, url, demo, metricsUrl: scraped?.url, processes: count + 1 });
-    stop.onHangup(() => void crew.restart());
+    await printStartup({ config, database, url, demo, metricsUrl: scraped?.url, processes: count + 1 });
+    stop.onHangup(() => void workers.restart());
     stop.started();
     await stop.received;
-    say('Stopping: finishing the requests in flight.');
+    printLines('Stopping: finishing the requests in flight.');
   } finally {
     scraped?.close();
-    await crew.stop();
+    await workers.stop();
     await database.close();
   }
 }
 
-class Crew {
+class WorkerPool {
   readonly #isToldToStop: () => boolean;
   #isStopped = false;
   readonly #totals: Totals | undefined;
@@ -114,7 +114,7 @@ class Crew {
   /** Replaces the workers one by one: each stops once its successor listens, so that no request is refused. */
   restart(): Promise<void> {
     return (this.#restarting = this.#restarting.then(async () => {
-      say('Restarting the workers one by one.');
+      printLines('Restarting the workers one by one.');
       // A copy, because successors join the set.
       for (const worker of Array.from(this.#workers)) {
         const successor = this.start();
@@ -123,11 +123,11 @@ class Crew {
           once(successor, 'exit').then(() => false),
         ]);
         if (this.#isStopping()) return;
-        if (!listens) return say('A new worker could not start; the others keep running.');
+        if (!listens) return printLines('A new worker could not start; the others keep running.');
         this.#workers.delete(worker);
         await endWorker(worker);
       }
-      say('All workers have been replaced.');
+      printLines('All workers have been replaced.');
     }));
   }
 

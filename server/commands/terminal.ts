@@ -1,8 +1,8 @@
 /** Human-readable lines. A line may contain text from a file or a record, which must not control the terminal. */
-import { printable } from '../problems/shown.ts';
+import { printable } from '../problems/safe-text.ts';
 
 /** Writes lines to standard output. */
-export const say = (...lines: string[]): void => void process.stdout.write(linesOf(lines));
+export const printLines = (...lines: string[]): void => void process.stdout.write(linesOf(lines));
 
 /** Writes lines to standard error. */
 export const warn = (...lines: string[]): void => void process.stderr.write(linesOf(lines));
@@ -10,7 +10,7 @@ export const warn = (...lines: string[]): void => void process.stderr.write(line
 const linesOf = (lines: string[]): string => lines.map((line) => `${printable(line)}\n`).join('');
 
 /** JSON in which characters that control the terminal are escaped. */
-export function sayJson(value: unknown): void {
+export function printJson(value: unknown): void {
   const text = JSON.stringify(value, undefined, 2).replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped);
   process.stdout.write(`${text}\n`);
 }

@@ -13,7 +13,7 @@ import { findEndpoint, listDeliveries, listEndpoints, resend, resendFailed, send
 import { createSeal } from '../text/seal.ts';
 import { adminCommand, asMember, inOrganization, organizationCommand } from './acting.ts';
 import { idOf, instant, jsonOption, printList, text } from './command.ts';
-import { say } from './terminal.ts';
+import { printLines } from './terminal.ts';
 
 // Object.keys() loses the types of a constant's keys.
 const overlaps = Object.keys(endpoints.replacementHours) as ReplacementOverlap[];
@@ -68,7 +68,7 @@ function declareChanges(command: Command): void {
     .action(({ name, url, events, ...acting }) =>
       asMember(acting, async (em, member, database) => {
         const issued = await endpoints.createEndpoint(em, member, { name, url, events }, await partsOf(database));
-        say(issued.secret);
+        printLines(issued.secret);
       }),
     );
   endpointCommand(command, 'change', 'change the name, the URL or the events of an endpoint')
@@ -80,7 +80,7 @@ function declareChanges(command: Command): void {
         const before = await findEndpoint(em, id);
         const fields = { id, name: name ?? before.name, url: url ?? before.url, events: events ?? before.events };
         await endpoints.changeEndpoint(em, member, fields, await partsOf(database));
-        say(`Changed ${fields.name}.`);
+        printLines(`Changed ${fields.name}.`);
       }),
     );
   endpointCommand(command, 'replace-secret', 'create another secret; the old one also signs for a while')
@@ -88,7 +88,7 @@ function declareChanges(command: Command): void {
     .action((id, { overlap, ...acting }) =>
       asMember(acting, async (em, member, database) => {
         const issued = await endpoints.replaceSecret(em, member, { id, overlap }, await partsOf(database));
-        say(issued.secret);
+        printLines(issued.secret);
       }),
     );
 }
@@ -102,17 +102,19 @@ function declareEnds(command: Command): void {
     endpointCommand(command, name, summaries[name]).action((id, acting) =>
       asMember(acting, async (em, member) => {
         const endpoint = await endpoints.switchEndpoint(em, member, { id, on: name === 'on' });
-        say(`${endpoint.name} is ${name}.`);
+        printLines(`${endpoint.name} is ${name}.`);
       }),
     );
   endpointCommand(command, 'remove', 'remove an endpoint and its deliveries').action((id, acting) =>
-    asMember(acting, async (em, member) => say(`Removed ${(await endpoints.removeEndpoint(em, member, id)).name}.`)),
+    asMember(acting, async (em, member) =>
+      printLines(`Removed ${(await endpoints.removeEndpoint(em, member, id)).name}.`),
+    ),
   );
 }
 
 function declareSending(command: Command): void {
   endpointCommand(command, 'test', 'send a test event to an endpoint').action((id, acting) =>
-    asMember(acting, async (em, member) => say(publicId('event', (await sendTest(em, member, id)).id))),
+    asMember(acting, async (em, member) => printLines(publicId('event', (await sendTest(em, member, id)).id))),
   );
   endpointCommand(command, 'resend', 'send one event again, or all that could not be delivered since a time')
     .addOption(new Option('--event <EVENT_ID>', 'one event').argParser(idOf('event', 'an event')).conflicts('since'))
@@ -123,7 +125,7 @@ function declareSending(command: Command): void {
         async (em, member) => {
           if (event !== undefined) await resend(em, member, { id, deliveryId: event });
           const count = event === undefined ? await resendFailed(em, member, { id, since: since ?? allTime }) : 1;
-          say(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
+          printLines(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
         },
         // Any number may have failed.
         { isLimited: false },

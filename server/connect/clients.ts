@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isSigned, sign } from '../text/signatures.ts';
 import type { Secret } from '../text/signatures.ts';
 import { nameLength } from '../entities/name.ts';
-import { printable } from '../problems/shown.ts';
+import { printable } from '../problems/safe-text.ts';
 import type { Destinations } from '../outgoing/addresses.ts';
 import { createSender } from '../outgoing/send.ts';
 import { OAuthError } from './oauth-error.ts';

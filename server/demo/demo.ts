@@ -23,7 +23,7 @@ const people = [
   { name: 'Tomás Reyes', email: 'tomas@demo.example', role: 'member' },
 ] as const;
 
-type Say = (line: string) => void;
+type PrintLine = (line: string) => void;
 type SetPassword = (member: { id: string; name: string; email: string }, password: string) => Promise<void>;
 type SignIn = { member: Pick<Member, 'email' | 'role'>; password: string };
 type Made = { organization: string } & Record<ImportKind, number>;
@@ -32,7 +32,7 @@ type Made = { organization: string } & Record<ImportKind, number>;
  * Creates the demo organization in a database that has no organization, and prints its key. A demo without a key was left
  * by a process that was killed before it printed the key: it is removed and created again. Returns whether it was created.
  */
-export async function ensureDemo(database: Database, url: string, say: Say, setPassword: SetPassword) {
+export async function ensureDemo(database: Database, url: string, printLine: PrintLine, setPassword: SetPassword) {
   const id = newOrganizationId();
   // If two processes find the same empty database, the second waits, and then finds an organization.
   return withSession(database.pool, id, async (session) => {
@@ -40,7 +40,7 @@ export async function ensureDemo(database: Database, url: string, say: Say, setP
     if (!(await isWanted(database))) return false;
     try {
       const made = await fill(database, id);
-      await announce(database, id, made, { url, say, setPassword });
+      await announce(database, id, made, { url, printLine, setPassword });
       return true;
     } catch (error) {
       await removeOrganization(database, id);
@@ -94,10 +94,15 @@ async function fill(database: Database, id: OrganizationId): Promise<Made> {
   return made;
 }
 
-type Announcing = { url: string; say: Say; setPassword: SetPassword };
+type Announcing = { url: string; printLine: PrintLine; setPassword: SetPassword };
 
 /** Issues the key and prints it in one transaction, so that a key that was not printed is not stored. */
-async function announce(database: Database, id: OrganizationId, made: Made, { url, say, setPassword }: Announcing) {
+async function announce(
+  database: Database,
+  id: OrganizationId,
+  made: Made,
+  { url, printLine, setPassword }: Announcing,
+) {
   const tenant = forOrganization(database, id);
   const members = await tenant.em().find(Member, {}, { orderBy: { role: 'asc' } });
   const signIns = members.map((member) => ({ member, password: randomBytes(12).toString('base64url') }));
@@ -106,7 +111,7 @@ async function announce(database: Database, id: OrganizationId, made: Made, { ur
   await tenant.transaction(async (em) => {
     const admin = await em.findOneOrFail(Member, { role: 'admin' });
     const { raw } = await issueKey(em, admin, { name: 'Demo' });
-    for (const line of announcement(made, raw, url, signIns)) say(line);
+    for (const line of announcement(made, raw, url, signIns)) printLine(line);
   });
 }
 

@@ -13,7 +13,7 @@ const { limit, windowSeconds } = rateLimit;
 
 type Parts = AdmissionParts & { keys: KeyDirectory };
 
-async function keyOf(request: Request, response: Response, { keys }: Parts): Promise<AuthenticatedKey> {
+async function requireKey(request: Request, response: Response, { keys }: Parts): Promise<AuthenticatedKey> {
   const key = await authenticate(request, keys);
   // Noted first, so what a revoked key still sends appears in its usage, where an admin looks for it.
   response.locals.key = key;
@@ -24,10 +24,10 @@ async function keyOf(request: Request, response: Response, { keys }: Parts): Pro
 /** Takes one request from the key's allowance, and reports what is left in the headers. */
 export async function admitOne(
   key: AuthenticatedKey,
-  { response, isWhole }: Exchange & { response: Response },
+  { response, isOnlyOperation }: Exchange & { response: Response },
   parts: AdmissionParts,
 ): Promise<Caller> {
-  const caller = await admit(key, parts, { response, isWhole });
+  const caller = await admit(key, parts, { response, isOnlyOperation });
   const { remaining, resetSeconds } = caller.allowance;
   // The IETF draft's two fields, and the three older ones.
   response.setHeader('RateLimit-Policy', `"default";q=${limit};w=${windowSeconds}`);
@@ -43,7 +43,11 @@ export async function admitOne(
 export const admitCaller =
   (parts: Parts): RequestHandler =>
   async (request, response, next) => {
-    response.locals.caller = await admitOne(await keyOf(request, response, parts), { response, isWhole: true }, parts);
+    response.locals.caller = await admitOne(
+      await requireKey(request, response, parts),
+      { response, isOnlyOperation: true },
+      parts,
+    );
     next();
   };
 
@@ -57,7 +61,7 @@ export const admitAgent =
       response.status(403).json(rpcError(-32_000, message));
       return;
     }
-    const { organization } = await keyOf(request, response, parts);
+    const { organization } = await requireKey(request, response, parts);
     if (organization.plan !== 'team') throw new Problem('plan_required', { contact: parts.planContact });
     next();
   };

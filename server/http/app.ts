@@ -3,9 +3,9 @@ import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { admitAgent, admitCaller } from './admission.ts';
-import { limitedTime } from './deadlines.ts';
+import { responseDeadline } from './deadlines.ts';
 import { mountOperations } from './endpoints.ts';
-import { noticeProxies } from './connections.ts';
+import { warnAboutProxies } from './connections.ts';
 import { identify } from './identify.ts';
 import { patchTypes } from './body.ts';
 import { compress } from './compress.ts';
@@ -71,9 +71,9 @@ const inApi =
 
 /** What happens to every request, in one function: a router layer for each step would cost as much as the step. */
 function receive(parts: Parts, allowed: ReadonlyMap<string, string>): RequestHandler {
-  const noticeProxy = noticeProxies(parts);
+  const noticeProxy = warnAboutProxies(parts);
   const identified = identify(parts);
-  const limitTime = limitedTime(deadlineMs, (request, response) => {
+  const limitTime = responseDeadline(deadlineMs, (request, response) => {
     // In a checkout, the first request for the client compiles it, which may take longer and needs no database.
     if (request.originalUrl.startsWith('/client')) return;
     const late = new DeadlineError(`No response within ${deadlineMs} ms.`);

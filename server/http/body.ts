@@ -20,12 +20,13 @@ const longBytes = 16 * 1024;
 export async function readBody(
   request: Request,
   response: Response,
-  { turns }: Pick<Shares, 'turns'>,
+  { scheduler }: Pick<Shares, 'scheduler'>,
 ): Promise<unknown> {
   requireJson(request);
   const bytes = await bytesOf(request, response);
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) throw malformed('empty');
-  if (bytes.length > longBytes) await turns.take(response.locals.key?.organization.id ?? networkOf(request.ip ?? ''));
+  if (bytes.length > longBytes)
+    await scheduler.nextTurn(response.locals.key?.organization.id ?? networkOf(request.ip ?? ''));
   return parseJson(textOf(bytes));
 }
 

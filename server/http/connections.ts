@@ -32,7 +32,7 @@ export function limitConnections(server: Server, { mostOfNetwork, trustedProxies
 }
 
 /** Warns once about a proxy that is not configured. */
-export function noticeProxies({ trustedProxies, warn }: Omit<Options, 'mostOfNetwork'>) {
+export function warnAboutProxies({ trustedProxies, warn }: Omit<Options, 'mostOfNetwork'>) {
   let isTold = trustedProxies > 0;
   return ({ headers }: IncomingMessage): void => {
     if (!isTold && headers['x-forwarded-for'] !== undefined) {

@@ -8,7 +8,7 @@ const sweptEveryMs = 500;
  * Calls `onLate` for each response that has not begun in time, with one timer for all. While the body is still arriving, the
  * server's own timeout (408) applies instead.
  */
-export function limitedTime(
+export function responseDeadline(
   limitMs: number,
   onLate: (request: Request, response: Response) => void,
 ): (request: Request, response: Response) => void {

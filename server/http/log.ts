@@ -10,7 +10,7 @@ const redacted = 'ak_live_…';
 const deepest = 10;
 
 /** Whether a text is a key or hides one behind percent-encoding; text that was encoded too many times counts as one. */
-function hidesKey(text: string): boolean {
+function containsKey(text: string): boolean {
   let plain = text;
   for (let depth = 0; depth < deepest; depth += 1) {
     const before = plain;
@@ -23,7 +23,7 @@ function hidesKey(text: string): boolean {
 /** Redacts anything that looks like a key, in any field: pino redacts by name only. */
 function redact(line: string): string {
   const shown = line.includes('%')
-    ? line.replaceAll(/(?<![^"/?&=])[^"/?&=]*%[^"/?&=]*/g, (text) => (hidesKey(text) ? redacted : text))
+    ? line.replaceAll(/(?<![^"/?&=])[^"/?&=]*%[^"/?&=]*/g, (text) => (containsKey(text) ? redacted : text))
     : line;
   return shown.replaceAll(key, redacted);
 }

@@ -58,9 +58,9 @@ export function mcpEndpoint({ handshakes, ...parts }: Parts): RequestHandler {
 /** Takes an allowance for the call; each operation after the first takes another. Problems: those of requireAdmission(). */
 async function beginCall(response: Response, parts: AdmissionParts): Promise<Calling> {
   const key = keyOf(response);
-  const exchange = { response, isWhole: false };
+  const exchange = { response, isOnlyOperation: false };
   let next: ReturnType<typeof admitOne> | undefined = admitOne(key, exchange, parts);
-  const { turns } = await next;
+  const { scheduler } = await next;
   const call: Calling['call'] = async (route, input) => {
     const operation = operationOf(route);
     response.locals.operation = operation.id;
@@ -68,7 +68,7 @@ async function beginCall(response: Response, parts: AdmissionParts): Promise<Cal
     next = undefined;
     return perform(operation, input, caller);
   };
-  return { call, pause: turns.pauses(key.organization.id) };
+  return { call, pause: scheduler.pauses(key.organization.id) };
 }
 
 function noteEnd({ locals }: Response, problem: Problem | undefined): void {

@@ -65,7 +65,7 @@ export function oauthRoutes({ database, keys, webhooks, handshakes, shares, secr
     next();
   });
   router.post('/register', async (request, response) => {
-    response.status(201).json(registered(clients.register(await readBody(request, response, shares))));
+    response.status(201).json(clientInformation(clients.register(await readBody(request, response, shares))));
   });
   router.post('/token', ...readForm, async ({ headers, body }, response) => {
     // Still cached: the key that this one replaces, without its end, or one that was revoked because its code was reused.
@@ -104,7 +104,7 @@ const readForm: RequestHandler[] = [
   express.urlencoded({ extended: false, limit: mostKiB * 1024, parameterLimit: mostParameters }),
 ];
 
-const registered = ({ id, name, redirectUris }: ConnectClient) => ({
+const clientInformation = ({ id, name, redirectUris }: ConnectClient) => ({
   client_id: id,
   client_name: name,
   redirect_uris: redirectUris,

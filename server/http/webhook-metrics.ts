@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Backlog } from '../webhooks/backlog.ts';
-import type { Outcome } from '../outgoing/send.ts';
+import type { SendResult } from '../outgoing/send.ts';
 
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
@@ -23,7 +23,7 @@ export function webhookMetrics(register: Registry) {
     registers,
   });
   return {
-    attempted({ status, durationMs }: Outcome, isDelivered: boolean): void {
+    attempted({ status, durationMs }: SendResult, isDelivered: boolean): void {
       const outcome = status === null ? 'no response' : 'rejected';
       attempts.inc({ outcome: isDelivered ? 'delivered' : outcome });
       durations.observe(durationMs / 1000);

@@ -48,7 +48,7 @@ async function importAtOnce(work: Work, entries: readonly Entry[], isLocking: bo
   await writePlans(work, finalPlans(plans.filter(isWritten)));
   if (work.resumed) await work.store.session.query(note, [work.resumed.uploadId, entries.at(-1)?.number]);
   // The write may have waited for another transaction.
-  if ((await refused(work, planned)).length > 0) throw new Overtaken();
+  if ((await findRefused(work, planned)).length > 0) throw new Overtaken();
   return plans;
 }
 
@@ -68,8 +68,8 @@ function finalPlans(plans: readonly Plan[]): Plan[] {
  */
 async function rejectTaken(work: Work, plans: readonly Plan[]): Promise<void> {
   const { store, kind, table } = work;
-  const { refusing, unique } = kind;
-  if (refusing) for (const plan of await refused(work, plans)) plan.outcome = [refusing.rejection];
+  const { refusedValues, unique } = kind;
+  if (refusedValues) for (const plan of await findRefused(work, plans)) plan.outcome = [refusedValues.rejection];
   const claiming = unique ? plans.filter((plan) => isWritten(plan) && isClaiming(work, plan, unique)) : [];
   if (!unique || claiming.length === 0) return;
   const { column, field, code } = unique;
@@ -95,12 +95,12 @@ function isClaiming({ table }: Work, { record, stored }: Plan, unique: UniqueKey
 }
 
 /** The plans that give a record an externalId that no record may have. */
-async function refused({ store, kind: { refusing } }: Work, plans: readonly Plan[]): Promise<Plan[]> {
+async function findRefused({ store, kind: { refusedValues } }: Work, plans: readonly Plan[]): Promise<Plan[]> {
   const isGiven = (plan: Plan) => externalIdOf(plan.record) && externalIdOf(plan.record) !== externalIdOf(plan.stored);
-  const giving = refusing ? plans.filter((plan) => isWritten(plan) && isGiven(plan)) : [];
-  if (!refusing || giving.length === 0) return [];
+  const giving = refusedValues ? plans.filter((plan) => isWritten(plan) && isGiven(plan)) : [];
+  if (!refusedValues || giving.length === 0) return [];
   const values = [giving.map(({ record }) => externalIdOf(record))];
-  const externalIds = new Set((await store.session.query(refusing.externalIds, values)).flat());
+  const externalIds = new Set((await store.session.query(refusedValues.externalIds, values)).flat());
   return giving.filter(({ record }) => externalIds.has(externalIdOf(record)));
 }
 

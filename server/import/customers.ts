@@ -16,7 +16,7 @@ export const customers: Kind<CustomerImport, Customer> = {
   columns: columnsOf(customerImport),
   required: [],
   matches: ['externalId', 'email', 'none'],
-  refusing: {
+  refusedValues: {
     externalIds: selectErasedExternalIds,
     rejection: {
       field: 'externalId',

@@ -66,7 +66,7 @@ export type Kind<Row extends Keyed = Keyed, Stored extends Identified = Identifi
   matches: readonly Match[];
   unique?: UniqueKey;
   /** A statement that selects the externalIds in `$2` that no record may have, and the rejection of their rows. */
-  refusing?: { externalIds: string; rejection: Rejection };
+  refusedValues?: { externalIds: string; rejection: Rejection };
   /** Whether the record has no line items. */
   isFlat: boolean;
   /** How many database rows it becomes; one if the record is flat. */

@@ -3,7 +3,7 @@ import type { Database } from '../database/orm.ts';
 import { forOrganization, StatementScope } from '../database/tenant.ts';
 import type { Tenant } from '../database/tenant.ts';
 import type { Shares, Work } from '../limits/concurrency.ts';
-import type { Turns } from '../limits/turns.ts';
+import type { EventLoopScheduler } from '../limits/event-loop-scheduler.ts';
 import type { Allowance } from '../limits/rate-limit.ts';
 import type { AuthenticatedKey } from './key-row.ts';
 import type { Secret } from '../text/signatures.ts';
@@ -20,8 +20,8 @@ export type CallerParts = {
 };
 
 type Closing = { readonly closed: boolean; once(event: 'close', listener: () => void): unknown };
-/** The response to the caller's request. `isWhole`: the operation is all that was requested. */
-export type Exchange = { response: Closing; isWhole: boolean };
+/** The response to the caller's request. `isOnlyOperation`: nothing else was requested. */
+export type Exchange = { response: Closing; isOnlyOperation: boolean };
 
 const closing = (response: Closing) =>
   new Promise<void>((resolve) => void (response.closed ? resolve() : response.once('close', resolve)));
@@ -42,7 +42,7 @@ function tenantOf({ organization }: AuthenticatedKey, database: Database): Tenan
 export class Caller extends StatementScope {
   readonly key: AuthenticatedKey;
   readonly allowance: Allowance;
-  readonly turns: Turns;
+  readonly scheduler: EventLoopScheduler;
   /** Signs what the API issues and later accepts, such as cursors. */
   readonly secret: Secret;
   /** URL of the service as callers see it, without a trailing slash. */
@@ -52,12 +52,12 @@ export class Caller extends StatementScope {
   readonly #exchange: Exchange | undefined;
   #isSpent = false;
 
-  /** Nothing begins once the client is gone. If it `isWhole`, a large operation keeps a slot until its response is sent. */
+  /** Nothing begins once the client is gone. If it `isOnlyOperation`, a large operation keeps a slot until its response is sent. */
   constructor(key: AuthenticatedKey, allowance: Allowance, parts: CallerParts, exchange?: Exchange) {
     super(tenantOf(key, parts.database));
     this.key = key;
     this.allowance = allowance;
-    this.turns = parts.shares.turns;
+    this.scheduler = parts.shares.scheduler;
     this.secret = parts.secret;
     this.baseUrl = parts.baseUrl();
     this.planContact = parts.planContact;
@@ -71,7 +71,7 @@ export class Caller extends StatementScope {
 
   /** Runs an operation once its organization has a slot. Large ones need a second one, held until the response is sent. */
   run<T>(work: () => Promise<T>, { kind, isLarge }: { kind: Work; isLarge: boolean }): Promise<T> {
-    const { response, isWhole } = this.#exchange ?? {};
+    const { response, isOnlyOperation } = this.#exchange ?? {};
     const slot = { keyId: this.key.id, kind };
     const wanted = () => {
       // No one would get the response.
@@ -80,7 +80,7 @@ export class Caller extends StatementScope {
     };
     const admitted = () => this.#shares.work.run(this.organizationId, slot, wanted);
     if (!isLarge) return admitted();
-    const sent = response && isWhole ? () => closing(response) : undefined;
+    const sent = response && isOnlyOperation ? () => closing(response) : undefined;
     return this.#shares.largeWork.run(this.organizationId, { ...slot, kind: 'large' }, admitted, sent);
   }
 

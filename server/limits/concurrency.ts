@@ -5,7 +5,7 @@
  */
 import { Problem } from '../problems/problem.ts';
 import { Rejections } from './rejections.ts';
-import { Turns } from './turns.ts';
+import { EventLoopScheduler } from './event-loop-scheduler.ts';
 
 /**
  * `brief` reads a record by its id, or a page in the order of an index; `large` may send many megabytes, and runs until they
@@ -24,7 +24,7 @@ type Most = {
 };
 
 /** As many in all as there are connections, so operations wait here rather than for a connection. */
-export type Room = Pick<Most['inAll'], 'search' | 'write' | 'form'>;
+export type Capacity = Pick<Most['inAll'], 'search' | 'write' | 'form'>;
 /** Brief ones share connections. Fewer at a time would cost more: those that arrive together are sent as one packet. */
 const always = { brief: 16, large: 20 };
 const usual = { ofKey: 3, ofOrganization: 5, reserved: 2, waiting: 100 };
@@ -140,17 +140,17 @@ export type Shares = {
   work: WorkLimiter;
   largeWork: WorkLimiter;
   forms: WorkLimiter;
-  turns: Turns;
+  scheduler: EventLoopScheduler;
   rejections: Rejections;
 };
 
-export function createShares(room: Room, clock?: () => number): Shares {
+export function createShares(room: Capacity, clock?: () => number): Shares {
   const inAll = { ...room, ...always };
   return {
     work: new WorkLimiter({ ...usual, inAll }, clock),
     largeWork: new WorkLimiter({ ...large, inAll }, clock),
     forms: new WorkLimiter({ ...usual, inAll }, clock),
-    turns: new Turns(),
+    scheduler: new EventLoopScheduler(),
     rejections: new Rejections(),
   };
 }

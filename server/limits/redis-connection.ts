@@ -16,7 +16,7 @@ export function connect(url: string) {
   return client;
 }
 
-export function ready(client: ReturnType<typeof connect>): Promise<unknown> {
+export function whenReady(client: ReturnType<typeof connect>): Promise<unknown> {
   // It also rejects with the first error, which says more than that there was no response.
   return client.isReady ? Promise.resolve() : once(client, 'ready');
 }
@@ -27,7 +27,7 @@ const tickMs = 10;
  * Rejects when the store takes longer, naming what is missing. Time in which this process itself was too busy to read a
  * response does not count: no matter how late a tick comes, it is one tick.
  */
-export async function withinTime<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, limitMs: number, missing = () => 'response'): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   let ticks = 0;
   const timer = setInterval(() => {

@@ -1,6 +1,6 @@
 /** One window for all processes while Redis responds; the window of this process always applies as well. */
 import { ErrorReply } from '@redis/client';
-import { connect, ready, withinTime } from './redis-connection.ts';
+import { connect, whenReady, withTimeout } from './redis-connection.ts';
 import { memoryRateLimiter } from './rate-limit.ts';
 import type { Allowance, RateLimiter } from './rate-limit.ts';
 import { addToRedis, epochOf, removeFromRedis, StoreEmptied, takeFromRedis } from './redis-rate-limit.ts';
@@ -21,9 +21,9 @@ type Options = {
 };
 
 /** A store that is slower than this counts as unavailable. */
-const patienceMs = 100;
-const probePatienceMs = 500;
-const addingPatienceMs = 5_000;
+const timeoutMs = 100;
+const probeTimeoutMs = 500;
+const addingTimeoutMs = 5_000;
 /** Pauses between attempts to use the store again; the last one repeats. */
 const retriesMs = [1_000, 1_000, 2_000, 5_000];
 /** How often a store in use is asked whether it still has its data. */
@@ -77,12 +77,12 @@ class Limiter implements SharedRateLimiter {
     if (!own.accepted) return own;
     if (this.#isShared) {
       try {
-        const shared = await withinTime(takeFromRedis(this.#client, key, { epoch: this.#epoch }), patienceMs);
+        const shared = await withTimeout(takeFromRedis(this.#client, key, { epoch: this.#epoch }), timeoutMs);
         if (!shared.accepted) this.#local.release(key);
         return { ...shared, remaining: Math.min(own.remaining, shared.remaining) };
       } catch (error) {
         const isOfKey = error instanceof ErrorReply && !storeWide.test(error.message);
-        if (isOfKey) void this.#mend(key, error);
+        if (isOfKey) void this.#resetWindow(key, error);
         else this.#leave(error, takenAtMs);
       }
     }
@@ -114,7 +114,7 @@ class Limiter implements SharedRateLimiter {
 
   async #check(): Promise<void> {
     try {
-      const epoch = await withinTime(epochOf(this.#client), probePatienceMs);
+      const epoch = await withTimeout(epochOf(this.#client), probeTimeoutMs);
       if (epoch !== this.#epoch) throw new StoreEmptied('the store has lost its data');
       this.#later(() => this.#check(), checkMs);
     } catch (error) {
@@ -149,19 +149,19 @@ class Limiter implements SharedRateLimiter {
   async #join(): Promise<void> {
     // A store without TLS does not respond to a TLS handshake.
     const connection = this.#options.url.startsWith('rediss:') ? 'TLS connection' : 'connection';
-    const epoch = await withinTime(
-      ready(this.#client).then(() => epochOf(this.#client)),
-      probePatienceMs,
+    const epoch = await withTimeout(
+      whenReady(this.#client).then(() => epochOf(this.#client)),
+      probeTimeoutMs,
       () => (this.#client.isReady ? 'response' : connection),
     );
     if (epoch !== this.#epoch) this.#unknownSinceMs = Number.NEGATIVE_INFINITY;
     this.#epoch = epoch;
     // A store that is full or read-only responds, but accepts nothing.
-    await withinTime(takeFromRedis(this.#client, 'probe', { epoch }), probePatienceMs);
-    await withinTime(this.#tell(epoch), addingPatienceMs);
+    await withTimeout(takeFromRedis(this.#client, 'probe', { epoch }), probeTimeoutMs);
+    await withTimeout(this.#addOwnRequests(epoch), addingTimeoutMs);
   }
 
-  async #tell(epoch: string): Promise<void> {
+  async #addOwnRequests(epoch: string): Promise<void> {
     // Requests keep arriving: each pass adds those that were accepted during the one before.
     for (let passes = 0, sinceMs = this.#unknownSinceMs; passes < 10; passes += 1) {
       const nextMs = this.#options.clock();
@@ -173,7 +173,7 @@ class Limiter implements SharedRateLimiter {
   }
 
   /** What is stored for the key is not a window; the store itself is fine. */
-  async #mend(key: string, error: ErrorReply): Promise<void> {
+  async #resetWindow(key: string, error: ErrorReply): Promise<void> {
     this.#options.onChange('The rate limit store had something other than a window under a key.', messageOf(error));
     const epoch = this.#epoch;
     await removeFromRedis(this.#client, key, epoch)

@@ -3,10 +3,10 @@ import type { AppRoute } from '@ts-rest/core';
 import { chosenFields, idIn, positionIn } from './arguments.ts';
 import { mostBytes, selected, sizeOf, withoutLongest } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
-import { reads, untrusted } from './tool.ts';
+import { readAnnotations, untrustedNotice } from './tool.ts';
 import type { Arguments, Calling, Tool } from './tool.ts';
 
-const usualLimit = 10;
+const defaultLimit = 10;
 /** More would hardly ever fit. */
 const mostWithLines = 10;
 
@@ -21,7 +21,7 @@ const times = '…Since is at or after, …Before is before a time: RFC 3339 wit
 
 type FindOptions = { usual: readonly string[]; looksIn: string };
 
-export function find(name: string, route: AppRoute & { query: unknown }, { usual, looksIn }: FindOptions): Tool {
+export function findTool(name: string, route: AppRoute & { query: unknown }, { usual, looksIn }: FindOptions): Tool {
   const { properties } = inputsOf(schemaOf(route.query), { whole: true });
   const filters = Object.fromEntries(Object.entries(properties).filter(([filter]) => !(filter in notFilters)));
   const known = fieldsOf(route);
@@ -29,12 +29,12 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
   return {
     name,
     title: route.summary ?? name,
-    description: `Find or list ${looksIn}. Newest first unless sorted. ${times} ${untrusted}`,
+    description: `Find or list ${looksIn}. Newest first unless sorted. ${times} ${untrustedNotice}`,
     inputSchema: {
       type: 'object',
       properties: {
         ...filters,
-        limit: { type: 'integer', description: `1 to 100, default ${usualLimit}` },
+        limit: { type: 'integer', description: `1 to 100, default ${defaultLimit}` },
         cursor: { type: 'string', description: 'nextCursor from the previous page' },
         fields: fieldsArgument(known, usual),
         ...(lines && {
@@ -44,7 +44,7 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
       },
       additionalProperties: false,
     },
-    annotations: reads,
+    annotations: readAnnotations,
     run: ({ fields, ...input }, calling) =>
       readPage({ route, shown: chosenFields(fields, known, usual), input }, calling),
   };
@@ -53,7 +53,7 @@ export function find(name: string, route: AppRoute & { query: unknown }, { usual
 type Reading = { route: AppRoute; shown: readonly string[]; input: Arguments };
 
 async function readPage({ route, shown: chosen, input }: Reading, { call, pause }: Calling) {
-  const { includeLineItems, includeCustomer, limit = usualLimit, ...filters } = input;
+  const { includeLineItems, includeCustomer, limit = defaultLimit, ...filters } = input;
   const withLines = includeLineItems === true || chosen.includes('lineItems');
   const included = [...(withLines ? ['lineItems'] : []), ...(includeCustomer === true ? ['customer'] : [])];
   const shown = [...chosen, ...included];
@@ -107,7 +107,7 @@ function withinBounds(record: Record<string, unknown>): Record<string, unknown> 
   return withoutLongest({ ...head, lineItems: shown, nextLineItemsAfter: Object(shown.at(-1)).position });
 }
 
-export function get(name: string, route: AppRoute, { idName, hint }: { idName: string; hint: string }): Tool {
+export function getTool(name: string, route: AppRoute, { idName, hint }: { idName: string; hint: string }): Tool {
   const known = fieldsOf(route);
   const lines = known.includes('lineItems');
   const usual = known.filter((field) => field !== 'lineItems');
@@ -118,14 +118,14 @@ export function get(name: string, route: AppRoute, { idName, hint }: { idName: s
   return {
     name,
     title: route.summary ?? name,
-    description: `${route.description}${lines ? ' Its lines only with includeLineItems.' : ''} ${untrusted}`,
+    description: `${route.description}${lines ? ' Its lines only with includeLineItems.' : ''} ${untrustedNotice}`,
     inputSchema: {
       type: 'object',
       properties: { [idName]: { type: 'string' }, fields: fieldsArgument(usual, usual), ...(lines && lineArguments) },
       required: [idName],
       additionalProperties: false,
     },
-    annotations: reads,
+    annotations: readAnnotations,
     async run({ fields, includeLineItems, lineItemsAfter, ...input }, { call }) {
       const chosen = chosenFields(fields, known, usual);
       const after = positionIn(lineItemsAfter);

@@ -4,7 +4,7 @@ import type { Item } from '../../contract/items.ts';
 import type { ListedProposal } from '../../contract/proposals.ts';
 
 /** The fields of a found record, unless the agent requests others. */
-export const usualFields = {
+export const defaultFields = {
   customers: ['id', 'name', 'type', 'companyName', 'email', 'phone', 'address', 'tags', 'externalId', 'status'],
   proposals: [
     'id',

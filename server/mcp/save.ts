@@ -7,13 +7,13 @@ import { canonicalJson } from '../text/canonical-json.ts';
 import { idIn } from './arguments.ts';
 import { presented } from './result.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
-import { untrusted } from './tool.ts';
+import { untrustedNotice } from './tool.ts';
 import type { Arguments, CallOperation, Tool } from './tool.ts';
 
 const { customers, items } = v1;
 
 /** The same call within 24 hours creates one record, however often an agent repeats it. */
-function onceHeaders(body: Arguments): Record<string, string> {
+function idempotencyHeaders(body: Arguments): Record<string, string> {
   const hash = createHash('sha256').update(canonicalJson(body)).digest('hex');
   return { 'idempotency-key': `mcp-${hash}` };
 }
@@ -25,11 +25,11 @@ const tags = {
   description: 'A list replaces all tags; add and remove keep the others',
 };
 
-type Once = { create: AppRoute; get: AppRoute; idName: string };
+type CreateOnce = { create: AppRoute; get: AppRoute; idName: string };
 
 /** Creates a record, or returns its current state if an earlier call created it. */
-async function createOnce(call: CallOperation, { create, get, idName }: Once, body: Arguments) {
-  const made = await call(create, { body, headers: onceHeaders(body) });
+async function createOnce(call: CallOperation, { create, get, idName }: CreateOnce, body: Arguments) {
+  const made = await call(create, { body, headers: idempotencyHeaders(body) });
   if (!made.replayed) return presented(made.body, fieldsOf(create));
   const now = await call(get, { params: { [idName]: Object(made.body).id } });
   return { replayed: true, ...presented(now.body, fieldsOf(get)) };
@@ -42,7 +42,7 @@ export function saveCustomer(): Tool {
   return {
     name: 'save_customer',
     title: 'Create or update a customer',
-    description: `Create a customer, or update one: by customerId, or by externalId if a customer has it. Fields that you leave out keep their values, null clears a field or a metadata key. Repeating a create within 24 hours creates nothing: it returns the record as it is now, with replayed. ${untrusted}`,
+    description: `Create a customer, or update one: by customerId, or by externalId if a customer has it. Fields that you leave out keep their values, null clears a field or a metadata key. Repeating a create within 24 hours creates nothing: it returns the record as it is now, with replayed. ${untrustedNotice}`,
     inputSchema: {
       type: 'object',
       properties: { customerId: { type: 'string', description: 'The customer to update' }, ...properties, tags },
@@ -70,7 +70,7 @@ export function createItem(): Tool {
   return {
     name: 'create_item',
     title: create.summary,
-    description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrusted}`,
+    description: `${create.description} Repeating the same call within 24 hours creates nothing new, and says replayed. ${untrustedNotice}`,
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: (body, { call }) => createOnce(call, { create, get, idName: 'itemId' }, body),

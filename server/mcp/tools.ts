@@ -2,11 +2,11 @@
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
 import { parameterProblem } from '../problems/problem.ts';
-import { find, get } from './find.ts';
-import { mostBytes, selected, sizeOf, usualFields } from './result.ts';
+import { findTool, getTool } from './find.ts';
+import { mostBytes, selected, sizeOf, defaultFields } from './result.ts';
 import { createItem, saveCustomer } from './save.ts';
 import { fieldsOf, inputsOf, schemaOf } from './schema.ts';
-import { reads } from './tool.ts';
+import { readAnnotations } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 const { me, customers, proposals, items } = v1;
@@ -23,7 +23,7 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
       properties: inputsOf(schemaOf(sums.query), { whole: true }).properties,
       additionalProperties: false,
     },
-    annotations: reads,
+    annotations: readAnnotations,
     async run(query, { call }) {
       const { body } = await call(sums, { query });
       // Grouping by everything can exceed one result. Leaving groups out would be wrong.
@@ -35,29 +35,29 @@ function sumProposals(sums: AppRoute & { query: unknown }): Tool {
 }
 
 export const createTools = (sums: AppRoute & { query: unknown }): readonly Tool[] => [
-  find('find_customers', customers.list, {
-    usual: usualFields.customers,
+  findTool('find_customers', customers.list, {
+    usual: defaultFields.customers,
     looksIn: 'customers, by words in names, email address, phone and city, or by exact values',
   }),
-  get('get_customer', customers.get, {
+  getTool('get_customer', customers.get, {
     idName: 'customerId',
     hint: 'To find a customer by your own id, call find_customers with externalId.',
   }),
   saveCustomer(),
-  find('find_proposals', proposals.list, {
-    usual: usualFields.proposals,
+  findTool('find_proposals', proposals.list, {
+    usual: defaultFields.proposals,
     looksIn: 'proposals, by words in number, title and customer name, or by exact values',
   }),
-  get('get_proposal', proposals.get, {
+  getTool('get_proposal', proposals.get, {
     idName: 'proposalId',
     hint: 'To find a proposal by its number, call find_proposals with number.',
   }),
   sumProposals(sums),
-  find('find_items', items.list, {
-    usual: usualFields.items,
+  findTool('find_items', items.list, {
+    usual: defaultFields.items,
     looksIn: 'catalog items, by words in name, SKU and description, or by exact values',
   }),
-  get('get_item', items.get, {
+  getTool('get_item', items.get, {
     idName: 'itemId',
     hint: 'To find an item by its SKU, call find_items with sku.',
   }),
@@ -67,7 +67,7 @@ export const createTools = (sums: AppRoute & { query: unknown }): readonly Tool[
     title: me.get.summary,
     description: me.get.description,
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-    annotations: reads,
+    annotations: readAnnotations,
     run: async (_, { call }) => selected((await call(me.get, {})).body, fieldsOf(me.get)),
   },
 ];

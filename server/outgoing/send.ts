@@ -11,10 +11,10 @@ export const sendLimits = { connectMs: 10_000, totalMs: 15_000, readBytes: 16_38
 export type SendLimits = typeof sendLimits;
 
 /** A POST, unless it says otherwise. */
-export type Outgoing = { method?: 'GET' | 'POST'; url: string; headers: Record<string, string>; body: string };
+export type OutgoingRequest = { method?: 'GET' | 'POST'; url: string; headers: Record<string, string>; body: string };
 
 /** `status` is null if there was no response; `error` then says why. */
-export type Outcome = {
+export type SendResult = {
   status: number | null;
   error: string | null;
   durationMs: number;
@@ -34,7 +34,7 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
   const options = { keepAlive: true, timeout: limits.totalMs };
   const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
   return {
-    async send(outgoing: Outgoing): Promise<Outcome> {
+    async send(outgoing: OutgoingRequest): Promise<SendResult> {
       const startedAt = performance.now();
       const outcome = await attempt(outgoing).catch((error: unknown) => ({ ...nothing, error: sentenceOf(error) }));
       return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
@@ -45,7 +45,7 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
     },
   };
 
-  async function attempt(outgoing: Outgoing): Promise<Response> {
+  async function attempt(outgoing: OutgoingRequest): Promise<Response> {
     const target = new URL(outgoing.url);
     const { protocol } = target;
     if (protocol !== 'https:' && protocol !== 'http:') throw new ForbiddenAddress('Only https is supported.');
@@ -55,16 +55,16 @@ export function createSender(destinations: Destinations, limits: SendLimits = se
       throw new ForbiddenAddress('Plain http is only for networks that the operator allows.');
     const agent = agents[protocol];
     try {
-      return await post(target, outgoing, { agent, addresses, signal, limits });
+      return await sendRequest(target, outgoing, { agent, addresses, signal, limits });
     } catch (error) {
       // The receiver closed a kept-alive connection just as it was reused: the request was neither answered nor rejected.
       if (!(error instanceof ClosedConnection)) throw error;
-      return post(target, outgoing, { agent, addresses, signal, limits });
+      return sendRequest(target, outgoing, { agent, addresses, signal, limits });
     }
   }
 }
 
-type Response = Omit<Outcome, 'durationMs'>;
+type Response = Omit<SendResult, 'durationMs'>;
 type Connection = {
   agent: http.Agent;
   addresses: LookupAddress[];
@@ -82,9 +82,9 @@ const pinnedTo =
     else callback(null, first.address, first.family);
   };
 
-function post(
+function sendRequest(
   target: URL,
-  { method = 'POST', headers, body }: Outgoing,
+  { method = 'POST', headers, body }: OutgoingRequest,
   { agent, addresses, signal, limits }: Connection,
 ): Promise<Response> {
   const options = {

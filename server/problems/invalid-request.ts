@@ -6,9 +6,9 @@ import { nearest } from '../../contract/nearest.ts';
 import type { ProblemError } from '../../contract/problem.ts';
 import type { ProblemCode } from '../../contract/problems/catalog.ts';
 import type { FieldCode } from '../../contract/problems/field-codes.ts';
-import { otherParameters } from '../../contract/problems/sentences.ts';
+import { foreignParameters } from '../../contract/problems/sentences.ts';
 import { Problem } from './problem.ts';
-import { shown } from './shown.ts';
+import { safeExcerpt } from './safe-text.ts';
 
 type Issue = z.core.$ZodIssue;
 type Place = ProblemError['in'];
@@ -16,10 +16,10 @@ type Place = ProblemError['in'];
 type Sent = { query?: unknown; body?: unknown; querySchema?: unknown; bodySchema?: unknown; recordSchema?: unknown };
 
 /** What the schemas of an operation found wrong. */
-export type Findings = Partial<Record<'query' | 'headers' | 'body', z.ZodError | undefined>>;
+export type SchemaErrors = Partial<Record<'query' | 'headers' | 'body', z.ZodError | undefined>>;
 
 /** The problem of a request that the contract does not accept. */
-export function invalidRequest(route: AppRoute, request: { query?: unknown; body?: unknown }, found: Findings) {
+export function invalidRequest(route: AppRoute, request: { query?: unknown; body?: unknown }, found: SchemaErrors) {
   const sent: Sent = {
     query: request.query,
     body: request.body,
@@ -27,9 +27,9 @@ export function invalidRequest(route: AppRoute, request: { query?: unknown; body
     bodySchema: 'body' in route ? route.body : undefined,
     recordSchema: route.responses[201] ?? route.responses[200],
   };
-  const query = describeAll(inOrder(findingsOf(found.query), request.query), 'query', sent);
-  const headers = describeAll(findingsOf(found.headers), 'header', sent);
-  const body = describeAll(findingsOf(found.body), 'body', sent);
+  const query = describeAll(inOrder(singleIssuesOf(found.query), request.query), 'query', sent);
+  const headers = describeAll(singleIssuesOf(found.headers), 'header', sent);
+  const body = describeAll(singleIssuesOf(found.body), 'body', sent);
   const errors = [...query, ...headers, ...body].slice(0, maximumErrors);
   const first = query[0]?.code ?? headers[0]?.code;
   if (first === undefined) return new Problem('validation_failed', { errors });
@@ -44,30 +44,30 @@ export function describeInvalidBody(
   issues: readonly Issue[],
   sent: Pick<Sent, 'body' | 'bodySchema' | 'recordSchema'>,
 ): ProblemError[] {
-  return describeAll(findingsOf({ issues }), 'body', sent);
+  return describeAll(singleIssuesOf({ issues }), 'body', sent);
 }
 
-/** One finding of a schema: an issue, or one of the unknown names that an issue lists. */
-type Finding = { issue: Issue; key?: string };
+/** One issue of a schema, or one of the unknown names that an issue lists. */
+type SingleIssue = { issue: Issue; key?: string };
 
-function findingsOf({ issues }: { issues: readonly Issue[] } = { issues: [] }): Finding[] {
-  return issues.flatMap((issue): Finding[] =>
+function singleIssuesOf({ issues }: { issues: readonly Issue[] } = { issues: [] }): SingleIssue[] {
+  return issues.flatMap((issue): SingleIssue[] =>
     issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ issue, key })) : [{ issue }],
   );
 }
 
 /** In the order in which the parameters were sent. */
-function inOrder(findings: Finding[], query: unknown): Finding[] {
+function inOrder(issues: SingleIssue[], query: unknown): SingleIssue[] {
   const positions = new Map(Object.keys(Object(query)).map((name, position) => [name, position]));
-  const positionOf = ({ issue, key }: Finding) => positions.get(key ?? String(issue.path[0])) ?? 0;
-  return findings.toSorted((left, right) => positionOf(left) - positionOf(right));
+  const positionOf = ({ issue, key }: SingleIssue) => positions.get(key ?? String(issue.path[0])) ?? 0;
+  return issues.toSorted((left, right) => positionOf(left) - positionOf(right));
 }
 
 /** Describes only the errors that are sent: names and suggestions cost more than the validation. */
-const describeAll = (findings: readonly Finding[], place: Place, sent: Sent): ProblemError[] =>
-  findings.slice(0, maximumErrors).map((finding) => describe(finding, place, sent));
+const describeAll = (issues: readonly SingleIssue[], place: Place, sent: Sent): ProblemError[] =>
+  issues.slice(0, maximumErrors).map((issue) => describe(issue, place, sent));
 
-function describe({ issue, key }: Finding, place: Place, sent: Sent): ProblemError {
+function describe({ issue, key }: SingleIssue, place: Place, sent: Sent): ProblemError {
   const path = issue.path.map(String);
   if (key !== undefined) return unknownName(key, path, place, sent);
   const value = issue.input ?? valueAt(place === 'body' ? sent.body : sent.query, path);
@@ -82,11 +82,11 @@ function outsideBody(place: Place, { code }: Explained): ProblemCode {
 }
 
 function entry(place: Place, path: string[], { code, message, suggestion }: Explained<string>): ProblemError {
-  const names = path.map(shown);
+  const names = path.map(safeExcerpt);
   const field = place === 'query' && names.length > 1 ? `${names[0]}[${names.slice(1).join('.')}]` : names.join('.');
   const pointer =
     place === 'body' ? names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') : null;
-  return { in: place, field, pointer, code, message, ...(suggestion && { suggestion: shown(suggestion) }) };
+  return { in: place, field, pointer, code, message, ...(suggestion && { suggestion: safeExcerpt(suggestion) }) };
 }
 
 function unknownName(key: string, path: string[], place: Place, sent: Sent): ProblemError {
@@ -105,7 +105,7 @@ function unknownParameter(key: string, names: readonly string[]): ProblemError {
       message: `is not a parameter of this operation${why && `; ${why}`}`,
       suggestion,
     });
-  const { advice, suggestion, otherwise } = otherParameters.get(key) ?? {};
+  const { advice, suggestion, otherwise } = foreignParameters.get(key) ?? {};
   if (advice !== undefined && (suggestion === undefined || names.includes(suggestion)))
     return unknown(advice, suggestion);
   return otherwise === undefined ? unknown('', nearest(key.replace(/\[.*$/, ''), names)) : unknown(otherwise);

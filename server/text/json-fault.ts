@@ -1,5 +1,5 @@
 /** Finds where a text stops being JSON or an object repeats a key, which JSON.parse does not report, in one pass. */
-import { shown } from '../problems/shown.ts';
+import { safeExcerpt } from '../problems/safe-text.ts';
 
 /** `line` and `column` count from 1. */
 type Place = { line: number; column: number };
@@ -16,7 +16,9 @@ export function findFault(text: string): JsonFault {
   const { key, at } = walk;
   const before = text.slice(0, at).split('\n');
   const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-  return key === undefined ? { fault: 'syntax', ...place } : { fault: 'duplicate_key', key: shown(key), ...place };
+  return key === undefined
+    ? { fault: 'syntax', ...place }
+    : { fault: 'duplicate_key', key: safeExcerpt(key), ...place };
 }
 
 /** What may follow; `First` may also be the end of an empty array or object. */

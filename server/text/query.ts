@@ -1,12 +1,12 @@
 /** The query string, exactly as sent: nothing is dropped, and a parameter given twice is a list. */
 import { parameterProblem } from '../problems/problem.ts';
-import { shown } from '../problems/shown.ts';
+import { safeExcerpt } from '../problems/safe-text.ts';
 
 function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw parameterProblem(shown(name), 'is not percent-encoded UTF-8');
+    throw parameterProblem(safeExcerpt(name), 'is not percent-encoded UTF-8');
   }
 }
 

@@ -9,7 +9,7 @@ import type { Render } from './render.ts';
 import { endpointPause, failingDays, pauseAfter, retryDays } from './retry.ts';
 import { publicId } from '../records/public-id.ts';
 import type { Seal } from '../text/seal.ts';
-import type { Outcome, Sender } from '../outgoing/send.ts';
+import type { SendResult, Sender } from '../outgoing/send.ts';
 import { signaturesOf } from './sign.ts';
 
 export type DeliveryParts = {
@@ -17,7 +17,7 @@ export type DeliveryParts = {
   seal: Seal;
   render: Render;
   sender: Sender;
-  onAttempt: (attempt: { endpoint: Leased; type: EventType; outcome: Outcome; isDelivered: boolean }) => void;
+  onAttempt: (attempt: { endpoint: Leased; type: EventType; outcome: SendResult; isDelivered: boolean }) => void;
   switchOff: (endpoint: Leased, reason: string) => Promise<void>;
   isStopping: () => boolean;
   limits: typeof deliveryLimits;
@@ -98,7 +98,7 @@ function openSecrets(seal: Seal, { id, secrets, takenAt }: Leased): string[] {
 }
 
 type Signing = { secrets: string[]; turn: Renewed };
-type Sent = { delivery: Claimed; body: string | null; outcome: Outcome };
+type Sent = { delivery: Claimed; body: string | null; outcome: SendResult };
 
 /** Begins no request once the round is over: what is left is due again. */
 async function sendRound(
@@ -124,7 +124,7 @@ async function sendRound(
   return sent;
 }
 
-const gone: Outcome = {
+const gone: SendResult = {
   status: null,
   error: 'The record no longer exists.',
   durationMs: 0,
@@ -136,7 +136,7 @@ async function sendOne(
   { sender, onAttempt }: DeliveryParts,
   endpoint: Leased,
   { delivery, body, secrets, turn }: Signing & { delivery: Claimed; body: string },
-): Promise<Outcome> {
+): Promise<SendResult> {
   const id = publicId('event', delivery.id);
   // The time of the round, which takes only seconds: receivers reject timestamps that are minutes off.
   const timestamp = Math.floor(Date.parse(turn.now) / 1000);
@@ -155,7 +155,7 @@ async function sendOne(
   return outcome;
 }
 
-const isSuccess = ({ status }: Outcome): boolean => status !== null && status >= 200 && status < 300;
+const isSuccess = ({ status }: SendResult): boolean => status !== null && status >= 200 && status < 300;
 
 function resultOf({ delivery, body, outcome }: Sent, { now }: Renewed): Result {
   const { id, recordId, attempts, foundAt } = delivery;

@@ -5,12 +5,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Request, Response } from 'express';
 import type { AppRoute } from '@ts-rest/core';
 import { v1 } from '../../contract/v1.ts';
-import { limitedTime } from '../../server/http/deadlines.ts';
+import { responseDeadline } from '../../server/http/deadlines.ts';
 import { poolCapacity } from '../../server/database/open.ts';
 import { createShares, WorkLimiter } from '../../server/limits/concurrency.ts';
 import type { Work } from '../../server/limits/concurrency.ts';
 import { Rejections } from '../../server/limits/rejections.ts';
-import { Turns } from '../../server/limits/turns.ts';
+import { EventLoopScheduler } from '../../server/limits/event-loop-scheduler.ts';
 import { operationOf } from '../../server/api/operations.ts';
 import { publicId } from '../../server/records/public-id.ts';
 import { proposal } from '../records.ts';
@@ -164,7 +164,7 @@ test('a response is late if it has not started in time after its request has arr
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   try {
     const late: string[] = [];
-    const watch = limitedTime(1_000, ({ path }) => late.push(path));
+    const watch = responseDeadline(1_000, ({ path }) => late.push(path));
     const opened = (path: string, headersSent: boolean) => {
       const [request, response] = [{ path, complete: false }, Object.assign(new EventEmitter(), { headersSent })];
       // Only what it needs of them.
@@ -210,7 +210,7 @@ describe('rejections', () => {
 describe('long work', () => {
   test('runs in slices, one per turn of the event loop, and organizations alternate', async () => {
     let nowMs = 0;
-    const turns = new Turns(() => nowMs);
+    const turns = new EventLoopScheduler(() => nowMs);
     const done: string[] = [];
     // Each piece takes 4 ms: two per slice.
     const work = (name: string, count: number) =>
@@ -230,15 +230,15 @@ describe('long work', () => {
   });
 
   test('runs immediately if it is short, and at most 200 turns of one organization may wait', async () => {
-    const turns = new Turns(() => 0);
+    const turns = new EventLoopScheduler(() => 0);
     let isDone = false;
     void turns.each('A', [1, 2, 3], String).then((texts) => (isDone = texts.join('') === '123'));
     await Promise.resolve();
     await Promise.resolve();
     expect(isDone).toBe(true);
-    const waiting = Array.from({ length: 200 }, () => turns.take('A'));
-    await expect(turns.take('A')).rejects.toMatchObject({ code: 'unavailable' });
-    const other = turns.take('B');
+    const waiting = Array.from({ length: 200 }, () => turns.nextTurn('A'));
+    await expect(turns.nextTurn('A')).rejects.toMatchObject({ code: 'unavailable' });
+    const other = turns.nextTurn('B');
     await other;
     await Promise.all(waiting);
   });

@@ -6,7 +6,7 @@ import { labelOf } from '../../../contract/openapi/label.ts';
 export type Json = Record<string, unknown>;
 
 /** The designer has no fields for metadata and conditional requests. */
-export const leftOut = new Set(['metadata', 'If-Match', 'If-None-Match']);
+export const unsupportedNames = new Set(['metadata', 'If-Match', 'If-None-Match']);
 /** What most flows need; the designer hides the rest under "advanced". */
 const important = new Set(['q', 'email', 'phone', 'status', 'type', 'name', 'companyName', 'firstName', 'lastName']);
 export const visibility = (name: string, required = false) =>
@@ -55,7 +55,7 @@ export class Definitions {
   }
 
   #properties({ properties = {}, required = [] }: Schema, path: readonly string[], around: string): Json {
-    const shown = Object.entries(properties).filter(([name]) => !leftOut.has(name));
+    const shown = Object.entries(properties).filter(([name]) => !unsupportedNames.has(name));
     return Object.fromEntries(
       shown.map(([name, field]) => {
         const inner = [...path, name];
@@ -85,7 +85,7 @@ const labeled = (path: readonly string[], shown: string): Json =>
 function requiredOf(properties: Record<string, Schema>, required: string[], isNullable: (field: Schema) => boolean) {
   const kept = required.filter((name) => {
     const field = properties[name];
-    return field !== undefined && !leftOut.has(name) && !isNullable(field);
+    return field !== undefined && !unsupportedNames.has(name) && !isNullable(field);
   });
   return kept.length > 0 ? { required: kept } : {};
 }

@@ -6,7 +6,7 @@ import { mapValues } from '../../../contract/openapi/document.ts';
 import type { Operation, Parameter, Response } from '../../../contract/openapi/document.ts';
 import { expandedDocument30 } from '../../../contract/openapi/openapi.ts';
 import { labelOf } from '../../../contract/openapi/label.ts';
-import { convertSchema, Definitions, leftOut, visibility } from './swagger-schemas.ts';
+import { convertSchema, Definitions, unsupportedNames, visibility } from './swagger-schemas.ts';
 import type { Json } from './swagger-schemas.ts';
 import { triggers } from './triggers.ts';
 
@@ -53,7 +53,7 @@ function convertOperation(operation: Operation, definitions: Definitions): Json 
     description,
     'x-ms-visibility': 'important',
     parameters: [
-      ...parameters.filter(({ name }) => !leftOut.has(name)).map(convertParameter),
+      ...parameters.filter(({ name }) => !unsupportedNames.has(name)).map(convertParameter),
       ...(body
         ? [
             {

@@ -11,7 +11,7 @@ const mostWaiting = 200;
 
 export type Pause = () => Promise<void> | undefined;
 
-export class Turns {
+export class EventLoopScheduler {
   readonly #queues = new Map<string, (() => void)[]>();
   readonly #clock: () => number;
 
@@ -20,7 +20,7 @@ export class Turns {
   }
 
   /** Problem: unavailable if too many of the organization are waiting. */
-  async take(organizationId: string): Promise<void> {
+  async nextTurn(organizationId: string): Promise<void> {
     const queue = this.#queues.get(organizationId) ?? [];
     if (queue.length >= mostWaiting) throw new Problem('unavailable', { reason: 'busy' });
     if (this.#queues.size === 0) setImmediate(() => this.#next());
@@ -46,7 +46,7 @@ export class Turns {
     let endsAt = this.#clock() + sliceMs;
     return () => {
       if (this.#clock() < endsAt) return undefined;
-      return this.take(organizationId).then(() => void (endsAt = this.#clock() + sliceMs));
+      return this.nextTurn(organizationId).then(() => void (endsAt = this.#clock() + sliceMs));
     };
   }
 

@@ -11,7 +11,7 @@ const unprintable = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
 export const printable = (text: string): string => text.replaceAll(unprintable, '\uFFFD');
 
 /** A name or value for an error message, of at most 100 characters. */
-export function shown(text: string): string {
+export function safeExcerpt(text: string): string {
   const start = text.slice(0, considered);
   const decoded = decodeWhole(start);
   // Shows something other than the input only to hide a key.
